@@ -1,0 +1,27 @@
+import type { Migration } from '../../src/database/migration.ts'
+
+export const lists: Migration = {
+  name: '0006-lists',
+  statements: (schema, { uuid, clusteredTable }) => [
+    // The latest number given in each of a merchant's dense sequences.
+    clusteredTable(
+      schema
+        .createTable('sequences')
+        .addColumn('merchant_id', uuid, (c) => c.notNull().references('merchants.id'))
+        .addColumn('name', 'text', (c) => c.notNull())
+        .addColumn('latest', 'integer', (c) => c.notNull())
+        .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
+    ),
+    // How many rows of a list have a sequence number within each block; see src/database/counted-list.ts.
+    clusteredTable(
+      schema
+        .createTable('list_counts')
+        .addColumn('merchant_id', uuid, (c) => c.notNull().references('merchants.id'))
+        .addColumn('list', 'text', (c) => c.notNull())
+        .addColumn('block_size', 'integer', (c) => c.notNull())
+        .addColumn('block', 'integer', (c) => c.notNull())
+        .addColumn('row_count', 'integer', (c) => c.notNull())
+        .addPrimaryKeyConstraint('list_counts_key', ['merchant_id', 'list', 'block_size', 'block']),
+    ),
+  ],
+}

@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+export const walletAddresses: Migration = {
+  name: '0011-wallet-addresses',
+  statements: (schema, { uuid, timestamp, table, clusteredTable }) => [
+    table(
+      schema
+        .createTable('wallet_addresses')
+        .addColumn('merchant_id', uuid, (c) => c.notNull().references('merchants.id'))
+        .addColumn('wallet_id', uuid, (c) => c.notNull())
+        .addColumn('id', uuid, (c) => c.notNull())
+        .addColumn('network', 'text', (c) => c.notNull())
+        .addColumn('address', 'text', (c) => c.notNull())
+        .addColumn('created_at', timestamp, (c) => c.notNull())
+        .addPrimaryKeyConstraint('wallet_addresses_key', ['merchant_id', 'wallet_id', 'id'])
+        // Two wallets that shared an address could not tell whose deposit came in.
+        .addUniqueConstraint('wallet_addresses_once', ['merchant_id', 'address', 'network'])
+        .addForeignKeyConstraint('wallet_addresses_wallet', ['merchant_id', 'wallet_id'], 'wallets', [
+          'merchant_id',
+          'id',
+        ]),
+    ),
+    // Addresses that were imported because they can't be derived; given out in the order of their sequence.
+    clusteredTable(
+      schema
+        .createTable('pooled_addresses')
+        .addColumn('merchant_id', uuid, (c) => c.notNull().references('merchants.id'))
+        .addColumn('family', 'text', (c) => c.notNull().check(sql`family in ('evm', 'tron', 'solana')`))
+        .addColumn('sequence', 'integer', (c) => c.notNull())
+        .addColumn('address', 'text', (c) => c.notNull())
+        .addPrimaryKeyConstraint('pooled_addresses_key', ['merchant_id', 'family', 'sequence'])
+        .addUniqueConstraint('pooled_addresses_once', ['merchant_id', 'family', 'address']),
+    ),
+  ],
+}

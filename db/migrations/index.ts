@@ -1,0 +1,35 @@
+import type { Migration } from '../../src/database/migration.ts'
+import { merchants } from './0001-merchants.ts'
+import { apiKeys } from './0002-api-keys.ts'
+import { assetCodes } from './0003-asset-codes.ts'
+import { shippedAssetCodes } from './0004-shipped-asset-codes.ts'
+import { ratesAndFees } from './0005-rates-and-fees.ts'
+import { lists } from './0006-lists.ts'
+import { idempotencyKeys } from './0007-idempotency-keys.ts'
+import { ledger } from './0008-ledger.ts'
+import { customers } from './0009-customers.ts'
+import { wallets } from './0010-wallets.ts'
+import { walletAddresses } from './0011-wallet-addresses.ts'
+import { deposits } from './0012-deposits.ts'
+import { payoutMethods } from './0013-payout-methods.ts'
+import { payouts } from './0014-payouts.ts'
+import { payoutEvents } from './0015-payout-events.ts'
+
+/** Every migration in the order in which they run. */
+export const migrations: readonly Migration[] = [
+  merchants,
+  apiKeys,
+  assetCodes,
+  shippedAssetCodes,
+  ratesAndFees,
+  lists,
+  idempotencyKeys,
+  ledger,
+  customers,
+  wallets,
+  walletAddresses,
+  deposits,
+  payoutMethods,
+  payouts,
+  payoutEvents,
+]

@@ -1,0 +1,25 @@
+import type { FieldFault } from '../errors.ts'
+import { notOneOf } from '../input.ts'
+import type { AssetCode, AssetType } from './asset-code.ts'
+
+/** The fault of a `code` that is no supported asset (of `assetType`, where one is asked for); none for what is no text. */
+export function assetCodeFault(
+  assets: readonly AssetCode[],
+  { field, code, assetType }: { field: string; code: unknown; assetType?: AssetType },
+): FieldFault[] {
+  if (typeof code !== 'string' || code.trim() === '') return []
+  const fitting = assets.filter((asset) => !assetType || asset.assetType === assetType)
+  if (fitting.some((asset) => asset.code === code.trim())) return []
+  // Oldest first: the contract's own codes lead the list.
+  return [notOneOf(field, fitting.map((asset) => asset.code).reverse())]
+}
+
+/** The fault of a `network` that the asset is not on; none for what is no text or for an asset without networks. */
+export function assetNetworkFault(
+  asset: AssetCode | undefined,
+  { field, network }: { field: string; network: unknown },
+): FieldFault[] {
+  if (typeof network !== 'string' || network === '' || !asset?.networks) return []
+  const supported = asset.networks.map((each) => each.network as string)
+  return supported.includes(network) ? [] : [notOneOf(field, supported)]
+}

@@ -1,0 +1,45 @@
+import type { Database } from './database/database.ts'
+import type { Clock } from './ids.ts'
+import { steadyClock, timestamp, uuidV7Source } from './ids.ts'
+
+/** `sandbox` has the demo merchant and test addresses; `live` refuses both. */
+export const modes = ['sandbox', 'live'] as const
+export type Mode = (typeof modes)[number]
+
+/** What every operation works with, whoever asks: the database and the only sources of time and ids. */
+export type Service = {
+  readonly db: Database
+  readonly mode: Mode
+  /** Milliseconds since 1970; never goes back. */
+  readonly now: Clock
+  /** A UUIDv7 for now. */
+  readonly newId: () => string
+}
+
+/** A request of one merchant. */
+export type Context = Service & {
+  readonly merchantId: string
+  /** The caller's idempotency key, unquoted; `null` when it gave none. */
+  readonly idempotencyKey: string | null
+  /** Set by an operation that answered from its memory of an earlier request with the same key. */
+  isReplayed: boolean
+}
+
+/** The service on an open database; tests give their own clock. */
+export function createService({ db, mode, clock }: { db: Database; mode: Mode; clock?: Clock }): Service {
+  const now = steadyClock(clock)
+  const newId = uuidV7Source()
+  return { db, mode, now, newId: () => newId(now()) }
+}
+
+/** A request of `merchantId` to the service. */
+export function createContext(service: Service, merchantId: string, idempotencyKey: string | null = null): Context {
+  return { ...service, merchantId, idempotencyKey, isReplayed: false }
+}
+
+/** What every new row of a merchant starts with. */
+export function newRow(context: Context) {
+  const id = context.newId()
+  const createdAt = timestamp(context.now())
+  return { merchantId: context.merchantId, id, createdAt, updatedAt: createdAt }
+}

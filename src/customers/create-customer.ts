@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { newRow } from '../context.ts'
+import { nextInSequence } from '../database/sequence.ts'
+import type { FieldFault } from '../errors.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
+import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
+import type { Customer } from './customer.ts'
+import { customerTypes } from './customer.ts'
+import { insertCustomer } from './repository.ts'
+
+const pattern = (form: RegExp, message: string) =>
+  text().transform((value, context) => (form.test(value) ? value : refuse(context, 'INVALID_FORMAT', message)))
+
+const optionalPattern = (form: RegExp, message: string) =>
+  optionalText().transform((value, context) =>
+    value === null || form.test(value) ? value : refuse(context, 'INVALID_FORMAT', message),
+  )
+
+export const CreateCustomerInput = z.object({
+  customerType: oneOf(customerTypes),
+  email: pattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an e-mail address'),
+  phone: pattern(/^\+[1-9]\d{6,14}$/, 'must be a phone number in international form, such as +2348012345678'),
+  addressLine1: text(),
+  addressLine2: optionalText(),
+  city: text(),
+  state: text(),
+  postalCode: optionalText(),
+  country: text(),
+  firstName: optionalText(),
+  middleName: optionalText(),
+  lastName: optionalText(),
+  birthDate: optional(z.iso.date()).transform((day) => day && `${day}T00:00:00.000Z`),
+  accountPurpose: optionalText(),
+  employmentStatus: optionalText(),
+  expectedMonthlyIncome: optionalPattern(/^(0|[1-9]\d{0,12})\.\d{2}$/, 'must be a decimal of two places'),
+  mostRecentOccupation: optionalText(),
+  sourceOfFunds: optionalText(),
+  businessName: optionalText(),
+  businessType: optionalText(),
+  businessWebsite: optionalText(),
+})
+
+/**
+ * Registers a customer (contract 2.1; the contract has no endpoint for it).
+ *
+ * @param input `birthDate` as `1990-01-31`, `expectedMonthlyIncome` with two places. An individual needs a first and a last
+ *   name, a business its business name
+ * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
+ */
+export function createCustomer(context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> {
+  const request = parse(CreateCustomerInput, input, missingNames(input))
+  return once(context, {
+    request,
+    memory: keyMemory<Customer>(context, 'createCustomer'),
+    operation: async (tx) => {
+      const sequence = await nextInSequence(tx, context.merchantId, 'customers')
+      const customer: Customer = { ...newRow(context), ...request, sequence, status: 'active' }
+      await insertCustomer(tx, customer)
+      return customer
+    },
+  })
+}
+
+function missingNames(input: z.input<typeof CreateCustomerInput>): FieldFault[] {
+  const needed = input.customerType === 'business' ? (['businessName'] as const) : (['firstName', 'lastName'] as const)
+  return needed
+    .filter((field) => !input[field]?.toString().trim())
+    .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for a customer of this type` }))
+}

@@ -1,0 +1,43 @@
+import type { Context } from '../context.ts'
+import type { Reader } from '../database/query.ts'
+import { notFound, Refusal } from '../errors.ts'
+import { parseUuid } from '../ids.ts'
+import type { Customer } from './customer.ts'
+import { customerById } from './repository.ts'
+
+/**
+ * One of the merchant's customers (contract 4.2).
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ */
+export async function getCustomer(context: Context, input: { customerId: string }): Promise<Customer> {
+  return findCustomer(context.db, context, input.customerId)
+}
+
+/**
+ * The customer that a request acts for; `null` when it acts for the merchant itself.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
+ */
+export async function findActiveCustomer(
+  db: Reader,
+  context: Context,
+  customerId: string | null,
+): Promise<Customer | null> {
+  if (customerId === null) return null
+  return requireActive(await findCustomer(db, context, customerId))
+}
+
+/** @throws Refusal CUSTOMER_CLOSED */
+export function requireActive(customer: Customer): Customer {
+  if (customer.status === 'active') return customer
+  throw new Refusal('CUSTOMER_CLOSED', 'The customer is closed.')
+}
+
+/** @throws Refusal RESOURCE_NOT_FOUND */
+export async function findCustomer(db: Reader, { merchantId }: Context, customerId: string): Promise<Customer> {
+  const id = parseUuid(customerId)
+  const customer = id && (await customerById(db, { merchantId, id }))
+  if (!customer) throw notFound('Customer')
+  return customer
+}

@@ -1,0 +1,28 @@
+import type { Params } from '../database/query.ts'
+import { change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
+
+type CustomerKey = { merchantId: string; id: string }
+
+export const insertCustomer = insertRow('customers')
+
+export const customerById = queryOne((p: Params<CustomerKey>) =>
+  from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
+)
+
+/** The customers numbered `fromSequence` and below, newest first. */
+export const customersDownFrom = query((p: Params<{ merchantId: string; fromSequence: number; limit: number }>) =>
+  from('customers')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '<=', p.fromSequence)
+    .orderBy('sequence', 'desc')
+    .limit(p.limit),
+)
+
+export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updatedAt: string }>) =>
+  change('customers')
+    .set({ status: 'closed', updatedAt: p.updatedAt })
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '=', p.id)
+    .returningAll(),
+)

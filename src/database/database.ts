@@ -1,0 +1,32 @@
+import type { Reader, Tx } from './query.ts'
+
+/** An open database: reads at once, writes through `write`. Which engine it is shows nowhere else. */
+export type Database = Reader & {
+  /**
+   * Runs `operation` in a transaction of its own and answers only when that is durable.
+   *
+   * The operation may wait for nothing but its own statements, may run again after a conflict, and should check before
+   * it writes; whatever it throws rolls it back alone.
+   *
+   * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked)
+   */
+  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
+  /** Reads something, so that a database that can't be read throws. */
+  readonly ping: () => Promise<void>
+  /** Copies the whole database, as of one moment, to a new file while it is in use. */
+  readonly backup: (path: string, onProgress?: (done: number, total: number) => void) => Promise<void>
+  /** Counts of what the engine did since it was opened. */
+  readonly statistics: () => DatabaseStatistics
+  /** Waits for the writes that it has accepted, then closes. */
+  readonly close: () => Promise<void>
+}
+
+/** `writes` are operations that committed, `commits` the transactions that they shared. */
+export type DatabaseStatistics = { readonly writes: number; readonly commits: number }
+
+/** What opening a database takes: where it is, and what to do when a commit's outcome can't be known. */
+export type DatabaseOptions = {
+  readonly url: string
+  /** Called once, when the process must end rather than guess whether a commit is durable. */
+  readonly onFatal: (error: Error) => void
+}

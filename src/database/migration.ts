@@ -1,0 +1,24 @@
+import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
+
+/** One step of the schema, for every engine; once released it never changes. */
+export type Migration = {
+  /** `NNNN-noun`, in the order in which they run. */
+  readonly name: string
+  readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly Compilable[]
+}
+
+/** What engines call differently in a migration. */
+export type MigrationDialect = {
+  readonly uuid: RawBuilder<unknown>
+  readonly timestamp: RawBuilder<unknown>
+  readonly amount: RawBuilder<unknown>
+  readonly json: RawBuilder<unknown>
+  /** A statement written as it is. */
+  readonly raw: (statement: RawBuilder<unknown>) => Compilable
+  /** Ends a table whose rows are found through its indexes. */
+  readonly table: (table: CreateTableBuilder<string, never>) => Compilable
+  /** Ends a table of narrow rows that are stored in the order of their primary key, where the engine can. */
+  readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
+  /** Forbids to change or delete rows of `table`. */
+  readonly appendOnly: (table: string) => readonly Compilable[]
+}

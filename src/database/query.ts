@@ -1,0 +1,139 @@
+import type { Compilable, Expression, OperationNode, RootOperationNode } from 'kysely'
+import {
+  CamelCasePlugin,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  ValueNode,
+} from 'kysely'
+import type { NewRowOf, TableName, Tables } from './tables.ts'
+import { tables } from './tables.ts'
+
+/**
+ * Queries are written with Kysely, once for every engine, and built once: the value of a parameter is not in the query
+ * but bound when it runs. What remains of a query at run time is a statement that the engine has already prepared,
+ * which costs a third of building and preparing it for each request.
+ */
+export type Query = {
+  /** Its place in an engine's array of prepared statements. */
+  readonly number: number
+  readonly node: RootOperationNode
+}
+
+/** What answers queries. Rows are fresh objects with camelCase names. */
+export type Reader = { readonly execute: <Result>(query: Query, params: object) => Promise<Result[]> }
+
+declare const writes: unique symbol
+
+/** A transaction that may write; only `Database.write` hands one out. */
+export type Tx = Reader & { readonly [writes]: true }
+
+/** The parameters of a query: inside `build` each is a placeholder that stands where its value will be bound. */
+export type Params<Values extends object> = Values
+
+/** A placeholder for the parameter `name`; `isList` when it stands for the right side of `in`. */
+export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
+
+// The dialect here only builds trees; each engine compiles them with its own compiler.
+const builder = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+  plugins: [new CamelCasePlugin()],
+})
+
+export const from = builder.selectFrom.bind(builder)
+export const into = builder.insertInto.bind(builder)
+export const change = builder.updateTable.bind(builder)
+export const remove = builder.deleteFrom.bind(builder)
+
+/** A query for any number of rows. */
+export function query<P extends object, Result>(
+  build: (params: P) => Compilable<Result>,
+): (db: Reader, params: P) => Promise<Result[]> {
+  const built = newQuery(build(placeholders<P>()))
+  return (db, params) => db.execute<Result>(built, params)
+}
+
+/** A query for at most one row: `null` when there is none. */
+export function queryOne<P extends object, Result>(
+  build: (params: P) => Compilable<Result>,
+): (db: Reader, params: P) => Promise<Result | null> {
+  const built = newQuery(build(placeholders<P>()))
+  return async (db, params) => (await db.execute<Result>(built, params))[0] ?? null
+}
+
+/** A query whose `filters` may each be absent: one statement for every set of filters that is asked for. */
+export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
+  filters: readonly Filter[],
+  build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
+): (db: Reader, params: Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }) => Promise<Result[]> {
+  const variants: Query[] = []
+  return (db, params) => {
+    const given = params as Record<string, unknown>
+    let variant = 0
+    for (const [bit, filter] of filters.entries()) if (given[filter] !== undefined) variant |= 1 << bit
+    const has = (filter: Filter) => (variant & (1 << filters.indexOf(filter))) !== 0
+    const built = variants[variant] ?? newQuery(build(placeholders<P>(), has))
+    variants[variant] = built
+    return db.execute<Result>(built, params)
+  }
+}
+
+/** A statement that writes; it answers the rows that it returns. */
+export function statement<P extends object, Result>(
+  build: (params: P) => Compilable<Result>,
+): (tx: Tx, params: P) => Promise<Result[]> {
+  return query(build)
+}
+
+/** A statement that writes at most one row and returns it; `null` when its condition did not hold. */
+export function statementOne<P extends object, Result>(
+  build: (params: P) => Compilable<Result>,
+): (tx: Tx, params: P) => Promise<Result | null> {
+  return queryOne(build)
+}
+
+/** The statement that inserts one row, every column named. */
+export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: NewRowOf<Table>) => Promise<unknown> {
+  const columns = Object.entries(tables[table]).filter(([, column]) => !column.isGenerated)
+  const values = Object.fromEntries(columns.map(([name]) => [name, placeholder(name)]))
+  const built = newQuery(into(table).values(values as never))
+  return (tx, row) => tx.execute(built, row)
+}
+
+/** The right side of `in` for a parameter that is an array; it may be empty. */
+export function list<Item>(values: readonly Item[]): Expression<Item> {
+  const { placeholder } = values as unknown as Placeholder
+  return {
+    get expressionType() {
+      return undefined
+    },
+    toOperationNode: () => ValueNode.create({ placeholder, isList: true } satisfies Placeholder),
+  }
+}
+
+export function isPlaceholder(value: unknown): value is Placeholder {
+  return typeof value === 'object' && value !== null && 'placeholder' in value
+}
+
+let queryCount = 0
+
+function newQuery(built: Compilable<unknown>): Query {
+  const node = (built as unknown as { toOperationNode(): OperationNode }).toOperationNode()
+  return { number: queryCount++, node: node as RootOperationNode }
+}
+
+function placeholder(name: string): Placeholder {
+  return { placeholder: name, isList: false }
+}
+
+/** Stands for the parameters while a query is built: reading any of them yields its placeholder. */
+function placeholders<P extends object>(): P {
+  return new Proxy({} as P, { get: (_, name) => placeholder(String(name)) })
+}

@@ -1,0 +1,33 @@
+import type { RootOperationNode, ValueNode } from 'kysely'
+import { SqliteQueryCompiler } from 'kysely'
+import { isPlaceholder } from '../query.ts'
+
+/** A statement's text and what is bound to it in order: the parameter `name`, or where that is `null`, `value` itself. */
+export type SqliteStatement = {
+  readonly sql: string
+  readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]
+}
+
+/** Compiles a query for SQLite. */
+export function compileForSqlite(node: RootOperationNode): SqliteStatement {
+  const { sql, parameters } = new Compiler().compileQuery(node, { queryId: '' })
+  return {
+    sql,
+    parameters: parameters.map((value) =>
+      isPlaceholder(value) ? { name: value.placeholder, value: null } : { name: null, value },
+    ),
+  }
+}
+
+class Compiler extends SqliteQueryCompiler {
+  /** A list is bound as one JSON array, so that one statement serves a list of any length. */
+  protected override visitValue(node: ValueNode): void {
+    if (isPlaceholder(node.value) && node.value.isList) {
+      this.append('(select value from json_each(')
+      this.appendValue(node.value)
+      this.append('))')
+    } else {
+      super.visitValue(node)
+    }
+  }
+}

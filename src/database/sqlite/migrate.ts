@@ -1,0 +1,65 @@
+import type Sqlite from 'better-sqlite3'
+import type { CreateTableBuilder, RawBuilder } from 'kysely'
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import type { Migration, MigrationDialect } from '../migration.ts'
+
+const kysely = new Kysely<never>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+})
+
+const dialect: MigrationDialect = {
+  uuid: sql`text`,
+  timestamp: sql`text`,
+  amount: sql`integer`,
+  json: sql`text`,
+  raw,
+  table: (table) => ended(table, sql`strict`),
+  clusteredTable: (table) => ended(table, sql`strict, without rowid`),
+  appendOnly: (table) =>
+    ['update', 'delete'].map((verb) => {
+      const trigger = sql.ref(`${table}_no_${verb}`)
+      const message = sql.lit(`${table} are append-only`)
+      return raw(
+        sql`create trigger ${trigger} before ${sql.raw(verb)} on ${sql.table(table)} begin select raise(abort, ${message}); end`,
+      )
+    }),
+}
+
+/**
+ * Brings the file to the latest form.
+ *
+ * One transaction takes the write lock before it looks at what is there, so two processes that start at once do it once.
+ *
+ * @throws when the file is of a later version than this program
+ */
+export function migrateSqlite(database: Sqlite.Database, migrations: readonly Migration[]): void {
+  const migrate = database.transaction(() => {
+    database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
+    const applied = database.prepare('select name from migrations order by name').pluck().all() as string[]
+    const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
+    if (unknown)
+      throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
+    for (const { name, statements } of migrations) {
+      if (applied.includes(name)) continue
+      for (const statement of statements(kysely.schema, dialect)) {
+        const { sql: text, parameters } = statement.compile()
+        database.prepare(text).run(parameters)
+      }
+      database.prepare(`insert into migrations values (?, strftime('%Y-%m-%dT%H:%M:%fZ'))`).run(name)
+    }
+  })
+  migrate.immediate()
+}
+
+function ended(table: CreateTableBuilder<string, never>, ending: RawBuilder<unknown>) {
+  return table.modifyEnd(ending)
+}
+
+function raw(statement: RawBuilder<unknown>) {
+  return { compile: () => statement.compile(kysely) }
+}

@@ -1,0 +1,35 @@
+import type { Reader } from '../query.ts'
+import type { SqliteConnection } from './connection.ts'
+
+/** The read side: `refresh` makes later reads see what has been committed since. */
+export type SqliteReader = Reader & { readonly refresh: () => void }
+
+/**
+ * Reads on a read-only connection, with one read transaction for each turn of the event loop.
+ *
+ * A statement inside an open transaction costs a quarter of one that opens its own, and a page and its total come from
+ * the same snapshot. The transaction ends with the turn, so it neither serves stale rows nor holds up a checkpoint.
+ */
+export function sqliteReader(connection: SqliteConnection): SqliteReader {
+  const begin = connection.raw.prepare('begin')
+  const commit = connection.raw.prepare('commit')
+  let isOpen = false
+
+  function refresh(): void {
+    if (!isOpen) return
+    isOpen = false
+    commit.run()
+  }
+
+  return {
+    refresh,
+    execute: async <Result>(query: Parameters<Reader['execute']>[0], params: object) => {
+      if (!isOpen) {
+        begin.run()
+        isOpen = true
+        setImmediate(refresh)
+      }
+      return connection.run(query, params) as Result[]
+    },
+  }
+}

@@ -1,0 +1,183 @@
+import { unavailable } from '../../errors.ts'
+import type { DatabaseStatistics } from '../database.ts'
+import type { Query, Tx } from '../query.ts'
+import type { SqliteConnection } from './connection.ts'
+
+/** Operations that wait for their turn; one more is refused, so that overload sheds instead of piling up. */
+export const queueLimit = 10_000
+
+/** Operations that share one commit at most, which bounds how long a group holds the event loop. */
+export const groupLimit = 256
+
+/** The write side: one transaction after another, each shared by the operations that had arrived. */
+export type SqliteWriter = {
+  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
+  readonly statistics: () => DatabaseStatistics
+  readonly drain: () => Promise<void>
+}
+
+type Operation = (tx: Tx) => Promise<unknown>
+
+type Member = {
+  readonly operation: Operation
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  outcome: { readonly result: unknown } | { readonly error: unknown } | null
+}
+
+type Group = {
+  members: Member[]
+  current: Member | null
+  hasCurrentWritten: boolean
+  isOver: boolean
+}
+
+/**
+ * Commits operations in groups: those that arrive while one group commits form the next, each runs to its end in turn,
+ * one COMMIT and one sync serve all, and only then is anyone answered, refusals included, because a refusal may rest on
+ * what an earlier member wrote.
+ *
+ * A member that throws before it has written leaves nothing behind. One that throws after it has written makes the
+ * group roll back and run again without it: operations check before they write, so this is rare, and it spares every
+ * other operation a savepoint.
+ *
+ * @param onCommit called after each commit, before anyone is answered
+ * @param onFatal called when a commit failed in a way that leaves its outcome unknown
+ */
+export function sqliteWriter(
+  connection: SqliteConnection,
+  { onCommit, onFatal }: { onCommit: () => void; onFatal: (error: Error) => void },
+): SqliteWriter {
+  const { raw } = connection
+  const begin = raw.prepare('begin immediate')
+  const commit = raw.prepare('commit')
+  const rollback = raw.prepare('rollback')
+  let queue: Member[] = []
+  let isBusy = false
+  let writes = 0
+  let commits = 0
+  const drained: (() => void)[] = []
+
+  function write<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      if (queue.length >= queueLimit) return reject(unavailable('Too many requests are waiting to be stored.'))
+      queue.push({ operation, resolve: resolve as (result: unknown) => void, reject, outcome: null })
+      if (!isBusy) startNext()
+    })
+  }
+
+  function startNext(): void {
+    if (queue.length === 0) {
+      isBusy = false
+      for (const resolve of drained.splice(0)) resolve()
+      return
+    }
+    isBusy = true
+    // The turn's other requests arrive before the immediate, and so share this commit.
+    setImmediate(() => {
+      const members = queue.slice(0, groupLimit)
+      queue = queue.slice(groupLimit)
+      run(members)
+    })
+  }
+
+  function run(members: Member[]): void {
+    const group: Group = { members, current: null, hasCurrentWritten: false, isOver: false }
+    try {
+      begin.run()
+    } catch (error) {
+      finish(group, () => refuse(members, error))
+      return
+    }
+    // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
+    const waited = setImmediate(() =>
+      abandonCurrent(group, new Error('an operation inside write() waited for something other than its statements')),
+    )
+    void runMembers(group).then(() => clearImmediate(waited))
+  }
+
+  async function runMembers(group: Group): Promise<void> {
+    const tx = transaction(group)
+    for (const member of group.members) {
+      group.current = member
+      group.hasCurrentWritten = false
+      try {
+        member.outcome = { result: await member.operation(tx) }
+      } catch (error) {
+        if (group.isOver) return
+        if (!raw.inTransaction || isStorageFailure(error)) return finish(group, () => refuse(group.members, error))
+        if (group.hasCurrentWritten) return abandonCurrent(group, error)
+        member.outcome = { error }
+      }
+      if (group.isOver) return
+    }
+    commitGroup(group)
+  }
+
+  function transaction(group: Group): Tx {
+    return {
+      execute: async (query: Query, params: object) => {
+        if (group.isOver) throw new Error('a statement was run after its transaction had ended')
+        if (!group.hasCurrentWritten && connection.isWrite(query)) group.hasCurrentWritten = true
+        return connection.run(query, params)
+      },
+    } as unknown as Tx
+  }
+
+  function commitGroup(group: Group): void {
+    try {
+      commit.run()
+    } catch (error) {
+      if (!isKnownUncommitted(error)) onFatal(error as Error)
+      finish(group, () => refuse(group.members, error))
+      return
+    }
+    commits++
+    onCommit()
+    finish(group, () => {
+      for (const { outcome, resolve, reject } of group.members) {
+        if (outcome && 'result' in outcome) {
+          writes++
+          resolve(outcome.result)
+        } else reject(outcome?.error)
+      }
+    })
+  }
+
+  /** Rolls everything back, refuses the current member with `error` and runs the others again. */
+  function abandonCurrent(group: Group, error: unknown): void {
+    const others = group.members.filter((member) => member !== group.current)
+    for (const member of others) member.outcome = null
+    const culprit = group.current
+    finish(group, () => culprit?.reject(error), others)
+  }
+
+  function finish(group: Group, answer: () => void, again: Member[] = []): void {
+    group.isOver = true
+    if (raw.inTransaction) rollback.run()
+    answer()
+    if (again.length > 0) run(again)
+    else startNext()
+  }
+
+  function refuse(members: Member[], error: unknown): void {
+    for (const member of members)
+      member.reject(isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error)
+  }
+
+  return {
+    write,
+    statistics: () => ({ writes, commits }),
+    drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
+  }
+}
+
+/** The disk is full, the file is locked or unreadable: nothing that the operation did, and it may work later. */
+function isStorageFailure(error: unknown): boolean {
+  return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
+}
+
+/** A full disk stops the log before its commit record is written; after any other failure the record may be there. */
+function isKnownUncommitted(error: unknown): boolean {
+  return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))
+}

@@ -1,0 +1,70 @@
+/** Every code that a request can be refused with; each door maps all of them (rulings 2 to 9). */
+export const errorCodes = [
+  'INVALID_INPUT',
+  'MALFORMED_JSON',
+  'INVALID_TOKEN',
+  'RESOURCE_NOT_FOUND',
+  'ENDPOINT_NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'NOT_ACCEPTABLE',
+  'REQUEST_TIMEOUT',
+  'CUSTOMER_CLOSED',
+  'PAYOUT_STATUS_CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_KEY_REUSED',
+  'DEPOSIT_REFERENCE_REUSED',
+  'WALLET_NOT_FOUND',
+  'RATE_UNAVAILABLE',
+  'INSUFFICIENT_FUNDS',
+  'BALANCE_LIMIT_EXCEEDED',
+  'DEPOSIT_ADDRESS_UNAVAILABLE',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** What is wrong with one field; the names are those that the contract's service is known to use. */
+export const fieldFaultCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
+export type FieldFaultCode = (typeof fieldFaultCodes)[number]
+
+/** A faulty field: `field` is the operation's own name for it, `message` a predicate such as `must be one of NGN, ZAR`. */
+export type FieldFault = { readonly field: string; readonly code: FieldFaultCode; readonly message: string }
+
+/** What a refusal says beyond its sentence; amounts are strings of eight places. */
+export type RefusalDetails = {
+  readonly fields?: readonly FieldFault[]
+  readonly available?: string
+  readonly required?: string
+}
+
+/** An expected refusal: thrown before anything is written, and answered in full to the caller. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly details: RefusalDetails
+
+  constructor(code: ErrorCode, message: string, details: RefusalDetails = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** The refusal for input that is wrong in itself, with every faulty field (ruling 3). */
+export function invalidInput(fields: readonly FieldFault[]): Refusal {
+  return new Refusal('INVALID_INPUT', 'The request has invalid fields.', { fields })
+}
+
+/** The refusal for a thing that is not there or not the caller's; both read the same (ruling 5). */
+export function notFound(noun: string): Refusal {
+  return new Refusal('RESOURCE_NOT_FOUND', `${noun} not found.`)
+}
+
+/** The refusal for a store that cannot take or answer now; the outcome is unknown to the caller (ruling 9). */
+export function unavailable(
+  message = 'The service cannot store this now. Retry with the same idempotency key.',
+): Refusal {
+  return new Refusal('UNAVAILABLE', message)
+}

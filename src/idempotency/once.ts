@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import type { Context } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import { Refusal } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+import { deleteExpiredKeys, insertKey, keyByName } from './repository.ts'
+
+/** How long a key is remembered where the operation keeps it here: 30 days (ruling 22). */
+const retentionMs = 30 * 24 * 60 * 60 * 1000
+
+/** The caller's key and the fingerprint of the input that it came with. */
+export type Idempotency = { readonly key: string; readonly fingerprint: string }
+
+/** Where an operation remembers what it answered to a key. */
+export type Memory<Result> = {
+  readonly recall: (tx: Tx, key: string) => Promise<{ fingerprint: string | null; result: Result } | null>
+  readonly keep: (tx: Tx, idempotency: Idempotency, result: Result) => Promise<void>
+}
+
+/**
+ * Runs `operation` in a transaction, once for each of the caller's idempotency keys (ruling 22).
+ *
+ * The key is kept in the same transaction as what it protects, so neither exists without the other, and only successes
+ * are kept. The fingerprint is of the parsed input: both doors give the same, and spelling does not matter.
+ *
+ * @throws Refusal IDEMPOTENCY_KEY_REUSED when the key came with other input before; else what `operation` throws
+ */
+export function once<Result>(
+  context: Context,
+  {
+    request,
+    memory,
+    operation,
+  }: {
+    request: object
+    memory: Memory<Result>
+    operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>
+  },
+): Promise<Result> {
+  const { idempotencyKey: key, db } = context
+  if (key === null) return db.write((tx) => operation(tx, null))
+
+  const idempotency = { key, fingerprint: fingerprintOf(request) }
+  return db.write(async (tx) => {
+    const remembered = await memory.recall(tx, key)
+    context.isReplayed = remembered !== null
+    if (remembered === null) {
+      const result = await operation(tx, idempotency)
+      await memory.keep(tx, idempotency, result)
+      return result
+    }
+    if (remembered.fingerprint === idempotency.fingerprint) return remembered.result
+    throw new Refusal('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
+  })
+}
+
+/** Absent fields are left out, so that a field which a later version adds does not change what earlier requests gave. */
+function fingerprintOf(request: object): string {
+  const text = JSON.stringify(request, (_, value: unknown) => {
+    if (value === null) return undefined
+    return typeof value === 'bigint' ? value.toString() : value
+  })
+  return hash('sha256', text, 'base64url')
+}
+
+/**
+ * The memory of operations whose result is JSON.
+ *
+ * Keeping a key also removes a few whose time is over, so that no job has to.
+ */
+export function keyMemory<Result>(context: Context, operation: string): Memory<Result> {
+  const { merchantId } = context
+  const oldest = () => timestamp(context.now() - retentionMs)
+  return {
+    recall: async (tx, key) => {
+      const row = await keyByName(tx, { merchantId, operation, key, oldest: oldest() })
+      return row && { fingerprint: row.fingerprint, result: row.result as Result }
+    },
+    keep: async (tx, { key, fingerprint }, result) => {
+      await deleteExpiredKeys(tx, { merchantId, oldest: oldest(), limit: 10 })
+      await insertKey(tx, { merchantId, operation, key, fingerprint, result, createdAt: timestamp(context.now()) })
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { randomFillSync } from 'node:crypto'
+
+/** A source of time in milliseconds since 1970. */
+export type Clock = () => number
+
+/** A source of ids for the millisecond given. */
+export type IdSource = (now: number) => string
+
+/** The system's clock, held so that it never goes back within this process: rows made later never look older. */
+export function steadyClock(clock: Clock = Date.now): Clock {
+  let latest = 0
+  return () => {
+    latest = Math.max(latest, clock())
+    return latest
+  }
+}
+
+/** ISO 8601 in UTC with milliseconds, as every timestamp of the contract. */
+export function timestamp(now: number): string {
+  return new Date(now).toISOString()
+}
+
+const randomPool = Buffer.allocUnsafe(8000)
+let poolPosition = randomPool.length
+
+/**
+ * UUIDv7 (RFC 9562) that sort by creation, also within one millisecond.
+ *
+ * The twelve bits after the version count up within a millisecond and start at random in its lower half; when they are
+ * used up the millisecond is borrowed from the future, as the RFC allows. The other 62 bits are random.
+ */
+export function uuidV7Source(): IdSource {
+  let millisecond = 0
+  let counter = 0
+  return (now) => {
+    if (poolPosition === randomPool.length) {
+      randomFillSync(randomPool)
+      poolPosition = 0
+    }
+    const at = poolPosition
+    poolPosition += 10
+
+    if (now > millisecond) {
+      millisecond = now
+      counter = randomPool.readUInt16BE(at + 8) & 0x7ff
+    } else if (++counter > 0xfff) {
+      millisecond++
+      counter = 0
+    }
+    const time = millisecond.toString(16).padStart(12, '0')
+    const head = `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}`
+    randomPool[at] = ((randomPool[at] ?? 0) & 0x3f) | 0x80
+    return `${head}-${randomPool.toString('hex', at, at + 2)}-${randomPool.toString('hex', at + 2, at + 8)}`
+  }
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** The UUID in lower case, the one spelling that both engines match; `null` for anything else. */
+export function parseUuid(text: unknown): string | null {
+  return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
+}

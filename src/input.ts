@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import type { FieldFault, FieldFaultCode } from './errors.ts'
+import { invalidInput } from './errors.ts'
+import { parseUuid } from './ids.ts'
+import { parseAmount } from './money/amount.ts'
+
+/** Longest text where the contract gives no other limit, in code points (ruling 21). */
+export const textLimit = 255
+
+/**
+ * Reads an operation's input, or refuses it with every faulty field at once.
+ *
+ * @param faults what the operation itself found wrong, such as a value that a table does not list
+ * @throws Refusal INVALID_INPUT
+ */
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  faults: readonly FieldFault[] = [],
+): z.output<Schema> {
+  const parsed = schema.safeParse(input, { reportInput: true })
+  const found = [...(parsed.error?.issues.map(fieldFault) ?? []), ...faults]
+  if (!parsed.success || found.length > 0) throw invalidInput(found)
+  return parsed.data
+}
+
+/** Text as ruling 21 has it: trimmed, NFC, not empty, of at most `limit` code points, nothing invisible in it. */
+export const text = (limit = textLimit) =>
+  z.string().transform((value, context) => {
+    const cleaned = value.normalize('NFC').trim()
+    if (cleaned === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
+    return checkText(cleaned, limit, context)
+  })
+
+/** Text that may be absent, null or empty, all of which mean `null` (ruling 20). */
+export const optionalText = (limit = textLimit) =>
+  z
+    .string()
+    .nullish()
+    .transform((value, context) => {
+      const cleaned = value?.normalize('NFC').trim() ?? ''
+      return cleaned === '' ? null : checkText(cleaned, limit, context)
+    })
+
+/** An identifier such as an account number: letters, digits and `. / _ -` and spaces, at most 64 (ruling 23). */
+export const identifier = () => text(64).transform(checkIdentifier)
+
+/** The same where it may be absent. */
+export const optionalIdentifier = () =>
+  optionalText(64).transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
+
+/** One of a list of values, exactly as written there. */
+export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
+
+/** A UUID in either case. */
+export const uuid = () =>
+  z.string().transform((value, context) => parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID'))
+
+/** An amount above zero in the form of ruling 36, read exactly. */
+export const positiveAmount = () =>
+  z.string().transform((value, context) => {
+    const amount = parseAmount(value)
+    if (amount !== null && amount > 0n) return amount
+    return refuse(
+      context,
+      'INVALID_FORMAT',
+      'must be a decimal string above zero with at most ten digits before and eight after the point, such as "25.50"',
+    )
+  })
+
+/** Any field that may be absent, null or empty, all of which mean `null` (ruling 20). */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
+
+/** A positive integer written in plain decimal digits, or given as a number (ruling 15). */
+export const page = () => pageNumber(1, 2_147_483_647, 1)
+
+/** A page size from 1 to 100 (contract, section 8). */
+export const limit = (standard: number) => pageNumber(1, 100, standard)
+
+/** Records a fault of the field under transformation. */
+export function refuse(context: z.RefinementCtx, code: FieldFaultCode, message: string): never {
+  context.addIssue({ code: 'custom', message, params: { code } })
+  return z.NEVER
+}
+
+/** The fault of a value outside a list, which it names. */
+export function notOneOf(field: string, allowed: readonly string[]): FieldFault {
+  return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
+}
+
+// Control characters, bidirectional overrides and lone surrogates can hide what a text says, or break an engine.
+const forbiddenText = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+
+function checkText(value: string, limit: number, context: z.RefinementCtx): string {
+  if (forbiddenText.test(value)) {
+    return refuse(
+      context,
+      'INVALID_FORMAT',
+      'must not contain control characters, bidirectional overrides or lone surrogates',
+    )
+  }
+  // A text of no more UTF-16 units than the limit can't have more code points.
+  if (value.length > limit && [...value].length > limit) {
+    return refuse(context, 'INVALID_PARAMETER', `must have at most ${limit} characters`)
+  }
+  return value
+}
+
+function checkIdentifier(value: string, context: z.RefinementCtx): string {
+  return /^[A-Za-z0-9 ./_-]+$/.test(value)
+    ? value
+    : refuse(context, 'INVALID_FORMAT', 'must contain only letters, digits, spaces and . / _ -')
+}
+
+function pageNumber(least: number, most: number, standard: number) {
+  return z
+    .unknown()
+    .optional()
+    .transform((value, context) => {
+      if (value === undefined) return standard
+      const isPlain = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,9}$/.test(String(value))
+      if (isPlain && Number(value) >= least && Number(value) <= most) return Number(value)
+      return refuse(context, 'INVALID_PARAMETER', `must be an integer from ${least} to ${most}`)
+    })
+}
+
+function fieldFault(issue: z.core.$ZodIssue): FieldFault {
+  const field = issue.path.join('.')
+  const isMissing = issue.input === undefined || issue.input === null || issue.input === ''
+  if (issue.code === 'custom') {
+    return { field, code: (issue.params?.code as FieldFaultCode) ?? 'INVALID_PARAMETER', message: issue.message }
+  }
+  if (isMissing) return { field, code: 'MISSING_REQUIRED_FIELD', message: 'is required' }
+  if (issue.code === 'invalid_value') return notOneOf(field, issue.values.map(String))
+  if (issue.code === 'invalid_type') return { field, code: 'INVALID_FORMAT', message: `must be a ${issue.expected}` }
+  return { field, code: 'INVALID_PARAMETER', message: issue.message }
+}

@@ -1,0 +1,115 @@
+import type { Context } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import type { RowOf } from '../database/tables.ts'
+import { Refusal } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+import type { Amount } from '../money/amount.ts'
+import { formatAmount, maxAmount } from '../money/amount.ts'
+import { creditWalletAccount, debitWalletAccount, insertEntry, insertTransfer } from './repository.ts'
+
+export type TransferKind = RowOf<'transfers'>['kind']
+
+/** One side of a transfer: how much of its asset an account gives (debit) or gets (credit). */
+export type Leg = { readonly accountId: string; readonly amount: Amount }
+
+type ClearingRequest = {
+  readonly kind: TransferKind
+  readonly assetCode: string
+  readonly debits: readonly Leg[]
+  readonly credits: readonly Leg[]
+}
+
+type Request = ClearingRequest & {
+  /** The wallet whose account is among the legs, on one side, once. */
+  readonly walletId: string
+}
+
+/** A wallet account's next place in its statement, and its balance there. */
+type Place = { readonly sequence: number; readonly balanceAfter: Amount }
+
+/**
+ * Moves money between a wallet and clearing accounts of one asset: one transfer, with an entry for each leg that is not
+ * zero.
+ *
+ * The wallet's balance changes first and under its own condition, so a refusal leaves nothing behind and two debits can
+ * never both pass on money that covers one.
+ *
+ * @returns the transfer's id, and the wallet's balance after it
+ * @throws Refusal INSUFFICIENT_FUNDS when a debit exceeds the wallet's balance, BALANCE_LIMIT_EXCEEDED when a credit
+ *   would take it beyond `maxAmount`
+ * @throws when debits and credits differ, which is a fault of the caller
+ */
+export async function postTransfer(
+  tx: Tx,
+  context: Context,
+  request: Request,
+): Promise<{ id: string; walletBalance: Amount }> {
+  requireBalance(request)
+  const place = await moveWalletBalance(tx, context, request)
+  const id = await recordTransfer(tx, context, request, { walletId: request.walletId, place })
+  return { id, walletBalance: place.balanceAfter }
+}
+
+/**
+ * Moves money between clearing accounts only; no wallet's balance changes.
+ *
+ * @returns the transfer's id
+ * @throws when debits and credits differ, which is a fault of the caller
+ */
+export async function postClearingTransfer(tx: Tx, context: Context, request: ClearingRequest): Promise<string> {
+  requireBalance(request)
+  return recordTransfer(tx, context, request, null)
+}
+
+function requireBalance({ kind, debits, credits }: ClearingRequest): void {
+  if (sumOf(debits) !== sumOf(credits)) throw new Error(`the ${kind} transfer does not balance`)
+}
+
+function sumOf(legs: readonly Leg[]): Amount {
+  return legs.reduce((sum, { amount }) => sum + amount, 0n)
+}
+
+async function moveWalletBalance(
+  tx: Tx,
+  { merchantId }: Context,
+  { walletId, debits, credits }: Request,
+): Promise<Place> {
+  const debit = debits.find(({ accountId }) => accountId === walletId)
+  const credit = credits.find(({ accountId }) => accountId === walletId)
+  if (debit && !credit) {
+    const { amount } = debit
+    const moved = await debitWalletAccount(tx, { merchantId, id: walletId, amount })
+    if (moved?.balance == null) throw new Refusal('INSUFFICIENT_FUNDS', 'The wallet does not cover the amount.')
+    return { sequence: moved.entryCount, balanceAfter: moved.balance }
+  }
+  if (credit && !debit) {
+    const { amount } = credit
+    const highestBefore = maxAmount - amount
+    const moved = await creditWalletAccount(tx, { merchantId, id: walletId, amount, highestBefore })
+    if (moved?.balance == null) {
+      throw new Refusal('BALANCE_LIMIT_EXCEEDED', `The wallet would hold more than ${formatAmount(maxAmount)}.`)
+    }
+    return { sequence: moved.entryCount, balanceAfter: moved.balance }
+  }
+  throw new Error('a transfer has its wallet on exactly one side')
+}
+
+async function recordTransfer(
+  tx: Tx,
+  context: Context,
+  { kind, assetCode, debits, credits }: ClearingRequest,
+  wallet: { walletId: string; place: Place } | null,
+): Promise<string> {
+  const { merchantId } = context
+  const transferId = context.newId()
+  await insertTransfer(tx, { merchantId, id: transferId, kind, assetCode, createdAt: timestamp(context.now()) })
+  let line = 0
+  for (const direction of ['debit', 'credit'] as const) {
+    for (const { accountId, amount } of direction === 'debit' ? debits : credits) {
+      if (amount === 0n) continue
+      const place = accountId === wallet?.walletId ? wallet.place : { sequence: null, balanceAfter: null }
+      await insertEntry(tx, { merchantId, transferId, line: ++line, accountId, direction, amount, ...place })
+    }
+  }
+  return transferId
+}

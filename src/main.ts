@@ -1,0 +1,43 @@
+import { readConfig } from './config.ts'
+import { createService } from './context.ts'
+import { openDatabase } from './database/open.ts'
+import { createLogger } from './logger.ts'
+import { createServer } from './server.ts'
+
+/** How long accepted requests may take to be answered after SIGTERM before the process ends all the same. */
+const drainTimeoutMs = 10_000
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  const logger = createLogger(config.logLevel)
+  const db = await openDatabase({
+    url: config.databaseUrl,
+    onFatal: (error) => {
+      logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
+      process.exit(1)
+    },
+  })
+  const service = createService({ db, mode: config.mode })
+  const app = createServer({ service, logger, rateLimit: config.rateLimit })
+  const address = await app.listen({ host: config.host, port: config.port })
+  logger.info({ address, mode: config.mode }, 'ready')
+
+  let isEnding = false
+  const end = async (signal: string) => {
+    if (isEnding) return
+    isEnding = true
+    logger.info({ signal }, 'draining')
+    setTimeout(() => process.exit(1), drainTimeoutMs).unref()
+    await app.close()
+    await db.close()
+    logger.info('ended')
+    process.exit(0)
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+}
+
+main().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,40 @@
+import type { Service } from '../context.ts'
+import { Refusal } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
+import { apiKeyById, markKeyUsed } from './repository.ts'
+
+/** The use of a key is recorded at most this often. */
+const lastUsedPrecisionMs = 60_000
+
+// What an unknown key is compared with, so that it takes as long as a known one.
+const nobody = { id: '0000000000000000', secret: '0'.repeat(48) }
+const nobodysHash = hashSecret('no key has this secret, because it is not hexadecimal')
+
+/**
+ * The merchant whose API key this is.
+ *
+ * A key that is missing, malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal
+ * (ruling 4).
+ *
+ * @throws Refusal INVALID_TOKEN
+ */
+export async function authenticate(service: Service, presented: string | null): Promise<{ merchantId: string }> {
+  const key = parseApiKey(presented ?? '')
+  const { id, secret } = key ?? nobody
+  const row = await apiKeyById(service.db, { id })
+  const isSecretRight = matchesHash(secret, row?.secretHash ?? nobodysHash)
+  if (!key || !row || !isSecretRight || row.revokedAt !== null || row.mode !== service.mode) {
+    throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
+  }
+  recordUse(service, row)
+  return { merchantId: row.merchantId }
+}
+
+function recordUse(service: Service, { id, lastUsedAt }: { id: string; lastUsedAt: string | null }): void {
+  const now = service.now()
+  if (lastUsedAt !== null && now - Date.parse(lastUsedAt) < lastUsedPrecisionMs) return
+  const before = timestamp(now - lastUsedPrecisionMs)
+  // Not waited for: a request must not fail or take longer because this can't be stored now.
+  service.db.write((tx) => markKeyUsed(tx, { id, usedAt: timestamp(now), before })).catch(() => {})
+}

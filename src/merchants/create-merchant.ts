@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { Service } from '../context.ts'
+import { timestamp } from '../ids.ts'
+import { parse, text } from '../input.ts'
+import type { ApiKey } from './api-key.ts'
+import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
+import { insertApiKey, insertMerchant } from './repository.ts'
+
+export const CreateMerchantInput = z.object({ name: text() })
+
+/**
+ * Registers a merchant with its first API key, which is shown here and never again.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export function createMerchant(
+  service: Service,
+  input: z.input<typeof CreateMerchantInput>,
+  key: ApiKey = newApiKey(service.mode),
+): Promise<{ id: string; name: string; apiKey: string }> {
+  const { name } = parse(CreateMerchantInput, input)
+  return service.db.write(async (tx) => {
+    const id = service.newId()
+    const createdAt = timestamp(service.now())
+    await insertMerchant(tx, { id, name, evmExtendedPublicKey: null, tronExtendedPublicKey: null, createdAt })
+    await insertApiKey(tx, {
+      id: key.id,
+      merchantId: id,
+      mode: key.mode,
+      secretHash: hashSecret(key.secret),
+      createdAt,
+      lastUsedAt: null,
+      revokedAt: null,
+    })
+    return { id, name, apiKey: formatApiKey(key) }
+  })
+}

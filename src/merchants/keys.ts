@@ -1,0 +1,88 @@
+import type { Service } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import type { RowOf } from '../database/tables.ts'
+import { notFound, Refusal } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
+import { apiKeysOfMerchant, insertApiKey, merchantById, revokeApiKeyRow } from './repository.ts'
+
+/** Keys of one merchant that work at the same time: the old and the new one of a rotation. */
+export const liveKeyLimit = 2
+
+/** A key as an operator sees it; its secret is not kept. */
+export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
+
+/**
+ * Gives the merchant one more key, shown here and never again.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, INVALID_INPUT when the merchant has two live keys already
+ */
+export function createKey(service: Service, merchantId: string): Promise<{ id: string; apiKey: string }> {
+  return service.db.write(async (tx) => {
+    const live = await liveKeys(tx, merchantId)
+    if (live.length >= liveKeyLimit) {
+      throw new Refusal('INVALID_INPUT', `The merchant has ${liveKeyLimit} live keys: revoke one, or rotate.`)
+    }
+    return addKey(tx, service, merchantId)
+  })
+}
+
+/**
+ * Gives the merchant a new key beside its latest one and revokes any older: callers move over while both work.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND
+ */
+export function rotateKey(
+  service: Service,
+  merchantId: string,
+): Promise<{ id: string; apiKey: string; revoked: string[] }> {
+  return service.db.write(async (tx) => {
+    const older = (await liveKeys(tx, merchantId)).slice(0, -(liveKeyLimit - 1))
+    for (const { id } of older) await revokeApiKeyRow(tx, { id, revokedAt: timestamp(service.now()) })
+    return { ...(await addKey(tx, service, merchantId)), revoked: older.map(({ id }) => id) }
+  })
+}
+
+/**
+ * Ends a key at once.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND when there is no such live key
+ */
+export function revokeKey(service: Service, keyId: string): Promise<{ id: string }> {
+  return service.db.write(async (tx) => {
+    const [revoked] = await revokeApiKeyRow(tx, { id: keyId, revokedAt: timestamp(service.now()) })
+    if (!revoked) throw notFound('Live API key')
+    return { id: revoked.id }
+  })
+}
+
+/**
+ * The merchant's keys, oldest first.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND
+ */
+export async function listKeys(service: Service, merchantId: string): Promise<ApiKeySummary[]> {
+  if (!(await merchantById(service.db, { id: merchantId }))) throw notFound('Merchant')
+  const keys = await apiKeysOfMerchant(service.db, { merchantId })
+  return keys.map(({ secretHash: _, ...key }) => key)
+}
+
+async function liveKeys(tx: Tx, merchantId: string) {
+  if (!(await merchantById(tx, { id: merchantId }))) throw notFound('Merchant')
+  const keys = await apiKeysOfMerchant(tx, { merchantId })
+  return keys.filter(({ revokedAt }) => revokedAt === null)
+}
+
+async function addKey(tx: Tx, service: Service, merchantId: string): Promise<{ id: string; apiKey: string }> {
+  const key = newApiKey(service.mode)
+  await insertApiKey(tx, {
+    id: key.id,
+    merchantId,
+    mode: key.mode,
+    secretHash: hashSecret(key.secret),
+    createdAt: timestamp(service.now()),
+    lastUsedAt: null,
+    revokedAt: null,
+  })
+  return { id: key.id, apiKey: formatApiKey(key) }
+}

@@ -1,0 +1,46 @@
+import type { Params } from '../database/query.ts'
+import { change, from, insertRow, query, queryOne, statement } from '../database/query.ts'
+
+export const insertMerchant = insertRow('merchants')
+
+export const insertApiKey = insertRow('apiKeys')
+
+export const merchantById = queryOne((p: Params<{ id: string }>) =>
+  from('merchants').selectAll().where('id', '=', p.id),
+)
+
+/** Every merchant, oldest first; an operator's view. */
+export const allMerchants = query(() => from('merchants').selectAll().orderBy('id'))
+
+/** A key by its own id: it is what tells the merchant. */
+export const apiKeyById = queryOne((p: Params<{ id: string }>) => from('apiKeys').selectAll().where('id', '=', p.id))
+
+/** The merchant's keys, oldest first. */
+export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
+  from('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
+)
+
+/** Revokes a key that is not revoked yet. */
+export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
+  change('apiKeys')
+    .set({ revokedAt: p.revokedAt })
+    .where('id', '=', p.id)
+    .where('revokedAt', 'is', null)
+    .returning(['id', 'merchantId']),
+)
+
+/** Records the use of a key whose last recorded use is before `before`. */
+export const markKeyUsed = statement((p: Params<{ id: string; usedAt: string; before: string }>) =>
+  change('apiKeys')
+    .set({ lastUsedAt: p.usedAt })
+    .where('id', '=', p.id)
+    .where(({ or, eb }) => or([eb('lastUsedAt', 'is', null), eb('lastUsedAt', '<', p.before)])),
+)
+
+/** Sets the account-level public keys from which the merchant's deposit addresses are derived. */
+export const setExtendedPublicKeys = statement(
+  (p: Params<{ id: string; evmExtendedPublicKey: string | null; tronExtendedPublicKey: string | null }>) =>
+    change('merchants')
+      .set({ evmExtendedPublicKey: p.evmExtendedPublicKey, tronExtendedPublicKey: p.tronExtendedPublicKey })
+      .where('id', '=', p.id),
+)

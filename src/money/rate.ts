@@ -1,0 +1,41 @@
+import { Decimal as BaseDecimal } from 'decimal.js'
+import type { Amount } from './amount.ts'
+import { amountPlaces, formatAmount } from './amount.ts'
+
+// Forty digits hold the product of any amount (19 digits) and any rate (18) without rounding before we ask for it.
+const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN, toExpNeg: -40, toExpPos: 40 })
+
+/** The form of a rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
+export const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
+
+/** The rate without needless zeros (`1545.50` becomes `1545.5`); `null` when the text has another form or is zero. */
+export function parseRate(text: string): string | null {
+  if (!ratePattern.test(text)) return null
+  const rate = new Decimal(text)
+  return rate.isZero() ? null : rate.toFixed()
+}
+
+/** A percentage from 0 to 100 without needless zeros; `null` when the text is anything else. */
+export function parsePercent(text: string): string | null {
+  if (!ratePattern.test(text)) return null
+  const percent = new Decimal(text)
+  return percent.greaterThan(100) ? null : percent.toFixed()
+}
+
+/**
+ * What `amount` is worth at `rate`, rounded down to `minorUnitPlaces`, as a decimal string of eight places (ruling 43).
+ *
+ * A string, because a fiat value at a high rate may exceed what a ledger amount holds, and it is never added up.
+ */
+export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
+  return new Decimal(formatAmount(amount))
+    .times(rate)
+    .toDecimalPlaces(minorUnitPlaces, Decimal.ROUND_DOWN)
+    .toFixed(amountPlaces)
+}
+
+/** The fee on `amount`: `flat` plus `percent` per cent, rounded up to 10⁻⁸ so that no fraction is ever unpaid for. */
+export function feeOn(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
+  const proportional = new Decimal(amount.toString()).times(percent).dividedBy(100)
+  return flat + BigInt(proportional.toDecimalPlaces(0, Decimal.ROUND_UP).toFixed())
+}

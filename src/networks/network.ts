@@ -1,0 +1,37 @@
+/** The networks on which stablecoins are held and paid out, spelled as the contract spells them (ruling 25). */
+export const networks = ['erc20', 'polygon', 'bep20', 'trc20', 'solana'] as const
+
+/** One of `networks`. */
+export type Network = (typeof networks)[number]
+
+/** The kinds of address: networks of one family share keys, encoding and therefore addresses. */
+export const addressFamilies = ['evm', 'tron', 'solana'] as const
+
+/** One of `addressFamilies`. */
+export type AddressFamily = (typeof addressFamilies)[number]
+
+/** The kind of address that `network` uses. */
+export function addressFamily(network: Network): AddressFamily {
+  return families[network]
+}
+
+/** `network` as the contract writes it inside asset codes: `Erc20` (contract 2.4). */
+export function networkLabel(network: Network): Capitalize<Network> {
+  return labels[network]
+}
+
+const families: Record<Network, AddressFamily> = {
+  erc20: 'evm',
+  polygon: 'evm',
+  bep20: 'evm',
+  trc20: 'tron',
+  solana: 'solana',
+}
+
+const labels: { [Each in Network]: Capitalize<Each> } = {
+  erc20: 'Erc20',
+  polygon: 'Polygon',
+  bep20: 'Bep20',
+  trc20: 'Trc20',
+  solana: 'Solana',
+}

@@ -1,0 +1,40 @@
+/** What can be checked about an identifier without asking anybody (ruling 23). */
+export const checkCodes = [
+  'NUBAN',
+  'IBAN',
+  'BIC',
+  'ABA',
+  'SORT_CODE',
+  'EVM_ADDRESS',
+  'TRON_ADDRESS',
+  'SOLANA_ADDRESS',
+] as const
+
+/** One of `checkCodes`. */
+export type CheckCode = (typeof checkCodes)[number]
+
+/**
+ * What a check found about one field of a payout method. A finding never refuses a request (ruling 23).
+ *
+ * `field` is its camelCase name, such as `accountNumber`. `message` is made of fixed sentences, never of the identifier,
+ * because findings reach logs and account numbers must not.
+ */
+export type Check = { field: string; code: CheckCode; outcome: 'PASSED' | 'FAILED'; message: string }
+
+/** The finding about `field`: failed with the sentence that says why, or passed where `fault` is null. */
+export function finding({ field, code, fault }: { field: string; code: CheckCode; fault: string | null }): Check {
+  if (fault !== null) return { field, code, outcome: 'FAILED', message: fault }
+  return { field, code, outcome: 'PASSED', message: passed[code] }
+}
+
+/** Says what was verified and no more: none of these checks knows whether the account exists. */
+const passed: Record<CheckCode, string> = {
+  NUBAN: 'The check digit of the account number fits the bank code.',
+  IBAN: 'The country, length and check digits of the IBAN are right.',
+  BIC: 'The form and country of the BIC are right.',
+  ABA: 'The range and check digit of the routing number are right.',
+  SORT_CODE: 'The sort code has six digits; it carries no check digit.',
+  EVM_ADDRESS: 'The form of the EVM address is right, and so is its EIP-55 checksum if it has one.',
+  TRON_ADDRESS: 'The version byte and checksum of the Tron address are right.',
+  SOLANA_ADDRESS: 'The Solana address encodes 32 bytes; it carries no checksum.',
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { assetCodeFault, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import type { Context } from '../context.ts'
+import { newRow } from '../context.ts'
+import { findActiveCustomer } from '../customers/get-customer.ts'
+import { countInLists } from '../database/counted-list.ts'
+import type { Tx } from '../database/query.ts'
+import { nextInSequence } from '../database/sequence.ts'
+import type { NewRowOf } from '../database/tables.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
+import { identifier, oneOf, optional, optionalIdentifier, optionalText, parse, refuse, text, uuid } from '../input.ts'
+import type { Network } from '../networks/network.ts'
+import { checkBankDetails } from './checks/check-bank-details.ts'
+import { checkWalletAddress } from './checks/check-wallet-address.ts'
+import { listsOfPayoutMethod } from './list-payout-methods.ts'
+import type { BankPayoutMethod, WalletPayoutMethod } from './payout-method.ts'
+import { insertPayoutMethod } from './repository.ts'
+
+export const CreateBankPayoutMethodInput = z.object({
+  type: oneOf(['BANK']),
+  accountName: text(),
+  accountNumber: identifier(),
+  bankName: text(),
+  currency: text(),
+  bankCode: identifier(),
+  customerId: optional(uuid()),
+  sortCode: optionalIdentifier(),
+  swiftCode: optionalIdentifier(),
+  routingNumber: optionalIdentifier(),
+  iban: optionalIdentifier(),
+})
+
+export const CreateWalletPayoutMethodInput = z.object({
+  type: oneOf(['WALLET']),
+  walletAddress: text(128).transform((address, context) =>
+    /^[\x21-\x7e]+$/.test(address)
+      ? address
+      : refuse(context, 'INVALID_FORMAT', 'must contain only printable ASCII characters, without spaces'),
+  ),
+  network: z.string(),
+  currency: text(),
+  customerId: optional(uuid()),
+  label: optionalText(100),
+})
+
+/**
+ * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28).
+ *
+ * What its checks find is kept with it and refuses nothing (ruling 23).
+ *
+ * @param input `currency` a supported fiat code; without `customerId` the method is the merchant's
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED
+ */
+export async function createBankPayoutMethod(
+  context: Context,
+  input: z.input<typeof CreateBankPayoutMethodInput>,
+): Promise<BankPayoutMethod> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const request = parse(
+    CreateBankPayoutMethodInput,
+    input,
+    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+  )
+  return once(context, {
+    request,
+    memory: keyMemory<BankPayoutMethod>(context, 'createBankPayoutMethod'),
+    operation: (tx) =>
+      addPayoutMethod(tx, context, {
+        ...request,
+        label: null,
+        walletAddress: null,
+        network: null,
+        checks: checkBankDetails(request),
+      }),
+  })
+}
+
+/**
+ * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
+ *
+ * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the method is the
+ *   merchant's
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED
+ */
+export async function createWalletPayoutMethod(
+  context: Context,
+  input: z.input<typeof CreateWalletPayoutMethodInput>,
+): Promise<WalletPayoutMethod> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const asset = assets.find(({ code, assetType }) => assetType === 'STABLECOIN' && code === input.currency)
+  const parsed = parse(CreateWalletPayoutMethodInput, input, [
+    ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
+    ...assetNetworkFault(asset ?? assets.find(({ networks }) => networks), {
+      field: 'network',
+      network: input.network,
+    }),
+  ])
+  const request = { ...parsed, network: parsed.network as Network }
+  return once(context, {
+    request,
+    memory: keyMemory<WalletPayoutMethod>(context, 'createWalletPayoutMethod'),
+    operation: (tx) =>
+      addPayoutMethod(tx, context, {
+        ...request,
+        accountName: null,
+        accountNumber: null,
+        bankName: null,
+        bankCode: null,
+        sortCode: null,
+        swiftCode: null,
+        routingNumber: null,
+        iban: null,
+        checks: checkWalletAddress(request),
+      }),
+  })
+}
+
+type Details = Omit<
+  NewRowOf<'payoutMethods'>,
+  'merchantId' | 'id' | 'sequence' | 'ownerSequence' | 'createdAt' | 'updatedAt'
+>
+
+async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, details: Given) {
+  const { merchantId } = context
+  await findActiveCustomer(tx, context, details.customerId)
+  const ownerId = details.customerId ?? merchantId
+  const row = {
+    ...newRow(context),
+    ...details,
+    sequence: await nextInSequence(tx, merchantId, 'payout_methods'),
+    ownerSequence: await nextInSequence(tx, merchantId, `payout_methods:${ownerId}`),
+  }
+  await insertPayoutMethod(tx, row)
+  const method = { ...row, ownerId }
+  await countMethod(tx, method, 1)
+  return method
+}
+
+/** Counts a method in the lists that it belongs to (`change` 1), or no longer (-1). */
+export async function countMethod(
+  tx: Tx,
+  method: Parameters<typeof listsOfPayoutMethod>[0] & { sequence: number; ownerSequence: number },
+  change: 1 | -1,
+): Promise<void> {
+  const { merchantId, sequence, ownerSequence } = method
+  const { ofMerchant, ofOwner } = listsOfPayoutMethod(method)
+  await countInLists(tx, { merchantId, lists: ofMerchant, sequence, change })
+  await countInLists(tx, { merchantId, lists: ofOwner, sequence: ownerSequence, change })
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { optional, parse, uuid } from '../input.ts'
+import { countMethod } from './create-payout-method.ts'
+import { findOwnedPayoutMethod } from './find-payout-method.ts'
+import type { PayoutMethod } from './payout-method.ts'
+import { deletePayoutMethodRow } from './repository.ts'
+
+export const DeletePayoutMethodInput = z.object({ payoutMethodId: z.string(), customerId: optional(uuid()) })
+
+/**
+ * Deletes a payout method of either type for good (contract 4.7); payouts made with its details keep them.
+ *
+ * A closed customer's can be deleted too (ruling 35).
+ *
+ * @returns the method as it was
+ * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND
+ */
+export function deletePayoutMethod(
+  context: Context,
+  input: z.input<typeof DeletePayoutMethodInput>,
+): Promise<PayoutMethod> {
+  const request = parse(DeletePayoutMethodInput, input)
+  return context.db.write(async (tx) => {
+    const method = await findOwnedPayoutMethod(tx, context, request)
+    await deletePayoutMethodRow(tx, method)
+    await countMethod(tx, method, -1)
+    return method
+  })
+}

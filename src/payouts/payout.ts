@@ -1,0 +1,66 @@
+import type { RowOf } from '../database/tables.ts'
+
+/** Stablecoins that payouts are made from (ruling 37). */
+export const payoutAssetCodes = ['USDC', 'USDT'] as const
+
+/** Where payouts go, and the local rail that carries one when the caller names none (rulings 39 and 41). */
+export const corridors = [
+  { recipientCurrency: 'NGN', recipientCountry: 'Nigeria', localTransferType: 'nip' },
+  { recipientCurrency: 'ZAR', recipientCountry: 'South Africa', localTransferType: 'eft' },
+] as const
+export const recipientCurrencies = corridors.map(({ recipientCurrency }) => recipientCurrency)
+export const recipientCountries = corridors.map(({ recipientCountry }) => recipientCountry)
+
+export const transferTypes = ['ach', 'fed_wire', 'swift'] as const
+
+/** What a payout may be for (contract 4.8). */
+export const paymentPurposes = [
+  'CAPITAL_CONTRIBUTIONS',
+  'CHARITABLE_CONTRIBUTIONS',
+  'CONSULTING_FEES',
+  'CORPORATE_TAX_PAYMENTS',
+  'DOWN_PAYMENTS_FOR_REAL_ESTATE',
+  'EDUCATION_FEES',
+  'EMPLOYEE_SALARIES_OR_WAGES',
+  'EXPENSES_REIMBURSEMENT',
+  'GIFTS',
+  'GOVERNMENT_GRANTS',
+  'INCOME_TAX_PAYMENTS',
+  'INHERITANCE_PAYMENTS',
+  'INSURANCE_CLAIM_PAYOUTS',
+  'INSURANCE_PREMIUM_PAYMENTS',
+  'INVESTMENTS',
+  'LOAN_ADVANCES',
+  'MORTGAGE_PAYMENTS',
+  'OTHER',
+  'PAYMENT_FOR_GOODS_AND_SERVICES',
+  'PERSONAL_TRANSFERS',
+  'REAL_ESTATE_PURCHASES',
+  'REMITTANCES',
+  'RENT',
+  'REPAYMENT_OF_LOANS',
+  'ROYALTIES',
+  'TRUST_FUND_DISTRIBUTIONS',
+  'UTILITY_BILLS',
+  'WELFARE_OR_BENEFITS',
+  'WINNINGS_AND_PRIZES',
+] as const
+
+export const payoutStatuses = ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'] as const
+export type PayoutStatus = (typeof payoutStatuses)[number]
+
+/**
+ * A withdrawal from a stablecoin wallet to a bank account (contract 2.5).
+ *
+ * `amount` is net, `fee` (where one was in force) came on top, `balanceAfter` is the paying wallet's after both.
+ * `amountFiat` is a decimal string of eight places.
+ */
+export type Payout = RowOf<'payouts'>
+
+/** What became of a payout after its creation: a status, its time, its cause and the transfer that moved the money. */
+export type PayoutEvent = RowOf<'payoutEvents'>
+
+/** The system's own text about where a payout goes (ruling 45). */
+export function payoutReason({ accountNumber, bankCode }: Payout): string {
+  return `Withdrawal to account ${accountNumber} at bank ${bankCode}`
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../context.ts'
+import type { Reader } from '../database/query.ts'
+import { Refusal } from '../errors.ts'
+import { feeInForce } from '../fees/repository.ts'
+import { timestamp } from '../ids.ts'
+import type { Amount } from '../money/amount.ts'
+import { formatAmount } from '../money/amount.ts'
+import { convertAtRate, feeOn } from '../money/rate.ts'
+import { rateInForce } from '../rates/repository.ts'
+import { oldestWalletWith } from '../wallets/repository.ts'
+
+type PayoutTerms = { readonly assetCode: string; readonly recipientCurrency: string; readonly amount: Amount }
+
+/** Minor units of every currency that can be paid out to: kobo and cents. */
+const minorUnitPlaces = 2
+
+/** The price of a payout now: `fee` is null where none was ever set, `total` is what leaves the wallet. */
+export type Quote = {
+  readonly exchangeRate: string
+  readonly amountFiat: string
+  readonly fee: Amount | null
+  readonly total: Amount
+}
+
+/**
+ * Prices a payout with the rate and the fee in force now (rulings 42 and 43).
+ *
+ * @throws Refusal RATE_UNAVAILABLE when the pair has no rate
+ */
+export async function quotePayout(db: Reader, context: Context, terms: PayoutTerms): Promise<Quote> {
+  const { assetCode, recipientCurrency, amount } = terms
+  const at = timestamp(context.now())
+  const rate = await rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at })
+  if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
+  const tariff = await feeInForce(db, { assetCode, recipientCurrency, at })
+  const fee = tariff && feeOn(amount, tariff)
+  return {
+    exchangeRate: rate.rate,
+    amountFiat: convertAtRate(amount, rate.rate, minorUnitPlaces),
+    fee,
+    total: amount + (fee ?? 0n),
+  }
+}
+
+/**
+ * The wallet that pays: the owner's oldest active one in the asset that covers `total` (ruling 38).
+ *
+ * @throws Refusal WALLET_NOT_FOUND when the owner has none in the asset, INSUFFICIENT_FUNDS about the oldest when none
+ *   covers it
+ */
+export async function findPayingWallet(
+  db: Reader,
+  { merchantId }: Context,
+  { ownerId, assetCode, total }: { ownerId: string; assetCode: string; total: Amount },
+) {
+  const owner = { merchantId, ownerId, currency: assetCode }
+  const wallet = await oldestWalletWith(db, { ...owner, balance: total })
+  if (wallet) return wallet
+  const oldest = await oldestWalletWith(db, { ...owner, balance: 0n })
+  if (!oldest) throw new Refusal('WALLET_NOT_FOUND', `There is no active ${assetCode} wallet to pay from.`)
+  const [available, required] = [formatAmount(oldest.balance), formatAmount(total)]
+  const message = `The wallet holds ${available} ${assetCode}, and the payout with its fee takes ${required}.`
+  throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
+}

@@ -1,0 +1,56 @@
+import type { Params } from '../database/query.ts'
+import { change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
+import type { PayoutStatus } from './payout.ts'
+
+type PayoutKey = { merchantId: string; id: string }
+
+/** Records a payout; it may only be written beside its ledger transfer. */
+export const insertPayout = insertRow('payouts')
+
+export const payoutById = queryOne((p: Params<PayoutKey>) =>
+  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
+)
+
+export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
+  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('idempotencyKey', '=', p.idempotencyKey),
+)
+
+/** The merchant's payouts numbered `fromSequence` and below, newest first. */
+export const payoutsDownFrom = query((p: Params<{ merchantId: string; fromSequence: number; limit: number }>) =>
+  from('payouts')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '<=', p.fromSequence)
+    .orderBy('sequence', 'desc')
+    .limit(p.limit),
+)
+
+/** Moves a payout from one status to another; `null` when it is not in the first. */
+export const changePayoutStatus = statementOne(
+  (p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; updatedAt: string }>) =>
+    change('payouts')
+      .set({ status: p.to, updatedAt: p.updatedAt })
+      .where('merchantId', '=', p.merchantId)
+      .where('id', '=', p.id)
+      .where('status', '=', p.from)
+      .returningAll(),
+)
+
+export const insertPayoutEvent = insertRow('payoutEvents')
+
+/** What became of a payout, oldest first. */
+export const eventsOfPayout = query((p: Params<{ merchantId: string; payoutId: string }>) =>
+  from('payoutEvents')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('payoutId', '=', p.payoutId)
+    .orderBy('createdAt')
+    .orderBy('transferId'),
+)
+
+/** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
+export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
+  from('merchants')
+    .innerJoin('payouts', (join) => join.onRef('payouts.merchantId', '=', 'merchants.id').on('payouts.id', '=', p.id))
+    .select('merchants.id'),
+)

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import { Refusal } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+import { oneOf, optionalText, parse } from '../input.ts'
+import { clearingAccountId } from '../ledger/account.ts'
+import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
+import { findPayout } from './get-payout.ts'
+import type { Payout } from './payout.ts'
+import { changePayoutStatus, insertPayoutEvent } from './repository.ts'
+
+/** What a payout can become. */
+export const settledStatuses = ['COMPLETED', 'FAILED', 'RETURNED'] as const
+type SettledStatus = (typeof settledStatuses)[number]
+
+/** The only edges there are, each by where it leads (ruling 46). */
+const statusBefore = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
+
+export const SettlePayoutInput = z.object({
+  payoutId: z.string(),
+  status: oneOf(settledStatuses),
+  cause: optionalText(),
+})
+
+/**
+ * Records what the bank did with a payout, with the transfer that belongs to it (ruling 46).
+ *
+ * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) put amount and fee back into the wallet in the same
+ * commit: what the merchant did not get is not charged.
+ *
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT,
+ *   BALANCE_LIMIT_EXCEEDED
+ */
+export function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
+  const { payoutId, status, cause } = parse(SettlePayoutInput, input)
+  return context.db.write(async (tx) => {
+    const payout = await findPayout(tx, context, payoutId)
+    const { merchantId, id } = payout
+    const from = statusBefore[status]
+    if (payout.status !== from) throw statusConflict(payout.status, status)
+
+    const transferId = await moveMoney(tx, context, payout, status)
+    const createdAt = timestamp(context.now())
+    const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
+    if (!settled) throw statusConflict(payout.status, status)
+    await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
+    return settled
+  })
+}
+
+/** Posts the transfer of a settlement and returns its id. */
+async function moveMoney(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
+  const { assetCode, amount, walletId } = payout
+  const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
+  const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
+  if (status === 'COMPLETED') {
+    return postClearingTransfer(tx, context, {
+      kind: 'payout_completed',
+      assetCode,
+      debits: [inTransit],
+      credits: [settled],
+    })
+  }
+  const fee = payout.fee ?? 0n
+  const transfer = await postTransfer(tx, context, {
+    kind: status === 'FAILED' ? 'payout_failed' : 'payout_returned',
+    assetCode,
+    walletId,
+    debits: [
+      status === 'FAILED' ? inTransit : settled,
+      { accountId: clearingAccountId('fees', assetCode), amount: fee },
+    ],
+    credits: [{ accountId: walletId, amount: amount + fee }],
+  })
+  return transfer.id
+}
+
+function statusConflict(from: string, to: SettledStatus): Refusal {
+  const message = `A payout that is ${from} can't become ${to}: only one that is ${statusBefore[to]} can.`
+  return new Refusal('PAYOUT_STATUS_CONFLICT', message)
+}

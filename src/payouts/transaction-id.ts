@@ -1,0 +1,27 @@
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const length = 12
+const count = 36n ** BigInt(length)
+
+/**
+ * The short reference of a merchant's payout number `sequence`: 12 characters `[A-Z0-9]` (ruling 44).
+ *
+ * It is an affine bijection of the number modulo 36¹², hence unique per merchant by construction, where a random text
+ * would need an index of its own that every payout writes to at a random place. Its two coefficients come from the
+ * merchant's id, so that a recipient does not read off a reference how many payouts the merchant makes.
+ */
+export function transactionId(merchantId: string, sequence: number): string {
+  const { multiplier, offset } = coefficients(merchantId)
+  let rest = (BigInt(sequence) * multiplier + offset) % count
+  let text = ''
+  for (let place = 0; place < length; place++) {
+    text = alphabet.charAt(Number(rest % 36n)) + text
+    rest /= 36n
+  }
+  return text
+}
+
+function coefficients(merchantId: string) {
+  const bits = BigInt(`0x${merchantId.replaceAll('-', '')}`)
+  // One more than a multiple of six shares no factor with 36, which is what makes the mapping one to one.
+  return { multiplier: ((bits >> 3n) % (count / 6n)) * 6n + 1n, offset: bits % count }
+}

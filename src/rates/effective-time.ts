@@ -1,0 +1,19 @@
+import type { Service } from '../context.ts'
+import { invalidInput } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+
+/** The stored form of an effective time: the one asked for, else now. */
+export function effectiveTime(service: Service, asked: string | null): string {
+  return timestamp(asked === null ? service.now() : Date.parse(asked))
+}
+
+/**
+ * Holds that what was in force at a time stays known: a second row for the same time would rewrite it.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export function refuseSameTime(row: { effectiveAt: string }, latest: { effectiveAt: string } | null): void {
+  if (latest?.effectiveAt !== row.effectiveAt) return
+  const message = `must differ from ${row.effectiveAt}, which is set already`
+  throw invalidInput([{ field: 'effectiveAt', code: 'INVALID_PARAMETER', message }])
+}

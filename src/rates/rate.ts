@@ -1,0 +1,4 @@
+import type { RowOf } from '../database/tables.ts'
+
+/** How much of `toCode` one unit of `fromCode` is worth from `effectiveAt` on, until a later row takes over. */
+export type Rate = RowOf<'rates'>

@@ -1,0 +1,15 @@
+import type { Params } from '../database/query.ts'
+import { from, insertRow, queryOne } from '../database/query.ts'
+
+export const insertRate = insertRow('rates')
+
+/** The rate in force at `at`: the latest that is effective by then. */
+export const rateInForce = queryOne((p: Params<{ fromCode: string; toCode: string; at: string }>) =>
+  from('rates')
+    .selectAll()
+    .where('fromCode', '=', p.fromCode)
+    .where('toCode', '=', p.toCode)
+    .where('effectiveAt', '<=', p.at)
+    .orderBy('effectiveAt', 'desc')
+    .limit(1),
+)

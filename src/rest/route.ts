@@ -1,0 +1,109 @@
+import type { Context } from '../context.ts'
+import type { FieldFault } from '../errors.ts'
+import { invalidInput } from '../errors.ts'
+import type { Page } from '../page.ts'
+import { totalPages } from '../page.ts'
+import type { Names } from './errors.ts'
+
+/** The wire name of each field of an operation's input: a field that the operation gains and this forgets won't compile. */
+export type WireNames<Input> = { readonly [Field in keyof Required<Input>]: string }
+
+/** What a handler answers; the envelope is made of it in this order (ruling 1). */
+export type Answer = { readonly message?: string; readonly data?: unknown; readonly pagination?: unknown }
+
+/** One endpoint of the contract: `path` in Fastify's syntax, `status` that of a success. */
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly names: Names
+  readonly status: 200 | 201
+  readonly run: (context: Context, input: Record<string, unknown>) => Promise<Answer>
+}
+
+/** Creations answer 201: the contract does not say, and the service that it describes does so (ruling 1). */
+const created = 201
+
+type Handler<Input> = (context: Context, input: Input) => Promise<Answer>
+
+const route =
+  (method: Route['method'], status: Route['status']) =>
+  <Input>(path: string, names: WireNames<Input>, run: Handler<Input>): Route => ({
+    method,
+    path,
+    names,
+    status,
+    // The operation itself parses what it is given, so an input that does not fit its type is refused there.
+    run: (context, input) => run(context, input as Input),
+  })
+
+export const get = route('GET', 200)
+export const post = route('POST', created)
+export const put = route('PUT', 200)
+export const remove = route('DELETE', 200)
+
+/** What an HTTP request carries, as the host parsed it. */
+export type Parts = {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+/**
+ * The operation's input: fields in the path from there, the others from the query of a GET and the body of anything else.
+ *
+ * Unknown names are ignored, except in a body one that is a known name in another spelling: ignoring `customerId` would
+ * act for the wrong owner (ruling 13).
+ *
+ * @throws Refusal INVALID_INPUT for such a name, for a query parameter given twice, and for a body that is no object
+ */
+export function unpack({ method, path, names }: Route, { params, query, body }: Parts): Record<string, unknown> {
+  const isQuery = method === 'GET'
+  const source = isQuery ? asRecord(query) : bodyFields(body)
+  const inPath = asRecord(params)
+  const known = Object.entries(names).filter(([, wire]) => !path.includes(`:${wire}`))
+  const faults = isQuery ? repeatedParameters(known, source) : misspeltFields(known, source)
+  if (faults.length > 0) throw invalidInput(faults)
+
+  const input: Record<string, unknown> = {}
+  for (const [field, wire] of Object.entries(names)) {
+    const from = Object.hasOwn(inPath, wire) ? inPath : source
+    if (Object.hasOwn(from, wire)) input[field] = from[wire]
+  }
+  return input
+}
+
+/** The pagination object that every list has (contract 4). */
+export function pagination({ total, page, limit }: Page<unknown>) {
+  return { total, page, limit, totalPages: totalPages({ total, limit }) }
+}
+
+function bodyFields(body: unknown): Record<string, unknown> {
+  if (body === undefined) return {}
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return asRecord(body)
+  throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message: 'must be a JSON object' }])
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return (value ?? {}) as Record<string, unknown>
+}
+
+type Named = readonly (readonly [string, string])[]
+
+function repeatedParameters(known: Named, query: Record<string, unknown>): FieldFault[] {
+  return known
+    .filter(([, wire]) => Array.isArray(query[wire]))
+    .map(([, wire]) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
+}
+
+function misspeltFields(known: Named, body: Record<string, unknown>): FieldFault[] {
+  const spelt = new Map(known.map(([, wire]) => [fold(wire), wire]))
+  return Object.keys(body).flatMap((key) => {
+    const wire = spelt.get(fold(key))
+    if (wire === undefined || wire === key) return []
+    return [{ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` } as const]
+  })
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[_\-\s]/g, '')
+}

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Service } from '../context.ts'
+import { createContext } from '../context.ts'
+import { invalidInput, Refusal } from '../errors.ts'
+import { authenticate } from '../merchants/authenticate.ts'
+import type { RateLimiter } from '../rate-limit.ts'
+import { presentedKey } from './credentials.ts'
+import type { Names } from './errors.ts'
+import { failureBody, problemBody, statusOfCode } from './errors.ts'
+import type { Route } from './route.ts'
+import { unpack } from './route.ts'
+import { routes } from './routes.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    merchantId: string
+    /** How the caller names the operation's fields; null while the door itself is at work, which uses the caller's names. */
+    names: Names | null
+  }
+}
+
+/** Adds the endpoints of the contract to the HTTP host. */
+export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer))
+    } catch {
+      done(new Refusal('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.'))
+    }
+  })
+
+  // The key is checked before the body is read, so an anonymous caller costs next to nothing (ruling 4).
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
+    requireJsonAccepted(request)
+    const { merchantId } = await authenticate(service, presentedKey(request.headers))
+    request.merchantId = merchantId
+    limiter?.(merchantId, (name, value) => reply.header(name, value))
+  }
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      onRequest: admit,
+      handler: (request, reply) => answer(service, route, request, reply),
+    })
+  }
+  refuseOtherMethods(app)
+}
+
+async function answer(service: Service, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  const key = route.method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : null
+  const context = createContext(service, request.merchantId, key)
+  const input = unpack(route, request)
+  request.names = route.names
+  const { message, data, pagination } = await route.run(context, input)
+  if (context.isReplayed) reply.header('idempotent-replayed', 'true')
+  reply.code(route.status).type(jsonType)
+  // Undefined members are left out, which gives each endpoint its own envelope (ruling 1).
+  return JSON.stringify({ status: 'success', message, data, pagination })
+}
+
+/** Answers a failure in the envelope of ruling 2, or as problem details where the caller asks for them (ruling 10). */
+export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const given = { names: request.names ?? {}, requestId: request.id }
+  const status = statusOfCode[refusal.code]
+  if (refusal.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer realm="payout-gateway"')
+  if (refusal.code === 'UNAVAILABLE') reply.header('retry-after', '1')
+  const isProblem = request.headers.accept?.includes('application/problem+json') ?? false
+  return isProblem
+    ? reply
+        .code(status)
+        .type('application/problem+json')
+        .send(JSON.stringify(problemBody(refusal, given)))
+    : reply
+        .code(status)
+        .type(jsonType)
+        .send(JSON.stringify(failureBody(refusal, given)))
+}
+
+const jsonType = 'application/json; charset=utf-8'
+
+/** The methods that a path of ours does not have answer 405 and name those that it has (ruling 6). */
+function refuseOtherMethods(app: FastifyInstance): void {
+  const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+  const methodsOf = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
+  for (const sharing of methodsOf.values()) {
+    const path = sharing[0]?.path ?? ''
+    const own: string[] = sharing.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
+      reply.header('allow', own.join(', '))
+      throw new Refusal('METHOD_NOT_ALLOWED', `This path takes ${own.join(', ')}.`)
+    }
+    app.route({ method: all.filter((method) => !own.includes(method)), url: path, onRequest: refuse, handler: refuse })
+  }
+}
+
+/** A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). */
+function requireJsonAccepted({ headers: { accept } }: FastifyRequest): void {
+  if (accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)) return
+  throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
+}
+
+/** The key without its quotes; `null` when there is none (ruling 22). */
+function idempotencyKeyOf(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null
+  const text = Array.isArray(header) ? header.join(', ') : header
+  const key = /^"(.*)"$/.exec(text)?.[1] ?? text
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key
+  const message = 'must be 1 to 255 printable ASCII characters'
+  throw invalidInput([{ field: 'Idempotency-Key', code: 'INVALID_FORMAT', message }])
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** An empty body is none: many clients announce JSON and send nothing with a DELETE. */
+function parseJson(body: Buffer): unknown {
+  return body.length === 0 ? undefined : JSON.parse(utf8.decode(body))
+}

@@ -1,0 +1,121 @@
+import type { Socket } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { fastify, LogController } from 'fastify'
+import type { Service } from './context.ts'
+import type { ErrorCode } from './errors.ts'
+import { Refusal } from './errors.ts'
+import { rateLimiter } from './rate-limit.ts'
+import { failureBody, statusOfCode } from './rest/errors.ts'
+import { addRestRoutes, sendFailure } from './rest/server.ts'
+
+/** The largest body that is read (ruling 6). */
+const bodyLimitBytes = 256 * 1024
+
+/** What the HTTP host takes: `rateLimit` in requests a second and merchant, `null` for none. */
+export type ServerOptions = {
+  readonly service: Service
+  readonly logger: FastifyBaseLogger
+  readonly rateLimit: number | null
+}
+
+/** The HTTP host with both doors, ready to listen or to be injected into. */
+export function createServer({ service, logger, rateLimit }: ServerOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
+    bodyLimit: bodyLimitBytes,
+    // A client that sends slowly holds a socket, never longer than this.
+    requestTimeout: 30_000,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 16_384 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, service.newId()),
+    frameworkErrors: (_error, request, reply) => {
+      sendFailure(new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.'), request, reply)
+    },
+  })
+
+  app.decorateRequest('merchantId', '')
+  app.decorateRequest('names', null)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    // The route, never the path or the body: what a caller sends may hold account numbers and keys.
+    request.log.info({
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      merchant_id: request.merchantId || null,
+      duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    })
+  })
+  app.setNotFoundHandler(async () => {
+    throw new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
+  })
+  app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request.log), request, reply))
+
+  addHealth(app, service)
+  app.register(async (scope) => {
+    addRestRoutes(scope, service, rateLimit === null ? null : rateLimiter(rateLimit, service.now))
+  })
+  return app
+}
+
+/** Alive: the process answers. Ready: it can read its database, and so serve. */
+function addHealth(app: FastifyInstance, service: Service): void {
+  app.get('/livez', async () => ({ status: 'ok' }))
+  app.get('/readyz', async () => {
+    await service.db.ping()
+    return { status: 'ok' }
+  })
+}
+
+/** The refusal of anything that was thrown: a fault of ours is logged and says nothing (ruling 9). */
+function refusalOf(error: unknown, log: FastifyBaseLogger): Refusal {
+  if (error instanceof Refusal) {
+    if (error.code === 'UNAVAILABLE') log.error({ err: error.cause ?? error }, 'the store did not take a request')
+    return error
+  }
+  const code = codeOfHostError[String((error as { code?: unknown }).code)]
+  if (code) return new Refusal(code, sentenceOfHostError[code] ?? 'The request is malformed.')
+  log.error({ err: error }, 'a request failed')
+  return new Refusal('INTERNAL', 'The service failed. The request id names the entry in its log.')
+}
+
+const codeOfHostError: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_JSON',
+  FST_ERR_BAD_URL: 'ENDPOINT_NOT_FOUND',
+}
+
+const sentenceOfHostError: Partial<Record<ErrorCode, string>> = {
+  PAYLOAD_TOO_LARGE: `A body may have at most ${bodyLimitBytes} bytes.`,
+  UNSUPPORTED_MEDIA_TYPE: 'A body must be application/json.',
+  MALFORMED_JSON: 'The body is not as long as its content-length says.',
+  ENDPOINT_NOT_FOUND: 'There is no such endpoint.',
+}
+
+/** A caller's own request id, if it is 1 to 128 printable ASCII characters (ruling 11). */
+function requestIdOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/.test(header) ? header : null
+}
+
+/** Answers what is no HTTP request, or came too slowly, in the same envelope, and ends the connection. */
+function refuseConnection(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const refusal = isTimeout
+    ? new Refusal('REQUEST_TIMEOUT', 'The request did not arrive in time.')
+    : new Refusal('MALFORMED_JSON', 'This is not a valid HTTP request.')
+  const body = JSON.stringify(failureBody(refusal, { names: {}, requestId }))
+  socket.end(
+    `HTTP/1.1 ${statusOfCode[refusal.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +
+      `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import type { RowOf } from '../database/tables.ts'
+import { notFound, Refusal } from '../errors.ts'
+import { timestamp } from '../ids.ts'
+import { parse, positiveAmount, text, uuid } from '../input.ts'
+import { clearingAccountId } from '../ledger/account.ts'
+import { postTransfer } from '../ledger/post-transfer.ts'
+import { depositByReference, insertDeposit, walletById } from './repository.ts'
+
+export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(), reference: text() })
+
+/** Money that came into a wallet from outside, under a reference that pays once. */
+export type Deposit = RowOf<'deposits'>
+
+/**
+ * Adds money that arrived from outside to a wallet, once for each reference of the merchant.
+ *
+ * The same reference with the same wallet and amount answers the same deposit again.
+ *
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
+ *   BALANCE_LIMIT_EXCEEDED
+ */
+export function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
+  const { walletId, amount, reference } = parse(DepositInput, input)
+  const { merchantId, db } = context
+  return db.write(async (tx) => {
+    const wallet = await walletById(tx, { merchantId, id: walletId })
+    if (!wallet) throw notFound('Wallet')
+    const earlier = await depositByReference(tx, { merchantId, reference })
+    if (earlier) return sameDeposit(earlier, { walletId, amount })
+
+    const transfer = await postTransfer(tx, context, {
+      kind: 'deposit',
+      assetCode: wallet.currency,
+      walletId,
+      debits: [{ accountId: clearingAccountId('deposits', wallet.currency), amount }],
+      credits: [{ accountId: walletId, amount }],
+    })
+    const createdAt = timestamp(context.now())
+    const deposit = {
+      merchantId,
+      reference,
+      walletId,
+      transferId: transfer.id,
+      amount,
+      balanceAfter: transfer.walletBalance,
+      createdAt,
+    }
+    await insertDeposit(tx, deposit)
+    return deposit
+  })
+}
+
+function sameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {
+  if (earlier.walletId === walletId && earlier.amount === amount) return earlier
+  throw new Refusal('DEPOSIT_REFERENCE_REUSED', 'This reference was used before for another deposit.')
+}

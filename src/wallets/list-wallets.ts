@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import type { AssetType } from '../asset-codes/asset-code.ts'
+import { assetCodeByCode } from '../asset-codes/repository.ts'
+import type { Context } from '../context.ts'
+import { findCustomer } from '../customers/get-customer.ts'
+import { pageOfList } from '../database/counted-list.ts'
+import { limit, optionalText, page, parse } from '../input.ts'
+import type { Page } from '../page.ts'
+import { addressesOfWallets, walletsDownFrom } from './repository.ts'
+import type { Wallet } from './wallet.ts'
+
+// The contract's samples show pages of ten.
+export const ListCustomerWalletsInput = z.object({
+  customerId: z.string(),
+  status: optionalText(),
+  assetType: optionalText(),
+  currency: optionalText(),
+  page: page(),
+  limit: limit(10),
+})
+
+type Filters = Pick<z.output<typeof ListCustomerWalletsInput>, 'status' | 'assetType' | 'currency'>
+
+/**
+ * A page of one customer's wallets, newest first (contract 4.10). A filter's unknown value matches nothing (ruling 19).
+ *
+ * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND (customer)
+ */
+export async function listCustomerWallets(
+  context: Context,
+  input: z.input<typeof ListCustomerWalletsInput>,
+): Promise<Page<Wallet>> {
+  const { db, merchantId } = context
+  const asked = parse(ListCustomerWalletsInput, input)
+  const { id: ownerId } = await findCustomer(db, context, asked.customerId)
+  if (!(await canMatch(context, asked))) return { items: [], total: 0, page: asked.page, limit: asked.limit }
+
+  // A currency implies its type of asset, so the narrower of the two decides.
+  const filter = asked.currency !== null ? { currency: asked.currency } : { assetType: asked.assetType }
+  const found = await pageOfList(db, { merchantId, list: listName(ownerId, filter), ...asked }, (start) =>
+    walletsDownFrom(db, {
+      merchantId,
+      ownerId,
+      ...start,
+      currency: filter.currency,
+      assetType: (filter.assetType as AssetType | null) ?? undefined,
+    }),
+  )
+  return { ...found, items: await withAddresses(context, found.items) }
+}
+
+/** The lists that a wallet is counted in: its owner's, and those by type of asset and by currency. */
+export function listsOfWallet({ ownerId, assetType, currency }: Pick<Wallet, 'ownerId' | 'assetType' | 'currency'>) {
+  return [listName(ownerId, {}), listName(ownerId, { assetType }), listName(ownerId, { currency })]
+}
+
+/** Adds the addresses of each wallet, with one query for all. */
+export async function withAddresses(
+  { db, merchantId }: Context,
+  wallets: readonly Omit<Wallet, 'addresses'>[],
+): Promise<Wallet[]> {
+  const addresses = await addressesOfWallets(db, { merchantId, walletIds: wallets.map(({ id }) => id) })
+  return wallets.map((wallet) => ({
+    ...wallet,
+    addresses: addresses.filter(({ walletId }) => walletId === wallet.id),
+  }))
+}
+
+async function canMatch({ db }: Context, { status, assetType, currency }: Filters): Promise<boolean> {
+  // Every wallet is active: the contract knows no other status.
+  if (status !== null && status !== 'active') return false
+  if (assetType === null || currency === null) return true
+  return (await assetCodeByCode(db, { code: currency }))?.assetType === assetType
+}
+
+function listName(ownerId: string, { assetType, currency }: { assetType?: string | null; currency?: string }): string {
+  const narrowed = currency !== undefined ? `/currency:${currency}` : assetType ? `/type:${assetType}` : ''
+  return `wallets/owner:${ownerId}${narrowed}`
+}

@@ -1,0 +1,94 @@
+import type { AssetType } from '../asset-codes/asset-code.ts'
+import type { Params } from '../database/query.ts'
+import { from, insertRow, list, query, queryOne, queryWithFilters } from '../database/query.ts'
+import type { Amount } from '../money/amount.ts'
+
+type WalletKey = { merchantId: string; id: string }
+
+type OwnerPage = { merchantId: string; ownerId: string; fromSequence: number; skip: number; limit: number }
+
+const walletsWithBalance = () =>
+  from('wallets')
+    .innerJoin('accounts', (join) =>
+      join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
+    )
+    .selectAll('wallets')
+    // A wallet's account always has a balance; the column is NULL for clearing accounts only.
+    .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
+
+export const insertWallet = insertRow('wallets')
+
+export const insertWalletAddress = insertRow('walletAddresses')
+
+export const walletById = queryOne((p: Params<WalletKey>) =>
+  walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).where('wallets.id', '=', p.id),
+)
+
+/** The addresses of the wallets among `walletIds`, oldest first. */
+export const addressesOfWallets = query((p: Params<{ merchantId: string; walletIds: readonly string[] }>) =>
+  from('walletAddresses')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('walletId', 'in', list(p.walletIds))
+    .orderBy('walletId')
+    .orderBy('id'),
+)
+
+/** An owner's wallets numbered `fromSequence` and below, newest first. */
+export const walletsDownFrom = queryWithFilters(
+  ['assetType', 'currency'],
+  (p: Params<OwnerPage & { assetType: AssetType; currency: string }>, has) => {
+    let wallets = walletsWithBalance()
+      .where('wallets.merchantId', '=', p.merchantId)
+      .where('wallets.ownerId', '=', p.ownerId)
+      .where('wallets.ownerSequence', '<=', p.fromSequence)
+    if (has('assetType')) wallets = wallets.where('wallets.assetType', '=', p.assetType)
+    if (has('currency')) wallets = wallets.where('wallets.currency', '=', p.currency)
+    return wallets.orderBy('wallets.ownerSequence', 'desc').limit(p.limit).offset(p.skip)
+  },
+)
+
+/** The owner's oldest active wallet in a currency, among those with at least `balance`. */
+export const oldestWalletWith = queryOne(
+  (p: Params<{ merchantId: string; ownerId: string; currency: string; balance: Amount }>) =>
+    walletsWithBalance()
+      .where('wallets.merchantId', '=', p.merchantId)
+      .where('wallets.ownerId', '=', p.ownerId)
+      .where('wallets.currency', '=', p.currency)
+      .where('wallets.status', '=', 'active')
+      .where('accounts.balance', '>=', p.balance)
+      .orderBy('wallets.ownerSequence')
+      .limit(1),
+)
+
+/** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
+export const merchantOfWallet = queryOne((p: Params<{ id: string }>) =>
+  from('merchants')
+    .innerJoin('wallets', (join) => join.onRef('wallets.merchantId', '=', 'merchants.id').on('wallets.id', '=', p.id))
+    .select('merchants.id'),
+)
+
+export const insertPooledAddress = insertRow('pooledAddresses')
+
+export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: 'solana'; sequence: number }>) =>
+  from('pooledAddresses')
+    .select('address')
+    .where('merchantId', '=', p.merchantId)
+    .where('family', '=', p.family)
+    .where('sequence', '=', p.sequence),
+)
+
+/** Whether the pool has the address already. */
+export const pooledAddressByAddress = queryOne((p: Params<{ merchantId: string; family: 'solana'; address: string }>) =>
+  from('pooledAddresses')
+    .select('sequence')
+    .where('merchantId', '=', p.merchantId)
+    .where('family', '=', p.family)
+    .where('address', '=', p.address),
+)
+
+export const depositByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>
+  from('deposits').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
+)
+
+export const insertDeposit = insertRow('deposits')

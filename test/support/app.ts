@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import type { Context, Mode } from '../../src/context.ts'
+import { createContext, createService } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { setFee } from '../../src/fees/set-fee.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
+import { createServer } from '../../src/server.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+
+/** Every engine that this machine can run; each suite runs on all of them. */
+export const everyEngine = ['sqlite'] as const
+export type Engine = (typeof everyEngine)[number]
+
+/** What a test may choose; the rest is the dullest that works. */
+export type AppOptions = {
+  readonly mode?: Mode
+  readonly rateLimit?: number
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  /** Receives the log lines, as they are written. */
+  readonly onLog?: (line: string) => void
+}
+
+/** A whole service on an empty database of its own, closed and removed when the test ends. */
+export type App = Awaited<ReturnType<typeof startApp>>
+
+type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record<string, string>; key?: string | null }
+
+/** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
+export async function startApp(engine: Engine, { mode = 'sandbox', rateLimit, clock, onLog }: AppOptions = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const url = `${engine}:${join(folder, 'test.sqlite')}`
+  const db = await openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const service = createService({ db, mode, ...(clock && { clock }) })
+  const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent')
+  const server = createServer({ service, logger, rateLimit: rateLimit ?? null })
+  onTestFinished(async () => {
+    await server.close()
+    await db.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const merchant = await createMerchant(service, { name: 'Test merchant' })
+  for (const fromCode of ['USDC', 'USDT']) {
+    await setRate(service, { fromCode, toCode: 'NGN', rate: '1500' })
+    await setRate(service, { fromCode, toCode: 'ZAR', rate: '18' })
+  }
+  const context = (): Context => createContext(service, merchant.id)
+
+  return {
+    url,
+    db,
+    service,
+    server,
+    merchant,
+    /** A request of the merchant, for calling operations directly. */
+    context,
+
+    /** One REST call; `key` is the merchant's unless another, or `null` for none, is given. */
+    async rest(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, request: RestRequest = {}) {
+      const key = request.key === undefined ? merchant.apiKey : request.key
+      const answer = await server.inject({
+        method,
+        url: path,
+        headers: { ...(key !== null && { 'x-api-key': key }), ...request.headers },
+        ...(request.body !== undefined && { payload: request.body as object }),
+        ...(request.payload !== undefined && { payload: request.payload }),
+      })
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        text: answer.body,
+        // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+        body: (answer.body === '' ? null : JSON.parse(answer.body)) as any,
+      }
+    },
+
+    /** A customer of the merchant; its id. */
+    async customer(changes: Partial<Parameters<typeof createCustomer>[1]> = {}): Promise<string> {
+      const { id } = await createCustomer(context(), { ...dullCustomer, ...changes })
+      return id
+    },
+
+    /** A wallet with money in it; its id. */
+    async wallet({
+      assetCode = 'USDC',
+      balance = '0',
+      customerId,
+    }: {
+      assetCode?: string
+      balance?: string
+      customerId?: string
+    } = {}): Promise<string> {
+      const network = assetCode.startsWith('USD') ? 'erc20' : null
+      const { id } = await createWallet(context(), { currency: assetCode, description: 'Test', network, customerId })
+      if (Number(balance) > 0) {
+        await depositToWallet(context(), { walletId: id, amount: balance, reference: `opening ${id}` })
+      }
+      return id
+    },
+
+    /** Sets the fee of USDC payouts to NGN. */
+    async fee(flat: string, percent = '0'): Promise<void> {
+      await setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat, percent })
+    },
+
+    /** Recomputes the books: no contradiction anywhere. */
+    async expectBooksToBalance(): Promise<void> {
+      const { findings } = await audit(service)
+      expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
+    },
+  }
+}
+
+const dullCustomer = {
+  customerType: 'individual' as const,
+  email: 'customer@example.com',
+  phone: '+2348012345678',
+  addressLine1: '1 Test Street',
+  city: 'Lagos',
+  state: 'Lagos',
+  country: 'Nigeria',
+  firstName: 'Ada',
+  lastName: 'Obi',
+}
+
+/** The body of a payout to a Nigerian bank that nothing is wrong with. */
+export const payoutBody = {
+  currency: 'USDC',
+  account_number: '0690000031',
+  bank_name: 'Access Bank',
+  bank_code: '044',
+  amount: '40',
+  recipient_name: 'Ada Obi',
+  recipient_currency: 'NGN',
+  recipient_country: 'Nigeria',
+  payment_purpose: 'GIFTS',
+}
+
+/** The body of a Nigerian bank method that nothing is wrong with. */
+export const bankMethodBody = {
+  type: 'BANK',
+  account_name: 'Ada Obi',
+  account_number: '0690000031',
+  bank_name: 'Access Bank',
+  currency: 'NGN',
+  bank_code: '044',
+}
+
+/** The body of a crypto method that nothing is wrong with. */
+export const walletMethodBody = {
+  type: 'WALLET',
+  wallet_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  network: 'erc20',
+  currency: 'USDC',
+}
