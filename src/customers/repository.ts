@@ -26,3 +26,12 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .where('id', '=', p.id)
     .returningAll(),
 )
+
+/** The merchant of a customer, for an operator who has nothing but the customer's id: one look per merchant. */
+export const merchantOfCustomer = queryOne((p: Params<{ id: string }>) =>
+  from('merchants')
+    .innerJoin('customers', (join) =>
+      join.onRef('customers.merchantId', '=', 'merchants.id').on('customers.id', '=', p.id),
+    )
+    .select('merchants.id'),
+)

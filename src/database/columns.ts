@@ -6,14 +6,18 @@ import type { GeneratedAlways } from 'kysely'
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
-/** One column: its kind, whether the engine computes it, and (in the type only) what it holds in memory. */
+/**
+ * One column: its kind, whether it may hold NULL, whether the engine computes it, and (in the type only) what it holds in
+ * memory.
+ */
 export type Column<Value, IsGenerated extends boolean = false> = {
   readonly kind: ColumnKind
+  readonly isNullable: boolean
   readonly isGenerated: IsGenerated
   readonly value?: Value
 }
 
-const column = <Value>(kind: ColumnKind): Column<Value> => ({ kind, isGenerated: false })
+const column = <Value>(kind: ColumnKind): Column<Value> => ({ kind, isNullable: false, isGenerated: false })
 
 /** Text; the type parameter narrows it to a list of values. */
 export const text = <Value extends string = string>(): Column<Value> => column('text')
@@ -24,10 +28,10 @@ export const amount = (): Column<bigint> => column('amount')
 export const json = <Value>(): Column<Value> => column('json')
 
 /** A column that may hold NULL. */
-export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => column(kind)
+export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({ ...column(kind), isNullable: true })
 
 /** A column that the engine computes from others; it is read, never written. */
-export const generated = <Value>({ kind }: Column<Value>): Column<Value, true> => ({ kind, isGenerated: true })
+export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type Columns = Record<string, Column<unknown, boolean>>
 

@@ -13,8 +13,8 @@ export type Database = Reader & {
   readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
-  /** Copies the whole database, as of one moment, to a new file while it is in use. */
-  readonly backup: (path: string, onProgress?: (done: number, total: number) => void) => Promise<void>
+  /** Copies the whole database, as of one moment and durably, to a new file while it is in use. */
+  readonly backup: (path: string) => Promise<void>
   /** Counts of what the engine did since it was opened. */
   readonly statistics: () => DatabaseStatistics
   /** Waits for the writes that it has accepted, then closes. */

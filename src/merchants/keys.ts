@@ -3,6 +3,7 @@ import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
+import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { apiKeysOfMerchant, insertApiKey, merchantById, revokeApiKeyRow } from './repository.ts'
 
@@ -17,13 +18,17 @@ export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
  *
  * @throws Refusal RESOURCE_NOT_FOUND, INVALID_INPUT when the merchant has two live keys already
  */
-export function createKey(service: Service, merchantId: string): Promise<{ id: string; apiKey: string }> {
+export function createKey(
+  service: Service,
+  merchantId: string,
+  key: ApiKey = newApiKey(service.mode),
+): Promise<{ id: string; apiKey: string }> {
   return service.db.write(async (tx) => {
     const live = await liveKeys(tx, merchantId)
     if (live.length >= liveKeyLimit) {
       throw new Refusal('INVALID_INPUT', `The merchant has ${liveKeyLimit} live keys: revoke one, or rotate.`)
     }
-    return addKey(tx, service, merchantId)
+    return addKey(tx, service, merchantId, key)
   })
 }
 
@@ -39,7 +44,7 @@ export function rotateKey(
   return service.db.write(async (tx) => {
     const older = (await liveKeys(tx, merchantId)).slice(0, -(liveKeyLimit - 1))
     for (const { id } of older) await revokeApiKeyRow(tx, { id, revokedAt: timestamp(service.now()) })
-    return { ...(await addKey(tx, service, merchantId)), revoked: older.map(({ id }) => id) }
+    return { ...(await addKey(tx, service, merchantId, newApiKey(service.mode))), revoked: older.map(({ id }) => id) }
   })
 }
 
@@ -73,8 +78,12 @@ async function liveKeys(tx: Tx, merchantId: string) {
   return keys.filter(({ revokedAt }) => revokedAt === null)
 }
 
-async function addKey(tx: Tx, service: Service, merchantId: string): Promise<{ id: string; apiKey: string }> {
-  const key = newApiKey(service.mode)
+async function addKey(
+  tx: Tx,
+  service: Service,
+  merchantId: string,
+  key: ApiKey,
+): Promise<{ id: string; apiKey: string }> {
   await insertApiKey(tx, {
     id: key.id,
     merchantId,

@@ -48,6 +48,11 @@ export const walletsDownFrom = queryWithFilters(
   },
 )
 
+/** All of the merchant's wallets and its customers', oldest first; for bulk work, not for a request. */
+export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
+  walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).orderBy('wallets.sequence'),
+)
+
 /** The owner's oldest active wallet in a currency, among those with at least `balance`. */
 export const oldestWalletWith = queryOne(
   (p: Params<{ merchantId: string; ownerId: string; currency: string; balance: Amount }>) =>

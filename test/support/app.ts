@@ -25,6 +25,8 @@ export type AppOptions = {
   readonly rateLimit?: number
   /** Milliseconds since 1970. */
   readonly clock?: () => number
+  /** What is in force from the start. */
+  readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -35,7 +37,10 @@ export type App = Awaited<ReturnType<typeof startApp>>
 type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record<string, string>; key?: string | null }
 
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
-export async function startApp(engine: Engine, { mode = 'sandbox', rateLimit, clock, onLog }: AppOptions = {}) {
+export async function startApp(
+  engine: Engine,
+  { mode = 'sandbox', rateLimit, clock, onLog, rates = dullRates }: AppOptions = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const url = `${engine}:${join(folder, 'test.sqlite')}`
   const db = await openDatabase({
@@ -54,10 +59,7 @@ export async function startApp(engine: Engine, { mode = 'sandbox', rateLimit, cl
   })
 
   const merchant = await createMerchant(service, { name: 'Test merchant' })
-  for (const fromCode of ['USDC', 'USDT']) {
-    await setRate(service, { fromCode, toCode: 'NGN', rate: '1500' })
-    await setRate(service, { fromCode, toCode: 'ZAR', rate: '18' })
-  }
+  for (const rate of rates) await setRate(service, rate)
   const context = (): Context => createContext(service, merchant.id)
 
   return {
@@ -124,6 +126,11 @@ export async function startApp(engine: Engine, { mode = 'sandbox', rateLimit, cl
     },
   }
 }
+
+const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [
+  { fromCode, toCode: 'NGN', rate: '1500' },
+  { fromCode, toCode: 'ZAR', rate: '18' },
+])
 
 const dullCustomer = {
   customerType: 'individual' as const,

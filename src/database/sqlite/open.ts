@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Database } from '../database.ts'
+import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import { migrateSqlite } from './migrate.ts'
 import { sqliteReader } from './reader.ts'
@@ -24,19 +25,30 @@ export function openSqlite(path: string, onFatal: (error: Error) => void): Datab
     ping: async () => {
       reading.raw.prepare('select name from migrations limit 1').get()
     },
-    backup: async (target, onProgress) => {
-      await reading.raw.backup(target, {
-        progress: ({ totalPages, remainingPages }) => {
-          onProgress?.(totalPages - remainingPages, totalPages)
-          return 1_000
-        },
-      })
-    },
+    backup: async (target) => backUp(reading, target),
     close: async () => {
       await writer.drain()
       reader.refresh()
       reading.raw.close()
       writing.raw.close()
     },
+  }
+}
+
+/**
+ * Writes a compact copy of one snapshot, under a name of its own until it is whole and on disk.
+ *
+ * VACUUM INTO reads a snapshot, where SQLite's page-wise backup starts over whenever another process writes.
+ */
+async function backUp({ raw }: SqliteConnection, target: string): Promise<void> {
+  if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
+  const partial = `${target}.partial`
+  rmSync(partial, { force: true })
+  raw.prepare('vacuum into ?').run(partial)
+  for (const path of [partial, dirname(resolve(target))]) {
+    const file = openSync(path, 'r')
+    fsyncSync(file)
+    closeSync(file)
+    if (path === partial) renameSync(partial, target)
   }
 }

@@ -30,6 +30,8 @@ type Group = {
   current: Member | null
   hasCurrentWritten: boolean
   isOver: boolean
+  /** What went wrong below the operations, even where one of them caught it; the whole group is refused with it. */
+  failure: unknown
 }
 
 /**
@@ -82,7 +84,7 @@ export function sqliteWriter(
   }
 
   function run(members: Member[]): void {
-    const group: Group = { members, current: null, hasCurrentWritten: false, isOver: false }
+    const group: Group = { members, current: null, hasCurrentWritten: false, isOver: false, failure: null }
     try {
       begin.run()
     } catch (error) {
@@ -97,29 +99,36 @@ export function sqliteWriter(
   }
 
   async function runMembers(group: Group): Promise<void> {
-    const tx = transaction(group)
     for (const member of group.members) {
       group.current = member
       group.hasCurrentWritten = false
       try {
-        member.outcome = { result: await member.operation(tx) }
+        member.outcome = { result: await member.operation(transaction(group, member)) }
       } catch (error) {
         if (group.isOver) return
-        if (!raw.inTransaction || isStorageFailure(error)) return finish(group, () => refuse(group.members, error))
-        if (group.hasCurrentWritten) return abandonCurrent(group, error)
+        if (isStorageFailure(error)) group.failure ??= error
+        if (group.hasCurrentWritten && !group.failure) return abandonCurrent(group, error)
         member.outcome = { error }
       }
       if (group.isOver) return
+      if (group.failure) return finish(group, () => refuse(group.members, group.failure))
     }
     commitGroup(group)
   }
 
-  function transaction(group: Group): Tx {
+  /** The member's own handle: what it left running when it ended must not write in the turn of the next. */
+  function transaction(group: Group, member: Member): Tx {
     return {
       execute: async (query: Query, params: object) => {
-        if (group.isOver) throw new Error('a statement was run after its transaction had ended')
+        if (group.isOver || group.current !== member) throw new Error('a statement was run after its operation had ended')
+        if (group.failure) throw group.failure
         if (!group.hasCurrentWritten && connection.isWrite(query)) group.hasCurrentWritten = true
-        return connection.run(query, params)
+        try {
+          return connection.run(query, params)
+        } catch (error) {
+          if (!raw.inTransaction || isStorageFailure(error)) group.failure = error
+          throw error
+        }
       },
     } as unknown as Tx
   }

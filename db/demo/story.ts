@@ -1,0 +1,269 @@
+/**
+ * The demo merchant's data. `owner` is a customer's `name`, or null for the merchant itself. Persons and accounts are
+ * invented; account numbers and addresses pass their checks unless a label says otherwise.
+ */
+
+export const rates = [
+  { fromCode: 'USDC', toCode: 'NGN', rate: '1545.5' },
+  { fromCode: 'USDT', toCode: 'NGN', rate: '1543.25' },
+  { fromCode: 'USDC', toCode: 'ZAR', rate: '18.2' },
+  { fromCode: 'USDT', toCode: 'ZAR', rate: '18.15' },
+]
+
+// No fee from USDT to ZAR: such a payout answers `fee: null`.
+export const fees = [
+  { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '0.5', percent: '0.25' },
+  { assetCode: 'USDT', recipientCurrency: 'NGN', flat: '0.5', percent: '0.3' },
+  { assetCode: 'USDC', recipientCurrency: 'ZAR', flat: '1', percent: '0' },
+]
+
+const individual = {
+  customerType: 'individual' as const,
+  isClosed: false,
+  accountPurpose: 'Receiving salary',
+  employmentStatus: 'employed',
+  sourceOfFunds: 'Salary',
+}
+
+const business = { customerType: 'business' as const, isClosed: false }
+
+const lagos = { city: 'Lagos', state: 'Lagos', country: 'Nigeria' }
+const capeTown = { city: 'Cape Town', state: 'Western Cape', country: 'South Africa' }
+
+export const customers = [
+  {
+    ...individual,
+    ...lagos,
+    name: 'Ada',
+    email: 'ada.obi@example.com',
+    phone: '+2348031234567',
+    addressLine1: '12 Admiralty Way',
+    addressLine2: 'Lekki Phase 1',
+    postalCode: '106104',
+    firstName: 'Ada',
+    middleName: 'Ngozi',
+    lastName: 'Obi',
+    birthDate: '1991-04-17',
+    expectedMonthlyIncome: '2400.00',
+    mostRecentOccupation: 'Software engineer',
+  },
+  {
+    ...individual,
+    ...capeTown,
+    name: 'Thabo',
+    email: 'thabo.nkosi@example.com',
+    phone: '+27821234567',
+    addressLine1: '4 Kloof Street',
+    postalCode: '8001',
+    firstName: 'Thabo',
+    lastName: 'Nkosi',
+    birthDate: '1986-11-02',
+    employmentStatus: 'self_employed',
+    expectedMonthlyIncome: '3100.50',
+    mostRecentOccupation: 'Photographer',
+    sourceOfFunds: 'Freelance work',
+  },
+  {
+    ...individual,
+    ...lagos,
+    name: 'Chidi',
+    email: 'chidi.eze@example.com',
+    phone: '+2348059876543',
+    addressLine1: '7 Opebi Road',
+    firstName: 'Chidi',
+    lastName: 'Eze',
+    birthDate: '1979-07-30',
+    isClosed: true,
+  },
+  {
+    ...business,
+    ...lagos,
+    name: 'Kola Foods',
+    email: 'finance@kolafoods.example',
+    phone: '+2348101112223',
+    addressLine1: '88 Allen Avenue',
+    postalCode: '101233',
+    accountPurpose: 'Supplier payments',
+    sourceOfFunds: 'Revenue',
+    businessName: 'Kola Foods Ltd',
+    businessType: 'limited_company',
+    businessWebsite: 'https://kolafoods.example',
+  },
+  {
+    ...business,
+    ...capeTown,
+    name: 'Protea Design',
+    email: 'accounts@proteadesign.example',
+    phone: '+27215550147',
+    addressLine1: '21 Bree Street',
+    postalCode: '8001',
+    businessName: 'Protea Design (Pty) Ltd',
+    businessType: 'private_company',
+  },
+]
+
+const ngn = { currency: 'NGN' }
+const zar = { currency: 'ZAR' }
+
+export const bankMethods = [
+  {
+    ...ngn,
+    owner: null,
+    accountName: 'Demo merchant settlement',
+    accountNumber: '0690000032',
+    bankName: 'Access Bank',
+    bankCode: '044',
+  },
+  {
+    ...zar,
+    owner: null,
+    accountName: 'Demo merchant settlement',
+    accountNumber: '62001234567',
+    bankName: 'First National Bank',
+    bankCode: '250655',
+    swiftCode: 'FIRNZAJJ',
+  },
+  {
+    ...ngn,
+    owner: 'Ada',
+    accountName: 'Ada Ngozi Obi',
+    accountNumber: '0000014579',
+    bankName: 'First Bank of Nigeria',
+    bankCode: '011',
+  },
+  {
+    ...zar,
+    owner: 'Thabo',
+    accountName: 'T Nkosi',
+    accountNumber: '1002003004',
+    bankName: 'Capitec Bank',
+    bankCode: '470010',
+  },
+  {
+    ...ngn,
+    owner: 'Kola Foods',
+    accountName: 'Kola Foods Ltd (mistyped: fails its check)',
+    accountNumber: '0123456789',
+    bankName: 'Guaranty Trust Bank',
+    bankCode: '058',
+  },
+]
+
+export const walletMethods = [
+  {
+    owner: null,
+    currency: 'USDC',
+    network: 'erc20',
+    walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    label: 'Treasury',
+  },
+  {
+    owner: 'Ada',
+    currency: 'USDT',
+    network: 'trc20',
+    walletAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    label: 'Ada on Tron',
+  },
+  {
+    owner: 'Thabo',
+    currency: 'USDC',
+    network: 'polygon',
+    walletAddress: '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+  },
+]
+
+export const wallets = [
+  { owner: null, currency: 'USDC', network: 'erc20', description: 'Operations', deposit: '25000' },
+  { owner: null, currency: 'USDT', network: 'trc20', description: 'Payroll', deposit: '8000' },
+  { owner: null, currency: 'NGN', description: 'Naira float', deposit: '1500000' },
+  { owner: null, currency: 'ZAR', description: 'Rand float', deposit: '42000.5' },
+  { owner: 'Ada', currency: 'USDC', network: 'polygon', description: 'Savings', deposit: '1200' },
+  { owner: 'Ada', currency: 'NGN', description: 'Spending', deposit: '250000' },
+  { owner: 'Thabo', currency: 'USDC', network: 'solana', description: 'Client payments', deposit: '640.25' },
+  { owner: 'Chidi', currency: 'USDT', network: 'bep20', description: 'Closed account', deposit: '15' },
+  { owner: 'Kola Foods', currency: 'USDC', network: 'erc20', description: 'Suppliers', deposit: '5300' },
+  { owner: 'Protea Design', currency: 'USDC', network: 'erc20', description: 'Invoices', deposit: null },
+]
+
+const nigeria = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
+const southAfrica = { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const
+
+const completed = { status: 'COMPLETED', cause: 'Paid by the bank' } as const
+
+export const payouts = [
+  {
+    ...nigeria,
+    owner: null,
+    assetCode: 'USDC',
+    amount: '850',
+    recipientName: 'Ada Ngozi Obi',
+    accountNumber: '0000014579',
+    bankName: 'First Bank of Nigeria',
+    bankCode: '011',
+    paymentPurpose: 'EMPLOYEE_SALARIES_OR_WAGES',
+    narration: 'October salary',
+    path: [completed],
+  },
+  {
+    ...southAfrica,
+    owner: null,
+    assetCode: 'USDT',
+    amount: '1200.5',
+    recipientName: 'Protea Design (Pty) Ltd',
+    accountNumber: '4071234567',
+    bankName: 'Absa Bank',
+    bankCode: '632005',
+    paymentPurpose: 'PAYMENT_FOR_GOODS_AND_SERVICES',
+    narration: 'Invoice 2041',
+    path: [completed],
+  },
+  {
+    ...nigeria,
+    owner: 'Kola Foods',
+    assetCode: 'USDC',
+    amount: '430.75',
+    recipientName: 'Sunrise Mills',
+    accountNumber: '0123456789',
+    bankName: 'Guaranty Trust Bank',
+    bankCode: '058',
+    paymentPurpose: 'PAYMENT_FOR_GOODS_AND_SERVICES',
+    path: [{ status: 'FAILED', cause: 'The bank does not know the account' }],
+  },
+  {
+    ...southAfrica,
+    owner: 'Thabo',
+    assetCode: 'USDC',
+    amount: '120',
+    recipientName: 'T Nkosi',
+    accountNumber: '1002003004',
+    bankName: 'Capitec Bank',
+    bankCode: '470010',
+    paymentPurpose: 'PERSONAL_TRANSFERS',
+    path: [completed, { status: 'RETURNED', cause: 'The account was closed' }],
+  },
+  {
+    ...nigeria,
+    owner: 'Ada',
+    assetCode: 'USDC',
+    amount: '75',
+    recipientName: 'Ngozi Obi',
+    accountNumber: '0690000032',
+    bankName: 'Access Bank',
+    bankCode: '044',
+    paymentPurpose: 'GIFTS',
+    narration: 'Happy birthday',
+    path: [],
+  },
+  {
+    ...southAfrica,
+    owner: null,
+    assetCode: 'USDC',
+    amount: '2310',
+    recipientName: 'Thabo Nkosi',
+    accountNumber: '1002003004',
+    bankName: 'Capitec Bank',
+    bankCode: '470010',
+    paymentPurpose: 'CONSULTING_FEES',
+    path: [],
+  },
+] as const

@@ -1,0 +1,272 @@
+import { readFile } from 'node:fs/promises'
+import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
+import { addAssetCode } from '../asset-codes/add-asset-code.ts'
+import type { Audit } from '../audit/audit.ts'
+import { audit } from '../audit/audit.ts'
+import type { Context, Service } from '../context.ts'
+import { createContext } from '../context.ts'
+import { closeCustomer } from '../customers/close-customer.ts'
+import { createCustomer } from '../customers/create-customer.ts'
+import { merchantOfCustomer } from '../customers/repository.ts'
+import type { Reader } from '../database/query.ts'
+import { invalidInput, notFound, Refusal } from '../errors.ts'
+import { setFee } from '../fees/set-fee.ts'
+import { fill } from '../fill/fill.ts'
+import { parseUuid } from '../ids.ts'
+import { createMerchant } from '../merchants/create-merchant.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from '../merchants/keys.ts'
+import { allMerchants, merchantById } from '../merchants/repository.ts'
+import { setMerchantKeys } from '../merchants/set-extended-public-keys.ts'
+import { merchantOfPayout } from '../payouts/repository.ts'
+import { settlePayout } from '../payouts/settle-payout.ts'
+import { setRate } from '../rates/set-rate.ts'
+import { depositToWallet } from '../wallets/deposit-to-wallet.ts'
+import { importSolanaAddresses } from '../wallets/import-addresses.ts'
+import { merchantOfWallet } from '../wallets/repository.ts'
+import { progressOn } from './progress.ts'
+
+type Options = Readonly<Record<string, string | undefined>>
+
+/** One operator command; its result is what it prints. */
+export type Command = {
+  /** Its words and options, as help shows them. */
+  readonly usage: string
+  readonly summary: string
+  /** The options that it takes, each with a value. */
+  readonly options?: readonly string[]
+  readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
+  /** Whether a result means failure, as a scheduler should see it. */
+  readonly hasFailed?: (result: unknown) => boolean
+}
+
+// The operations parse what they are given, so a command only renames it.
+const word = (words: readonly string[], place: number) => words[place] ?? ''
+
+export const commands: Readonly<Record<string, Command>> = {
+  'merchant create': {
+    usage: '<name>',
+    summary: 'Registers a merchant and shows its API key, once.',
+    run: (service, words) => createMerchant(service, { name: word(words, 0) }),
+  },
+  'merchant list': {
+    usage: '',
+    summary: 'Lists the merchants.',
+    run: ({ db }) => allMerchants(db, {}),
+  },
+  'merchant addresses': {
+    usage: '<merchant id> [--evm <xpub>] [--tron <xpub>] [--solana <file>]',
+    summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",
+    options: ['evm', 'tron', 'solana'],
+    run: setAddresses,
+  },
+  'key create': {
+    usage: '<merchant id>',
+    summary: 'Gives a merchant a second API key and shows it, once.',
+    run: (service, words) => createKey(service, word(words, 0)),
+  },
+  'key list': {
+    usage: '<merchant id>',
+    summary: "Lists a merchant's API keys with their last use.",
+    run: (service, words) => listKeys(service, word(words, 0)),
+  },
+  'key revoke': {
+    usage: '<key id>',
+    summary: 'Ends an API key at once.',
+    run: (service, words) => revokeKey(service, word(words, 0)),
+  },
+  'key rotate': {
+    usage: '<merchant id>',
+    summary: 'Gives a merchant a new API key beside its latest one and revokes any older.',
+    run: (service, words) => rotateKey(service, word(words, 0)),
+  },
+  'customer create': {
+    usage:
+      '<merchant id> --type <individual|business> --email <email> --phone <phone> [--first-name <name>] ' +
+      '[--last-name <name>] [--business-name <name>] [--address <line>] [--city <city>] [--state <state>] [--country <country>]',
+    summary: 'Registers a customer.',
+    options: [
+      'type',
+      'email',
+      'phone',
+      'first-name',
+      'last-name',
+      'business-name',
+      'address',
+      'city',
+      'state',
+      'country',
+    ],
+    run: newCustomer,
+  },
+  'customer close': {
+    usage: '<customer id>',
+    summary: 'Closes a customer: nothing can be made for it any more.',
+    run: async (service, words) => {
+      const customerId = word(words, 0)
+      const context = await contextOf(service, merchantOfCustomer, customerId, 'Customer')
+      const { id, status } = await closeCustomer(context, { customerId })
+      return { id, status }
+    },
+  },
+  deposit: {
+    usage: '<wallet id> <amount> --reference <text>',
+    summary: 'Adds money that arrived to a wallet; a reference pays once.',
+    options: ['reference'],
+    run: async (service, words, { reference }) => {
+      const walletId = word(words, 0)
+      const context = await contextOf(service, merchantOfWallet, walletId, 'Wallet')
+      const deposit = await depositToWallet(context, { walletId, amount: word(words, 1), reference: reference ?? '' })
+      return { walletId: deposit.walletId, balance: deposit.balanceAfter }
+    },
+  },
+  'payout settle': {
+    usage: '<payout id> <completed|failed|returned> [--reason <text>]',
+    summary: 'Records what the bank did with a payout; failed and returned put the money back.',
+    options: ['reason'],
+    run: async (service, words, { reason }) => {
+      const payoutId = word(words, 0)
+      const context = await contextOf(service, merchantOfPayout, payoutId, 'Payout')
+      const status = word(words, 1).toUpperCase() as 'COMPLETED'
+      const payout = await settlePayout(context, { payoutId, status, cause: reason })
+      return { id: payout.id, status: payout.status, updatedAt: payout.updatedAt }
+    },
+  },
+  'rate set': {
+    usage: '<from> <to> <rate> [--effective-at <time>]',
+    summary: 'Sets what one unit of a stablecoin is worth, from now or from a time on.',
+    options: ['effective-at'],
+    run: (service, words, options) =>
+      setRate(service, {
+        fromCode: word(words, 0),
+        toCode: word(words, 1),
+        rate: word(words, 2),
+        effectiveAt: options['effective-at'],
+      }),
+  },
+  'fee set': {
+    usage: '<asset> <currency> [--flat <amount>] [--percent <number>] [--effective-at <time>]',
+    summary: 'Sets what payouts of an asset to a currency cost, from now or from a time on.',
+    options: ['flat', 'percent', 'effective-at'],
+    run: (service, words, options) =>
+      setFee(service, {
+        assetCode: word(words, 0),
+        recipientCurrency: word(words, 1),
+        flat: options.flat ?? '0',
+        percent: options.percent ?? '0',
+        effectiveAt: options['effective-at'],
+      }),
+  },
+  'asset add': {
+    usage: '<code> <fiat|stablecoin> [--networks <list>] [--places <number>]',
+    summary: 'Supports one more asset; networks are separated by commas, places are those of its minor unit.',
+    options: ['networks', 'places'],
+    run: (service, words, { networks, places }) =>
+      addAssetCode(service, {
+        code: word(words, 0),
+        assetType: word(words, 1).toUpperCase() as 'FIAT',
+        networks: (networks?.split(',') ?? []) as [],
+        minorUnitPlaces: wholeNumber('places', places ?? '2'),
+      }),
+  },
+  demo: {
+    usage: '',
+    summary: 'Gives an empty database the demo merchant and shows its fixed key.',
+    run: async (service) => {
+      if (service.mode !== 'sandbox') throw new Refusal('INVALID_INPUT', 'The demo exists in MODE=sandbox only.')
+      if (!(await seedDemo(service))) throw new Refusal('INVALID_INPUT', 'The database is not empty.')
+      return { apiKey: demoApiKey }
+    },
+  },
+  fill: {
+    usage:
+      '[--merchants <number>] [--customers <number>] [--methods <number>] [--wallets <number>] [--payouts <number>] [--seed <number>]',
+    summary: 'Makes realistic data for load: so much for each of so many merchants.',
+    options: ['merchants', 'customers', 'methods', 'wallets', 'payouts', 'seed'],
+    run: (service, _, options) =>
+      fill(
+        service,
+        {
+          merchants: wholeNumber('merchants', options.merchants ?? '1'),
+          customers: wholeNumber('customers', options.customers ?? '100'),
+          methods: wholeNumber('methods', options.methods ?? '200'),
+          wallets: wholeNumber('wallets', options.wallets ?? '100'),
+          payouts: wholeNumber('payouts', options.payouts ?? '1000'),
+          seed: wholeNumber('seed', options.seed ?? '1'),
+        },
+        progressOn(process.stderr),
+      ),
+  },
+  audit: {
+    usage: '',
+    summary: 'Recomputes the books; fails when anything contradicts.',
+    run: (service) => {
+      const onProgress = progressOn(process.stderr)
+      return audit(service, (check, place, count) => onProgress(check, place, count))
+    },
+    hasFailed: (result) => !(result as Audit).balanced,
+  },
+  backup: {
+    usage: '<file>',
+    summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
+    run: async ({ db }, words) => {
+      const file = word(words, 0)
+      progressOn(process.stderr)(`copying to ${file}`, 0, 1)
+      await db.backup(file)
+      progressOn(process.stderr)(`copying to ${file}`, 1, 1)
+      return { file }
+    },
+  },
+  migrate: {
+    usage: '',
+    summary: 'Brings the database to the latest form; every start does so too.',
+    // Opening the database has done it.
+    run: async () => ({ migrated: true }),
+  },
+}
+
+/** A request in the name of the merchant that a thing belongs to, for an operator who names only the thing. */
+async function contextOf(
+  service: Service,
+  find: (db: Reader, params: { id: string }) => Promise<{ id: string } | null>,
+  id: string,
+  noun: string,
+): Promise<Context> {
+  const uuid = parseUuid(id)
+  const merchant = uuid && (await find(service.db, { id: uuid }))
+  if (!merchant) throw notFound(noun)
+  return createContext(service, merchant.id)
+}
+
+async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: Options) {
+  const merchantId = word(words, 0)
+  const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
+  const merchant = await setMerchantKeys(service, keys)
+  const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
+  const pool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
+  return { ...merchant, solana: pool }
+}
+
+async function newCustomer(service: Service, words: readonly string[], options: Options) {
+  const merchant = await merchantById(service.db, { id: word(words, 0) })
+  if (!merchant) throw notFound('Merchant')
+  // The contract wants an address of every customer; an operator who has none yet leaves it open.
+  const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
+  const customer = await createCustomer(createContext(service, merchant.id), {
+    customerType: options.type as 'individual',
+    email: options.email ?? '',
+    phone: options.phone ?? '',
+    firstName: options['first-name'],
+    lastName: options['last-name'],
+    businessName: options['business-name'],
+    addressLine1: address,
+    city,
+    state,
+    country,
+  })
+  return { id: customer.id }
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (/^\d{1,10}$/.test(text)) return Number(text)
+  throw invalidInput([{ field: `--${option}`, code: 'INVALID_FORMAT', message: 'must be a whole number' }])
+}

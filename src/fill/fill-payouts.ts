@@ -1,0 +1,180 @@
+import type { Context } from '../context.ts'
+import { newRow } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import { latestInSequence } from '../database/sequence.ts'
+import { timestamp } from '../ids.ts'
+import { clearingAccountId } from '../ledger/account.ts'
+import type { Leg, TransferKind } from '../ledger/post-transfer.ts'
+import { insertEntry, insertTransfer } from '../ledger/repository.ts'
+import type { Amount } from '../money/amount.ts'
+import { oneUnit } from '../money/amount.ts'
+import { paymentPurposes } from '../payouts/payout.ts'
+import { quotePayout } from '../payouts/quote.ts'
+import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
+import { transactionId } from '../payouts/transaction-id.ts'
+import { insertDeposit, walletsOfMerchant } from '../wallets/repository.ts'
+import type { Progress } from './fill.ts'
+import { banks, personName } from './people.ts'
+import type { Random } from './random.ts'
+import { setAccount, setSequence } from './repository.ts'
+
+/** Payouts that share a commit: enough to make the sync cheap, few enough to let a server beside it write too. */
+const chunkSize = 2_000
+
+/** One payout in twenty-five fails. */
+const outcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
+
+type Book = { id: string; customerId: string | null; currency: string; balance: Amount; entryCount: number }
+
+/**
+ * Writes payouts in bulk, most of them settled, with a deposit wherever a wallet runs low.
+ *
+ * It writes what `createPayout`, `settlePayout` and `depositToWallet` write, but keeps the balances in memory and sets
+ * them once for each chunk: a million payouts are nine million rows.
+ */
+export async function fillPayouts(
+  context: Context,
+  { random, payouts, onProgress }: { random: Random; payouts: number; onProgress: Progress },
+): Promise<void> {
+  const { db, merchantId } = context
+  const books: Book[] = (await walletsOfMerchant(db, { merchantId }))
+    .filter(({ currency }) => currency === 'USDC' || currency === 'USDT')
+    .map((wallet) => ({ ...wallet, entryCount: 0 }))
+  let sequence = (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+  const last = sequence + payouts
+  while (sequence < last) {
+    const upTo = Math.min(last, sequence + chunkSize)
+    await db.write(async (tx) => {
+      const touched = new Set<Book>()
+      while (sequence < upTo) {
+        const book = random.pick(books)
+        touched.add(book)
+        await writePayout(tx, context, { random, book, sequence: ++sequence })
+      }
+      for (const { id, balance, entryCount } of touched) await setAccount(tx, { merchantId, id, balance, entryCount })
+      await setSequence(tx, { merchantId, name: 'payouts', latest: sequence })
+    })
+    onProgress('payouts', payouts - (last - sequence), payouts)
+  }
+}
+
+async function writePayout(
+  tx: Tx,
+  context: Context,
+  { random, book, sequence }: { random: Random; book: Book; sequence: number },
+): Promise<void> {
+  const { merchantId } = context
+  const assetCode = book.currency
+  const amount = (BigInt(random.whole(1_000, 400_000)) * oneUnit) / 100n
+  const bank = random.pick(banks)
+  const { total, ...quote } = await quotePayout(tx, context, { assetCode, recipientCurrency: bank.currency, amount })
+  const fee = quote.fee ?? 0n
+  if (book.balance < total) await writeDeposit(tx, context, book, total * 50n)
+
+  const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
+  const fees = { accountId: clearingAccountId('fees', assetCode), amount: fee }
+  const transferId = await write(
+    tx,
+    context,
+    book,
+    'payout',
+    [{ accountId: book.id, amount: total }],
+    [inTransit, fees],
+  )
+  const { firstName, lastName } = personName(random)
+  const row = newRow(context)
+  const settlement = random.chance(0.97) ? random.pick(outcomes) : null
+  await insertPayout(tx, {
+    ...row,
+    ...quote,
+    sequence,
+    walletId: book.id,
+    customerId: book.customerId,
+    transferId,
+    transactionId: transactionId(merchantId, sequence),
+    referenceId: context.newId(),
+    idempotencyKey: null,
+    fingerprint: null,
+    status: settlement ?? 'PROCESSING',
+    assetCode,
+    amount,
+    balanceAfter: book.balance,
+    recipientName: `${firstName} ${lastName}`,
+    recipientCurrency: bank.currency,
+    recipientCountry: bank.country,
+    bankName: bank.bankName,
+    bankCode: bank.bankCode,
+    accountNumber: random.digits(10),
+    paymentPurpose: random.pick(paymentPurposes),
+    narration: random.chance(0.5) ? `Invoice ${sequence}` : null,
+    transferType: bank.currency === 'NGN' ? 'nip' : 'eft',
+    receiverWalletId: null,
+    cryptoTransactionId: null,
+    network: null,
+    address: null,
+    fiatReferenceId: null,
+  })
+  if (settlement === null) return
+
+  const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
+  const settlementId =
+    settlement === 'COMPLETED'
+      ? await write(tx, context, book, 'payout_completed', [inTransit], [settled])
+      : await write(tx, context, book, 'payout_failed', [inTransit, fees], [{ accountId: book.id, amount: total }])
+  const createdAt = timestamp(context.now())
+  const event = { merchantId, payoutId: row.id, status: settlement, cause: null, transferId: settlementId, createdAt }
+  await insertPayoutEvent(tx, event)
+}
+
+async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount): Promise<void> {
+  const { merchantId } = context
+  const debits = [{ accountId: clearingAccountId('deposits', book.currency), amount }]
+  const transferId = await write(tx, context, book, 'deposit', debits, [{ accountId: book.id, amount }])
+  const createdAt = timestamp(context.now())
+  const reference = `fill ${transferId}`
+  await insertDeposit(tx, {
+    merchantId,
+    reference,
+    walletId: book.id,
+    transferId,
+    amount,
+    balanceAfter: book.balance,
+    createdAt,
+  })
+}
+
+/** One transfer with its entries; the wallet's entry moves the book that is kept of it. */
+async function write(
+  tx: Tx,
+  context: Context,
+  book: Book,
+  kind: TransferKind,
+  debits: readonly Leg[],
+  credits: readonly Leg[],
+): Promise<string> {
+  const { merchantId } = context
+  const transferId = context.newId()
+  await insertTransfer(tx, {
+    merchantId,
+    id: transferId,
+    kind,
+    assetCode: book.currency,
+    createdAt: timestamp(context.now()),
+  })
+  let line = 0
+  for (const direction of ['debit', 'credit'] as const) {
+    for (const { accountId, amount } of direction === 'debit' ? debits : credits) {
+      if (amount === 0n) continue
+      const isBook = accountId === book.id
+      if (isBook) {
+        book.balance += direction === 'debit' ? -amount : amount
+        book.entryCount++
+      }
+      const place = isBook
+        ? { sequence: book.entryCount, balanceAfter: book.balance }
+        : { sequence: null, balanceAfter: null }
+      await insertEntry(tx, { merchantId, transferId, line: ++line, accountId, direction, amount, ...place })
+    }
+  }
+  return transferId
+}

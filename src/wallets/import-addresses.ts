@@ -1,0 +1,33 @@
+import type { Context } from '../context.ts'
+import { nextInSequence } from '../database/sequence.ts'
+import { invalidInput } from '../errors.ts'
+import { solanaAddressFault } from '../networks/solana.ts'
+import { insertPooledAddress, pooledAddressByAddress } from './repository.ts'
+
+/**
+ * Adds Solana addresses to the merchant's pool, to be given out in this order; those that it has are passed over.
+ *
+ * @throws Refusal INVALID_INPUT that names the first lines that are no addresses; then none is added
+ */
+export function importSolanaAddresses(
+  context: Context,
+  { addresses }: { addresses: readonly string[] },
+): Promise<{ added: number; known: number }> {
+  const faults = addresses.flatMap((address, line) => {
+    const fault = solanaAddressFault(address)
+    return fault === null ? [] : [{ field: `line ${line + 1}`, code: 'INVALID_FORMAT', message: fault } as const]
+  })
+  if (faults.length > 0) throw invalidInput(faults.slice(0, 10))
+  const { merchantId } = context
+  const family = 'solana'
+  return context.db.write(async (tx) => {
+    let added = 0
+    for (const address of new Set(addresses)) {
+      if (await pooledAddressByAddress(tx, { merchantId, family, address })) continue
+      const sequence = await nextInSequence(tx, merchantId, `pooled_addresses:${family}`)
+      await insertPooledAddress(tx, { merchantId, family, sequence, address })
+      added++
+    }
+    return { added, known: addresses.length - added }
+  })
+}
