@@ -73,10 +73,10 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
 /** A positive integer written in plain decimal digits, or given as a number (ruling 15). */
-export const page = () => pageNumber(1, 2_147_483_647, 1)
+export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
 /** A page size from 1 to 100 (contract, section 8). */
-export const limit = (standard: number) => pageNumber(1, 100, standard)
+export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
 /** Records a fault of the field under transformation. */
 export function refuse(context: z.RefinementCtx, code: FieldFaultCode, message: string): never {
@@ -113,15 +113,15 @@ function checkIdentifier(value: string, context: z.RefinementCtx): string {
     : refuse(context, 'INVALID_FORMAT', 'must contain only letters, digits, spaces and . / _ -')
 }
 
-function pageNumber(least: number, most: number, standard: number) {
+function positiveInteger(most: number, standard: number, message: string) {
   return z
     .unknown()
     .optional()
     .transform((value, context) => {
       if (value === undefined) return standard
-      const isPlain = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,9}$/.test(String(value))
-      if (isPlain && Number(value) >= least && Number(value) <= most) return Number(value)
-      return refuse(context, 'INVALID_PARAMETER', `must be an integer from ${least} to ${most}`)
+      const isPlain = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,15}$/.test(String(value))
+      if (isPlain && Number(value) <= most) return Number(value)
+      return refuse(context, 'INVALID_PARAMETER', message)
     })
 }
 

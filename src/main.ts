@@ -1,4 +1,7 @@
+import { demoApiKey, seedDemo } from '../db/demo/demo.ts'
+import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
+import type { Service } from './context.ts'
 import { createService } from './context.ts'
 import { openDatabase } from './database/open.ts'
 import { createLogger } from './logger.ts'
@@ -18,8 +21,10 @@ async function main(): Promise<void> {
     },
   })
   const service = createService({ db, mode: config.mode })
+  const hasDemo = await prepareDemo(service)
   const app = createServer({ service, logger, rateLimit: config.rateLimit })
   const address = await app.listen({ host: config.host, port: config.port })
+  process.stderr.write(greeting(config, address, hasDemo))
   logger.info({ address, mode: config.mode }, 'ready')
 
   let isEnding = false
@@ -31,10 +36,31 @@ async function main(): Promise<void> {
     await app.close()
     await db.close()
     logger.info('ended')
-    process.exit(0)
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
+}
+
+async function prepareDemo(service: Service): Promise<boolean> {
+  return service.mode === 'sandbox' && (await seedDemo(service))
+}
+
+/** Where everything is, on standard error: standard output has log lines only. */
+function greeting({ mode, databaseUrl }: Config, address: string, hasDemo: boolean): string {
+  const lines = [
+    `payout-gateway is ready (${mode}, ${databaseUrl})`,
+    `  REST    ${address}/api`,
+    `  Health  ${address}/readyz`,
+  ]
+  if (hasDemo) {
+    lines.push(
+      `  Demo    x-api-key: ${demoApiKey}`,
+      '',
+      'Try:',
+      `  curl -s ${address}/api/customers -H 'x-api-key: ${demoApiKey}'`,
+    )
+  }
+  return `${lines.join('\n')}\n\n`
 }
 
 main().catch((error: Error) => {

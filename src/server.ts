@@ -34,6 +34,8 @@ export function createServer({ service, logger, rateLimit }: ServerOptions): Fas
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => refuseConnection(error, socket, service.newId()),
     frameworkErrors: (_error, request, reply) => {
+      // No hook runs for a URL that can't be decoded.
+      reply.header('x-request-id', request.id)
       sendFailure(new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.'), request, reply)
     },
   })

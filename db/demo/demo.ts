@@ -50,9 +50,9 @@ export async function seedDemo(service: Service): Promise<boolean> {
   return true
 }
 
-/** Starts thirty days ago and moves on by ten minutes whenever it is read, until it reaches now. */
+/** Starts thirty days ago and moves on by five hours whenever it is read, until it reaches now. */
 function clockOfLastMonth(now: number): () => number {
-  const step = 10 * 60 * 1000
+  const step = 5 * 60 * 60 * 1000
   let at = now - 30 * 24 * 60 * 60 * 1000
   return () => {
     at = Math.min(now, at + step)

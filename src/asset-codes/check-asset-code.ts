@@ -2,6 +2,11 @@ import type { FieldFault } from '../errors.ts'
 import { notOneOf } from '../input.ts'
 import type { AssetCode, AssetType } from './asset-code.ts'
 
+/** The asset that `code` names, if that is the text of a supported one. */
+export function assetNamed(assets: readonly AssetCode[], code: unknown): AssetCode | undefined {
+  return typeof code === 'string' ? assets.find((asset) => asset.code === code.trim()) : undefined
+}
+
 /** The fault of a `code` that is no supported asset (of `assetType`, where one is asked for); none for what is no text. */
 export function assetCodeFault(
   assets: readonly AssetCode[],
@@ -9,7 +14,7 @@ export function assetCodeFault(
 ): FieldFault[] {
   if (typeof code !== 'string' || code.trim() === '') return []
   const fitting = assets.filter((asset) => !assetType || asset.assetType === assetType)
-  if (fitting.some((asset) => asset.code === code.trim())) return []
+  if (assetNamed(fitting, code)) return []
   // Oldest first: the contract's own codes lead the list.
   return [notOneOf(field, fitting.map((asset) => asset.code).reverse())]
 }

@@ -30,8 +30,8 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
 /** The merchant of a customer, for an operator who has nothing but the customer's id: one look per merchant. */
 export const merchantOfCustomer = queryOne((p: Params<{ id: string }>) =>
   from('merchants')
-    .innerJoin('customers', (join) =>
-      join.onRef('customers.merchantId', '=', 'merchants.id').on('customers.id', '=', p.id),
-    )
+    .crossJoin('customers')
+    .whereRef('customers.merchantId', '=', 'merchants.id')
+    .where('customers.id', '=', p.id)
     .select('merchants.id'),
 )

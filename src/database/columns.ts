@@ -28,7 +28,10 @@ export const amount = (): Column<bigint> => column('amount')
 export const json = <Value>(): Column<Value> => column('json')
 
 /** A column that may hold NULL. */
-export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({ ...column(kind), isNullable: true })
+export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({
+  ...column(kind),
+  isNullable: true,
+})
 
 /** A column that the engine computes from others; it is read, never written. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })

@@ -7,17 +7,23 @@ import { from, into, query, queryOne, statement } from './query.ts'
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
  *
- * Each row has a sequence number. For every list we keep how many of its rows lie within each block of 64 numbers, each
- * block of 64², of 64³, and altogether. The row at a distance from the newest is then found by passing over whole
+ * Each row has a sequence number. For every list we keep how many of its rows lie within each block of 32 numbers, each
+ * block of 32², of 32³, and altogether. The row at a distance from the newest is then found by passing over whole
  * blocks, the largest first: a few hundred narrow rows at a million, where an OFFSET would walk over all of them.
  */
 export type CountedList = { readonly merchantId: string; readonly list: string }
 
 /** Sizes of the blocks, the largest first; `wholeList` is the one block that holds everything. */
-export const blockSizes = [262_144, 4_096, 64]
+export const blockSizes = [32_768, 1_024, 32]
 export const wholeList = 0
 
-/** Where a page begins: at or below this sequence number, after passing over `skip` (fewer than 64) rows of the list. */
+/** Beyond any block: sequence numbers fit in 31 bits. */
+const highestBlock = 2_147_483_647
+
+/** Blocks that one query reads: the one that is looked for is rarely further from the nearer end. */
+const blocksAtOnce = 8
+
+/** Where a page begins: at or below this sequence number, after passing over `skip` (fewer than 32) rows of the list. */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
 /**
@@ -66,25 +72,46 @@ export async function seekInList(
   db: Reader,
   { merchantId, list, offset }: CountedList & { offset: number },
 ): Promise<PageStart | null> {
+  let scope: Scope = { first: 0, last: highestBlock, rowCount: await countOfList(db, { merchantId, list }) }
   let skip = offset
-  let above: { size: number; block: number } | null = null
-  for (const blockSize of blockSizes) {
-    const blocks = await blocksDownFrom(db, {
-      merchantId,
-      list,
-      blockSize,
-      first: above ? (above.block * above.size) / blockSize : 0,
-      last: above ? ((above.block + 1) * above.size) / blockSize - 1 : 2_147_483_647,
-    })
-    const found = blocks.find(({ rowCount }) => {
-      if (skip < rowCount) return true
-      skip -= rowCount
-      return false
-    })
+  let fromSequence = 0
+  for (const [level, blockSize] of blockSizes.entries()) {
+    const found = await findBlock(db, { merchantId, list, blockSize, scope, skip })
     if (!found) return null
-    above = { size: blockSize, block: found.block }
+    skip = found.skip
+    fromSequence = (found.block + 1) * blockSize - 1
+    const parts = blockSize / (blockSizes[level + 1] ?? blockSize)
+    scope = { first: found.block * parts, last: (found.block + 1) * parts - 1, rowCount: found.rowCount }
   }
-  return above && { fromSequence: (above.block + 1) * above.size - 1, skip }
+  return { fromSequence, skip }
+}
+
+/** Blocks of one size, the first to the last, that together hold `rowCount` rows of the list. */
+type Scope = { readonly first: number; readonly last: number; readonly rowCount: number }
+
+type Found = { readonly block: number; readonly rowCount: number; readonly skip: number }
+
+/** The block that holds the row after `skip` newer ones of the scope, looked for from whichever end is nearer. */
+async function findBlock(
+  db: Reader,
+  { merchantId, list, blockSize, scope, skip }: CountedList & { blockSize: number; scope: Scope; skip: number },
+): Promise<Found | null> {
+  const isNearEnd = skip * 2 > scope.rowCount
+  const blocksFrom = isNearEnd ? blocksUpFrom : blocksDownFrom
+  let rest = isNearEnd ? scope.rowCount - 1 - skip : skip
+  let { first, last } = scope
+  while (first <= last) {
+    const blocks = await blocksFrom(db, { merchantId, list, blockSize, first, last, limit: blocksAtOnce })
+    for (const { block, rowCount } of blocks) {
+      if (rest < rowCount) return { block, rowCount, skip: isNearEnd ? rowCount - 1 - rest : rest }
+      rest -= rowCount
+    }
+    const reached = blocks.length === blocksAtOnce ? blocks.at(-1) : undefined
+    if (reached === undefined) return null
+    if (isNearEnd) first = reached.block + 1
+    else last = reached.block - 1
+  }
+  return null
 }
 
 /** The block of this size that holds a sequence number. */
@@ -111,13 +138,19 @@ const blockCount = queryOne((p: Params<CountedList & { blockSize: number; block:
     .where('block', '=', p.block),
 )
 
-const blocksDownFrom = query((p: Params<CountedList & { blockSize: number; first: number; last: number }>) =>
-  from('listCounts')
+type Blocks = CountedList & { blockSize: number; first: number; last: number; limit: number }
+
+const blocksDownFrom = query((p: Params<Blocks>) => blocksBetween(p).orderBy('block', 'desc'))
+
+const blocksUpFrom = query((p: Params<Blocks>) => blocksBetween(p).orderBy('block'))
+
+function blocksBetween(p: Blocks) {
+  return from('listCounts')
     .select(['block', 'rowCount'])
     .where('merchantId', '=', p.merchantId)
     .where('list', '=', p.list)
     .where('blockSize', '=', p.blockSize)
     .where('block', '>=', p.first)
     .where('block', '<=', p.last)
-    .orderBy('block', 'desc'),
-)
+    .limit(p.limit)
+}

@@ -2,16 +2,20 @@ import type { Context } from '../context.ts'
 import { newRow } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { latestInSequence } from '../database/sequence.ts'
+import type { Fee } from '../fees/fee.ts'
+import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import type { Leg, TransferKind } from '../ledger/post-transfer.ts'
 import { insertEntry, insertTransfer } from '../ledger/repository.ts'
 import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
-import { paymentPurposes } from '../payouts/payout.ts'
-import { quotePayout } from '../payouts/quote.ts'
+import { paymentPurposes, payoutAssetCodes } from '../payouts/payout.ts'
+import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
 import { transactionId } from '../payouts/transaction-id.ts'
+import type { Rate } from '../rates/rate.ts'
+import { rateInForce } from '../rates/repository.ts'
 import { insertDeposit, walletsOfMerchant } from '../wallets/repository.ts'
 import type { Progress } from './fill.ts'
 import { banks, personName } from './people.ts'
@@ -19,7 +23,7 @@ import type { Random } from './random.ts'
 import { setAccount, setSequence } from './repository.ts'
 
 /** Payouts that share a commit: enough to make the sync cheap, few enough to let a server beside it write too. */
-const chunkSize = 2_000
+const chunkSize = 5_000
 
 /** One payout in twenty-five fails. */
 const outcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
@@ -40,6 +44,7 @@ export async function fillPayouts(
   const books: Book[] = (await walletsOfMerchant(db, { merchantId }))
     .filter(({ currency }) => currency === 'USDC' || currency === 'USDT')
     .map((wallet) => ({ ...wallet, entryCount: 0 }))
+  const prices = await pricesOf(context)
   let sequence = (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
   const last = sequence + payouts
   while (sequence < last) {
@@ -49,7 +54,7 @@ export async function fillPayouts(
       while (sequence < upTo) {
         const book = random.pick(books)
         touched.add(book)
-        await writePayout(tx, context, { random, book, sequence: ++sequence })
+        await writePayout(tx, context, { random, book, prices, sequence: ++sequence })
       }
       for (const { id, balance, entryCount } of touched) await setAccount(tx, { merchantId, id, balance, entryCount })
       await setSequence(tx, { merchantId, name: 'payouts', latest: sequence })
@@ -58,16 +63,36 @@ export async function fillPayouts(
   }
 }
 
+/** What prices a payout from an asset to a bank's currency. */
+type Prices = Map<string, { rate: Rate; fee: Fee | null }>
+
+async function pricesOf({ db, now }: Context): Promise<Prices> {
+  const at = timestamp(now())
+  const prices: Prices = new Map()
+  for (const assetCode of payoutAssetCodes) {
+    for (const { currency: recipientCurrency } of banks) {
+      const rate = await rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at })
+      const fee = await feeInForce(db, { assetCode, recipientCurrency, at })
+      if (rate) prices.set(`${assetCode} ${recipientCurrency}`, { rate, fee })
+    }
+  }
+  return prices
+}
+
 async function writePayout(
   tx: Tx,
-  context: Context,
-  { random, book, sequence }: { random: Random; book: Book; sequence: number },
+  service: Context,
+  { random, book, prices, sequence }: { random: Random; book: Book; prices: Prices; sequence: number },
 ): Promise<void> {
+  // One moment for all that happens at once, which spares most of the formatting of times.
+  const context = atOneMoment(service)
   const { merchantId } = context
   const assetCode = book.currency
   const amount = (BigInt(random.whole(1_000, 400_000)) * oneUnit) / 100n
   const bank = random.pick(banks)
-  const { total, ...quote } = await quotePayout(tx, context, { assetCode, recipientCurrency: bank.currency, amount })
+  const price = prices.get(`${assetCode} ${bank.currency}`)
+  if (!price) throw new Error(`there is no rate from ${assetCode} to ${bank.currency}`)
+  const { total, ...quote } = priceOf(amount, price)
   const fee = quote.fee ?? 0n
   if (book.balance < total) await writeDeposit(tx, context, book, total * 50n)
 
@@ -116,14 +141,20 @@ async function writePayout(
   })
   if (settlement === null) return
 
+  const later = atOneMoment(service)
   const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
   const settlementId =
     settlement === 'COMPLETED'
-      ? await write(tx, context, book, 'payout_completed', [inTransit], [settled])
-      : await write(tx, context, book, 'payout_failed', [inTransit, fees], [{ accountId: book.id, amount: total }])
-  const createdAt = timestamp(context.now())
+      ? await write(tx, later, book, 'payout_completed', [inTransit], [settled])
+      : await write(tx, later, book, 'payout_failed', [inTransit, fees], [{ accountId: book.id, amount: total }])
+  const createdAt = timestamp(later.now())
   const event = { merchantId, payoutId: row.id, status: settlement, cause: null, transferId: settlementId, createdAt }
   await insertPayoutEvent(tx, event)
+}
+
+function atOneMoment(context: Context): Context {
+  const at = context.now()
+  return { ...context, now: () => at }
 }
 
 async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount): Promise<void> {

@@ -29,12 +29,12 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
     .returning(['id', 'merchantId']),
 )
 
-/** Records the use of a key whose last recorded use is before `before`. */
+/** Records the use of a key whose last recorded use is no later than `before`. */
 export const markKeyUsed = statement((p: Params<{ id: string; usedAt: string; before: string }>) =>
   change('apiKeys')
     .set({ lastUsedAt: p.usedAt })
     .where('id', '=', p.id)
-    .where(({ or, eb }) => or([eb('lastUsedAt', 'is', null), eb('lastUsedAt', '<', p.before)])),
+    .where(({ or, eb }) => or([eb('lastUsedAt', 'is', null), eb('lastUsedAt', '<=', p.before)])),
 )
 
 /** Sets the account-level public keys from which the merchant's deposit addresses are derived. */

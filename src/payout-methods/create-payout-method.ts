@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { assetCodeFault, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
 import { newRow } from '../context.ts'
@@ -38,7 +38,7 @@ export const CreateWalletPayoutMethodInput = z.object({
       ? address
       : refuse(context, 'INVALID_FORMAT', 'must contain only printable ASCII characters, without spaces'),
   ),
-  network: z.string(),
+  network: z.string().min(1),
   currency: text(),
   customerId: optional(uuid()),
   label: optionalText(100),
@@ -90,10 +90,11 @@ export async function createWalletPayoutMethod(
   input: z.input<typeof CreateWalletPayoutMethodInput>,
 ): Promise<WalletPayoutMethod> {
   const assets = await assetCodesWithNetworks(context.db)
-  const asset = assets.find(({ code, assetType }) => assetType === 'STABLECOIN' && code === input.currency)
+  const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
   const parsed = parse(CreateWalletPayoutMethodInput, input, [
     ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-    ...assetNetworkFault(asset ?? assets.find(({ networks }) => networks), {
+    // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
+    ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
       field: 'network',
       network: input.network,
     }),

@@ -1,11 +1,13 @@
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
+import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount } from '../money/amount.ts'
 import { convertAtRate, feeOn } from '../money/rate.ts'
+import type { Rate } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { oldestWalletWith } from '../wallets/repository.ts'
 
@@ -32,14 +34,14 @@ export async function quotePayout(db: Reader, context: Context, terms: PayoutTer
   const at = timestamp(context.now())
   const rate = await rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at })
   if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-  const tariff = await feeInForce(db, { assetCode, recipientCurrency, at })
+  return priceOf(amount, { rate, fee: await feeInForce(db, { assetCode, recipientCurrency, at }) })
+}
+
+/** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */
+export function priceOf(amount: Amount, { rate: { rate }, fee: tariff }: { rate: Rate; fee: Fee | null }): Quote {
   const fee = tariff && feeOn(amount, tariff)
-  return {
-    exchangeRate: rate.rate,
-    amountFiat: convertAtRate(amount, rate.rate, minorUnitPlaces),
-    fee,
-    total: amount + (fee ?? 0n),
-  }
+  const amountFiat = convertAtRate(amount, rate, minorUnitPlaces)
+  return { exchangeRate: rate, amountFiat, fee, total: amount + (fee ?? 0n) }
 }
 
 /**

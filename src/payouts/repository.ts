@@ -51,6 +51,8 @@ export const eventsOfPayout = query((p: Params<{ merchantId: string; payoutId: s
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
 export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
   from('merchants')
-    .innerJoin('payouts', (join) => join.onRef('payouts.merchantId', '=', 'merchants.id').on('payouts.id', '=', p.id))
+    .crossJoin('payouts')
+    .whereRef('payouts.merchantId', '=', 'merchants.id')
+    .where('payouts.id', '=', p.id)
     .select('merchants.id'),
 )

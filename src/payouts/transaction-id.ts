@@ -20,8 +20,12 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
+let known = { merchantId: '', multiplier: 0n, offset: 0n }
+
 function coefficients(merchantId: string) {
+  if (known.merchantId === merchantId) return known
   const bits = BigInt(`0x${merchantId.replaceAll('-', '')}`)
   // One more than a multiple of six shares no factor with 36, which is what makes the mapping one to one.
-  return { multiplier: ((bits >> 3n) % (count / 6n)) * 6n + 1n, offset: bits % count }
+  known = { merchantId, multiplier: ((bits >> 3n) % (count / 6n)) * 6n + 1n, offset: bits % count }
+  return known
 }

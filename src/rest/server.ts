@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
@@ -66,7 +67,7 @@ export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: Fa
   const status = statusOfCode[refusal.code]
   if (refusal.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer realm="payout-gateway"')
   if (refusal.code === 'UNAVAILABLE') reply.header('retry-after', '1')
-  const isProblem = request.headers.accept?.includes('application/problem+json') ?? false
+  const isProblem = /application\/problem\+json/i.test(request.headers.accept ?? '')
   return isProblem
     ? reply
         .code(status)
@@ -82,7 +83,9 @@ const jsonType = 'application/json; charset=utf-8'
 
 /** The methods that a path of ours does not have answer 405 and name those that it has (ruling 6). */
 function refuseOtherMethods(app: FastifyInstance): void {
-  const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+  // CONNECT never arrives as a request.
+  const all = METHODS.filter((method) => method !== 'CONNECT')
+  for (const method of all) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const methodsOf = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
   for (const sharing of methodsOf.values()) {
     const path = sharing[0]?.path ?? ''

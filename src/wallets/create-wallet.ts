@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
-import { assetCodeFault, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
 import { newRow } from '../context.ts'
@@ -50,7 +50,7 @@ export async function createWallet(context: Context, input: z.input<typeof Creat
 
 async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<Request> {
   const assets = await assetCodesWithNetworks(db)
-  const asset = assets.find(({ code }) => code === String(input.currency).trim())
+  const asset = assetNamed(assets, input.currency)
   const parsed = parse(CreateWalletInput, input, [
     ...assetCodeFault(assets, { field: 'currency', code: input.currency }),
     ...networkFault(asset, input.network),

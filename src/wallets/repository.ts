@@ -69,7 +69,9 @@ export const oldestWalletWith = queryOne(
 /** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
 export const merchantOfWallet = queryOne((p: Params<{ id: string }>) =>
   from('merchants')
-    .innerJoin('wallets', (join) => join.onRef('wallets.merchantId', '=', 'merchants.id').on('wallets.id', '=', p.id))
+    .crossJoin('wallets')
+    .whereRef('wallets.merchantId', '=', 'merchants.id')
+    .where('wallets.id', '=', p.id)
     .select('merchants.id'),
 )
 

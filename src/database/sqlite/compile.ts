@@ -20,14 +20,20 @@ export function compileForSqlite(node: RootOperationNode): SqliteStatement {
 }
 
 class Compiler extends SqliteQueryCompiler {
-  /** A list is bound as one JSON array, so that one statement serves a list of any length. */
+  /**
+   * A list is bound as one JSON array, so that one statement serves a list of any length.
+   *
+   * The unary plus changes no value, but keeps SQLite's planner from looking at it: a plan that depends on a bound value
+   * is made anew for every execution of a statement that orders or limits its rows, which costs 4 to 17 µs each.
+   */
   protected override visitValue(node: ValueNode): void {
-    if (isPlaceholder(node.value) && node.value.isList) {
-      this.append('(select value from json_each(')
-      this.appendValue(node.value)
-      this.append('))')
-    } else {
+    if (node.immediate) {
       super.visitValue(node)
+      return
     }
+    const isList = isPlaceholder(node.value) && node.value.isList
+    this.append(isList ? '(select value from json_each(+' : '+')
+    this.appendValue(node.value)
+    if (isList) this.append('))')
   }
 }

@@ -29,13 +29,15 @@ type Prepared = {
 export function openConnection(path: string, { isReadOnly }: { isReadOnly: boolean }): SqliteConnection {
   const raw = new Sqlite(path, { readonly: isReadOnly, timeout: 5_000 })
   if (!isReadOnly) {
-    raw.pragma('journal_mode = WAL')
+    useWriteAheadLog(raw)
     raw.pragma('synchronous = FULL')
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
     // Fewer checkpoints: each costs two syncs, and 4,000 pages are at most 16 MiB of log.
     raw.pragma('wal_autocheckpoint = 4000')
   }
   raw.pragma('foreign_keys = ON')
+  // Else REPLACE would delete a row without asking the triggers that forbid it.
+  raw.pragma('recursive_triggers = ON')
   raw.pragma('temp_store = MEMORY')
   raw.pragma('cache_size = -65536')
 
@@ -61,19 +63,39 @@ export function openConnection(path: string, { isReadOnly }: { isReadOnly: boole
   }
 }
 
+/** SQLite does not wait when another process changes the mode of the same new file, so this does: for 5 s at most. */
+function useWriteAheadLog(raw: Sqlite.Database): void {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  for (let retry = 0; ; retry++) {
+    try {
+      raw.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || retry === 500) throw error
+      Atomics.wait(never, 0, 0, 10)
+    }
+  }
+}
+
 function prepare(raw: Sqlite.Database, query: Query): Prepared {
   const { sql, parameters } = compileForSqlite(query.node)
-  // Amounts exceed what a number holds, so every integer is read as a bigint and made a number where its column says so.
-  const statement = raw.prepare(sql).safeIntegers(true)
+  const statement = raw.prepare(sql)
+  const columns = statement.reader ? statement.columns() : []
+  // Amounts exceed what a number holds. A row that may have one is read with bigints, which costs more, any other without.
+  const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(kindOf(table, column)))
+  statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
   return {
     statement,
     bind: (params) =>
       parameters.map((parameter) => bound(parameter.name, parameter.name ? params[parameter.name] : parameter.value)),
-    toRow: statement.reader ? rowMaker(statement.columns()) : null,
+    toRow: statement.reader ? rowMaker(columns, hasBigints) : null,
     isWrite: !statement.readonly,
   }
 }
+
+/** An expression has no column to tell its kind, so it may be an amount. */
+const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
 function bound(name: string | null, value: unknown): unknown {
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
@@ -89,11 +111,12 @@ function bound(name: string | null, value: unknown): unknown {
  * It is generated, because an object literal with fixed names is made a third faster than an object filled in a loop.
  * Every name in it is a column of ours.
  */
-function rowMaker(columns: Sqlite.ColumnDefinition[]): (values: unknown[]) => unknown {
+function rowMaker(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`
     const kind = kindOf(table, column)
-    const decoded = kind === 'integer' ? `Number(${value})` : kind === 'json' ? `JSON.parse(${value})` : null
+    const decoded =
+      kind === 'integer' && hasBigints ? `Number(${value})` : kind === 'json' ? `JSON.parse(${value})` : null
     return `${camelCase(name)}: ${decoded ? `${value} === null ? null : ${decoded}` : value}`
   })
   return new Function('values', `return { ${fields.join(', ')} }`) as (values: unknown[]) => unknown

@@ -25,7 +25,11 @@ export function openSqlite(path: string, onFatal: (error: Error) => void): Datab
     ping: async () => {
       reading.raw.prepare('select name from migrations limit 1').get()
     },
-    backup: async (target) => backUp(reading, target),
+    backup: async (target) => {
+      // A copy can't be made inside the read transaction of a turn that has read.
+      reader.refresh()
+      backUp(reading, target)
+    },
     close: async () => {
       await writer.drain()
       reader.refresh()
@@ -40,7 +44,7 @@ export function openSqlite(path: string, onFatal: (error: Error) => void): Datab
  *
  * VACUUM INTO reads a snapshot, where SQLite's page-wise backup starts over whenever another process writes.
  */
-async function backUp({ raw }: SqliteConnection, target: string): Promise<void> {
+function backUp({ raw }: SqliteConnection, target: string): void {
   if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
   const partial = `${target}.partial`
   rmSync(partial, { force: true })

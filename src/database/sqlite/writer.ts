@@ -9,6 +9,10 @@ export const queueLimit = 10_000
 /** Operations that share one commit at most, which bounds how long a group holds the event loop. */
 export const groupLimit = 256
 
+/** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
+const lockRetries = 500
+const lockRetryMs = 10
+
 /** The write side: one transaction after another, each shared by the operations that had arrived. */
 export type SqliteWriter = {
   readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
@@ -51,6 +55,8 @@ export function sqliteWriter(
   { onCommit, onFatal }: { onCommit: () => void; onFatal: (error: Error) => void },
 ): SqliteWriter {
   const { raw } = connection
+  // SQLite would wait for a lock without letting the event loop run, and reads with it: `run` waits instead.
+  raw.pragma('busy_timeout = 0')
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
   const rollback = raw.prepare('rollback')
@@ -83,12 +89,13 @@ export function sqliteWriter(
     })
   }
 
-  function run(members: Member[]): void {
+  function run(members: Member[], lockRetry = 0): void {
     const group: Group = { members, current: null, hasCurrentWritten: false, isOver: false, failure: null }
     try {
       begin.run()
     } catch (error) {
-      finish(group, () => refuse(members, error))
+      if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, lockRetry + 1)
+      else finish(group, () => refuse(members, error))
       return
     }
     // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
@@ -120,7 +127,8 @@ export function sqliteWriter(
   function transaction(group: Group, member: Member): Tx {
     return {
       execute: async (query: Query, params: object) => {
-        if (group.isOver || group.current !== member) throw new Error('a statement was run after its operation had ended')
+        if (group.isOver || group.current !== member)
+          throw new Error('a statement was run after its operation had ended')
         if (group.failure) throw group.failure
         if (!group.hasCurrentWritten && connection.isWrite(query)) group.hasCurrentWritten = true
         try {
@@ -179,6 +187,11 @@ export function sqliteWriter(
     statistics: () => ({ writes, commits }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }
+}
+
+/** Another process writes just now. */
+function isLocked(error: unknown): boolean {
+  return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
 /** The disk is full, the file is locked or unreadable: nothing that the operation did, and it may work later. */

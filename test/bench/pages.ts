@@ -1,0 +1,92 @@
+/**
+ * The last page against the first, and the middle one, in the same run: `npm run bench:pages`.
+ *
+ * A merchant with 1,000,000 payouts and 100,000 payout methods (smaller with `--payouts n --methods n`; `--database file`
+ * keeps the data for the next run). Pages are asked for in turns, so that noise meets all alike; the figure is the ratio
+ * of medians, and more than 1.5 fails.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createContext, createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { fill } from '../../src/fill/fill.ts'
+import { allMerchants } from '../../src/merchants/repository.ts'
+import { listPayoutMethods } from '../../src/payout-methods/list-payout-methods.ts'
+import { listPayouts } from '../../src/payouts/list-payouts.ts'
+
+const { values } = parseArgs({
+  options: {
+    payouts: { type: 'string', default: '1000000' },
+    methods: { type: 'string', default: '100000' },
+    database: { type: 'string' },
+  },
+})
+const limitOfRatio = 1.5
+const rounds = 400
+
+const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
+const db = await openDatabase({
+  url: `sqlite:${values.database ?? join(folder, 'pages.sqlite')}`,
+  onFatal: (error) => {
+    throw error
+  },
+})
+const service = createService({ db, mode: 'sandbox' })
+const [known] = await allMerchants(db, {})
+const [merchant] = known
+  ? [known]
+  : await fill(service, {
+      merchants: 1,
+      customers: 1000,
+      methods: Number(values.methods),
+      wallets: 100,
+      payouts: Number(values.payouts),
+      seed: 1,
+    })
+const context = createContext(service, merchant?.id ?? '')
+
+const limit = '20'
+const payouts = (page: number) => () => listPayouts(context, { page: String(page), limit })
+const methods = (page: number, filter: object) => () =>
+  listPayoutMethods(context, { page: String(page), limit, ...filter })
+
+let hasFailed = false
+await compare('payouts', payouts)
+await compare('payout methods', (page) => methods(page, {}))
+await compare('payout methods, type=BANK', (page) => methods(page, { type: 'BANK' }))
+await compare('payout methods, customer_id=null', (page) => methods(page, { owner: null }))
+await db.close()
+rmSync(folder, { recursive: true })
+process.exitCode = hasFailed ? 1 : 0
+
+type List = (page: number) => () => Promise<{ total: number; items: readonly unknown[] }>
+
+async function compare(name: string, list: List): Promise<void> {
+  const { total } = await list(1)()
+  // The last full page, so that all pages carry as many rows.
+  const last = Math.floor(total / Number(limit))
+  const pages = { first: list(1), middle: list(Math.ceil(last / 2)), last: list(last) }
+  const times: Record<string, number[]> = { first: [], middle: [], last: [] }
+  for (let round = 0; round < rounds; round++) {
+    for (const [place, read] of Object.entries(pages)) {
+      const start = process.hrtime.bigint()
+      for (let i = 0; i < 5; i++) await read()
+      times[place]?.push(Number(process.hrtime.bigint() - start) / 5_000)
+      // A new turn, and so a new read transaction, as between requests.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const [first = 1, middle = 1, end = 1] = Object.values(times).map(median)
+  const isOver = end / first > limitOfRatio
+  hasFailed ||= isOver
+  process.stdout.write(
+    `${name} (${total}): first ${first.toFixed(1)} µs, middle ×${(middle / first).toFixed(2)}, ` +
+      `last ×${(end / first).toFixed(2)}${isOver ? `  OVER ${limitOfRatio}` : ''}\n`,
+  )
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
