@@ -29,11 +29,11 @@ type Options = Readonly<Record<string, string | undefined>>
 
 /** One operator command; its result is what it prints. */
 export type Command = {
-  /** Its words and options, as help shows them. */
-  readonly usage: string
   readonly summary: string
-  /** The options that it takes, each with a value. */
-  readonly options?: readonly string[]
+  /** What must be given, in order. */
+  readonly words?: readonly string[]
+  /** What may be given as `--name value`, each with the name of its value. */
+  readonly options?: Readonly<Record<string, string>>
   readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
   /** Whether a result means failure, as a scheduler should see it. */
   readonly hasFailed?: (result: unknown) => boolean
@@ -44,63 +44,60 @@ const word = (words: readonly string[], place: number) => words[place] ?? ''
 
 export const commands: Readonly<Record<string, Command>> = {
   'merchant create': {
-    usage: '<name>',
     summary: 'Registers a merchant and shows its API key, once.',
+    words: ['name'],
     run: (service, words) => createMerchant(service, { name: word(words, 0) }),
   },
   'merchant list': {
-    usage: '',
     summary: 'Lists the merchants.',
     run: ({ db }) => allMerchants(db, {}),
   },
   'merchant addresses': {
-    usage: '<merchant id> [--evm <xpub>] [--tron <xpub>] [--solana <file>]',
     summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",
-    options: ['evm', 'tron', 'solana'],
+    words: ['merchant id'],
+    options: { evm: 'xpub', tron: 'xpub', solana: 'file' },
     run: setAddresses,
   },
   'key create': {
-    usage: '<merchant id>',
     summary: 'Gives a merchant a second API key and shows it, once.',
+    words: ['merchant id'],
     run: (service, words) => createKey(service, word(words, 0)),
   },
   'key list': {
-    usage: '<merchant id>',
     summary: "Lists a merchant's API keys with their last use.",
+    words: ['merchant id'],
     run: (service, words) => listKeys(service, word(words, 0)),
   },
   'key revoke': {
-    usage: '<key id>',
     summary: 'Ends an API key at once.',
+    words: ['key id'],
     run: (service, words) => revokeKey(service, word(words, 0)),
   },
   'key rotate': {
-    usage: '<merchant id>',
     summary: 'Gives a merchant a new API key beside its latest one and revokes any older.',
+    words: ['merchant id'],
     run: (service, words) => rotateKey(service, word(words, 0)),
   },
   'customer create': {
-    usage:
-      '<merchant id> --type <individual|business> --email <email> --phone <phone> [--first-name <name>] ' +
-      '[--last-name <name>] [--business-name <name>] [--address <line>] [--city <city>] [--state <state>] [--country <country>]',
     summary: 'Registers a customer.',
-    options: [
-      'type',
-      'email',
-      'phone',
-      'first-name',
-      'last-name',
-      'business-name',
-      'address',
-      'city',
-      'state',
-      'country',
-    ],
+    words: ['merchant id'],
+    options: {
+      type: 'individual or business',
+      email: 'e-mail address',
+      phone: 'phone number',
+      'first-name': 'name',
+      'last-name': 'name',
+      'business-name': 'name',
+      address: 'line',
+      city: 'city',
+      state: 'state',
+      country: 'country',
+    },
     run: newCustomer,
   },
   'customer close': {
-    usage: '<customer id>',
     summary: 'Closes a customer: nothing can be made for it any more.',
+    words: ['customer id'],
     run: async (service, words) => {
       const customerId = word(words, 0)
       const context = await contextOf(service, merchantOfCustomer, customerId, 'Customer')
@@ -109,9 +106,9 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   deposit: {
-    usage: '<wallet id> <amount> --reference <text>',
     summary: 'Adds money that arrived to a wallet; a reference pays once.',
-    options: ['reference'],
+    words: ['wallet id', 'amount'],
+    options: { reference: 'text' },
     run: async (service, words, { reference }) => {
       const walletId = word(words, 0)
       const context = await contextOf(service, merchantOfWallet, walletId, 'Wallet')
@@ -120,9 +117,9 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   'payout settle': {
-    usage: '<payout id> <completed|failed|returned> [--reason <text>]',
     summary: 'Records what the bank did with a payout; failed and returned put the money back.',
-    options: ['reason'],
+    words: ['payout id', 'completed, failed or returned'],
+    options: { reason: 'text' },
     run: async (service, words, { reason }) => {
       const payoutId = word(words, 0)
       const context = await contextOf(service, merchantOfPayout, payoutId, 'Payout')
@@ -132,9 +129,9 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   'rate set': {
-    usage: '<from> <to> <rate> [--effective-at <time>]',
     summary: 'Sets what one unit of a stablecoin is worth, from now or from a time on.',
-    options: ['effective-at'],
+    words: ['from', 'to', 'rate'],
+    options: { 'effective-at': 'time' },
     run: (service, words, options) =>
       setRate(service, {
         fromCode: word(words, 0),
@@ -144,9 +141,9 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   'fee set': {
-    usage: '<asset> <currency> [--flat <amount>] [--percent <number>] [--effective-at <time>]',
     summary: 'Sets what payouts of an asset to a currency cost, from now or from a time on.',
-    options: ['flat', 'percent', 'effective-at'],
+    words: ['asset', 'currency'],
+    options: { flat: 'amount', percent: 'number', 'effective-at': 'time' },
     run: (service, words, options) =>
       setFee(service, {
         assetCode: word(words, 0),
@@ -157,9 +154,9 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   'asset add': {
-    usage: '<code> <fiat|stablecoin> [--networks <list>] [--places <number>]',
     summary: 'Supports one more asset; networks are separated by commas, places are those of its minor unit.',
-    options: ['networks', 'places'],
+    words: ['code', 'fiat or stablecoin'],
+    options: { networks: 'list', places: 'number' },
     run: (service, words, { networks, places }) =>
       addAssetCode(service, {
         code: word(words, 0),
@@ -169,7 +166,6 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   demo: {
-    usage: '',
     summary: 'Gives an empty database the demo merchant and shows its fixed key.',
     run: async (service) => {
       if (service.mode !== 'sandbox') throw new Refusal('INVALID_INPUT', 'The demo exists in MODE=sandbox only.')
@@ -178,10 +174,15 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   fill: {
-    usage:
-      '[--merchants <number>] [--customers <number>] [--methods <number>] [--wallets <number>] [--payouts <number>] [--seed <number>]',
     summary: 'Makes realistic data for load: so much for each of so many merchants.',
-    options: ['merchants', 'customers', 'methods', 'wallets', 'payouts', 'seed'],
+    options: {
+      merchants: 'number',
+      customers: 'number',
+      methods: 'number',
+      wallets: 'number',
+      payouts: 'number',
+      seed: 'number',
+    },
     run: (service, _, options) =>
       fill(
         service,
@@ -197,7 +198,6 @@ export const commands: Readonly<Record<string, Command>> = {
       ),
   },
   audit: {
-    usage: '',
     summary: 'Recomputes the books; fails when anything contradicts.',
     run: (service) => {
       const onProgress = progressOn(process.stderr)
@@ -206,8 +206,8 @@ export const commands: Readonly<Record<string, Command>> = {
     hasFailed: (result) => !(result as Audit).balanced,
   },
   backup: {
-    usage: '<file>',
     summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
+    words: ['file'],
     run: async ({ db }, words) => {
       const file = word(words, 0)
       progressOn(process.stderr)(`copying to ${file}`, 0, 1)
@@ -217,7 +217,6 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   migrate: {
-    usage: '',
     summary: 'Brings the database to the latest form; every start does so too.',
     // Opening the database has done it.
     run: async () => ({ migrated: true }),

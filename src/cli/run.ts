@@ -25,7 +25,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     process.stdout.write(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
     return code
   } catch (error) {
-    return fail(error as Error, { name, command, isJson })
+    return fail(error as Error, isJson)
   }
 }
 
@@ -51,39 +51,39 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
   }
 }
 
-function readArguments(name: string, { usage, options = [] }: Command, args: readonly string[]): Given {
+function readArguments(name: string, command: Command, args: readonly string[]): Given {
+  const { words = [], options = {} } = command
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: Object.fromEntries(options.map((option) => [option, { type: 'string' as const }])),
+      options: Object.fromEntries(Object.keys(options).map((option) => [option, { type: 'string' as const }])),
     })
-    const expected = (usage.match(/<[^>]+>/g) ?? []).filter(
-      (word) => !usage.includes(` ${word}]`) && !isOptionValue(usage, word),
-    )
-    if (positionals.length !== expected.length)
-      throw new Error(`it takes ${expected.length} words: ${expected.join(' ')}`)
+    if (positionals.length !== words.length)
+      throw new Error(`It takes ${words.length} words, not ${positionals.length}.`)
     return { words: positionals, options: values as Record<string, string | undefined> }
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\nUsage: ${name} ${usage}`)
+    throw new UsageError(`${(error as Error).message}\nUsage: ${usageOf(name, command)}`)
   }
 }
 
-/** Whether a `<word>` of a usage line is the value of the option before it. */
-function isOptionValue(usage: string, word: string): boolean {
-  return new RegExp(`--[\\w-]+ ${word}`).test(usage)
+function usageOf(name: string, { words = [], options = {} }: Command): string {
+  const optional = Object.entries(options).map(([option, value]) => `[--${option} <${value}>]`)
+  return [name, ...words.map((word) => `<${word}>`), ...optional].join(' ')
 }
 
 function explain(words: readonly string[]): number {
   const isHelp = words.length === 0 || words[0] === 'help' || words[0] === '--help'
-  const lines = Object.entries(commands).map(([name, { usage, summary }]) => `  ${name} ${usage}\n      ${summary}`)
+  const lines = Object.entries(commands).map(
+    ([name, command]) => `  ${usageOf(name, command)}\n      ${command.summary}`,
+  )
   const text = `Usage: npm run -s cli -- <command> [--json]\n\n${lines.join('\n')}\n`
   if (isHelp) process.stdout.write(text)
   else process.stderr.write(`There is no command "${words.join(' ')}".\n\n${text}`)
   return isHelp ? 0 : 2
 }
 
-function fail(error: Error, { isJson }: { name: string; command: Command; isJson: boolean }): number {
+function fail(error: Error, isJson: boolean): number {
   const code = error instanceof Refusal ? error.code : error instanceof UsageError ? 'USAGE' : 'FAILED'
   const fields = error instanceof Refusal ? error.details.fields : undefined
   const message = fields?.map(({ field, message: fault }) => `${field} ${fault}`).join('; ') ?? error.message

@@ -1,0 +1,215 @@
+import { copyFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { sandboxExtendedPublicKeys } from '../../src/networks/sandbox-addresses.ts'
+import { payoutBody } from '../support/app.ts'
+import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+
+type Merchant = { id: string; name: string; apiKey: string }
+
+const evmKey = sandboxExtendedPublicKeys.evm
+
+describe('the operator’s commands', () => {
+  test('run a merchant from its registration to a settled payout, beside a running server', async () => {
+    const place = await emptyPlace()
+    const { address } = await startService(place)
+    const merchant = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
+    expect(merchant).toEqual({ id: expect.any(String), name: 'Acme', apiKey: expect.stringMatching(/^pgw_sandbox_/) })
+
+    const call = async (method: string, path: string, body?: object) => {
+      const headers = { 'x-api-key': merchant.apiKey, 'content-type': 'application/json' }
+      const answer = await fetch(`${address}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      return { status: answer.status, body: await jsonOf(answer) }
+    }
+    const customer = [
+      '--type',
+      'business',
+      '--email',
+      'a@b.co',
+      '--phone',
+      '+2348012345678',
+      '--business-name',
+      'B Ltd',
+    ]
+    const { id: customerId } = (
+      await cli(place, 'customer', 'create', merchant.id, ...customer, '--json')
+    ).json() as Merchant
+    expect((await call('GET', `/api/customers/${customerId}`)).body.data.business_info.business_name).toBe('B Ltd')
+
+    const wallet = await call('POST', '/api/wallets', {
+      currency: 'USDC',
+      network: 'erc20',
+      description: 'W',
+      customer_id: customerId,
+    })
+    const deposit = ['deposit', wallet.body.data.id, '100', '--reference', 'r1', '--json']
+    const paidIn = { walletId: wallet.body.data.id, balance: '100.00000000' }
+    expect((await cli(place, ...deposit)).json()).toEqual(paidIn)
+    // A reference pays once.
+    expect((await cli(place, ...deposit)).json()).toEqual(paidIn)
+    expect((await call('GET', `/api/wallets/${wallet.body.data.id}`)).body.data.balance).toBe('100.00000000')
+
+    // The demo's fee is in force for every merchant of this database: 0.5 and a quarter per cent.
+    const payout = await call('POST', '/api/payouts/banks', { ...payoutBody, customer_id: customerId })
+    expect(payout.body.data).toMatchObject({ fee: '0.60000000', balance: '59.40000000' })
+    const settle = (status: string) =>
+      cli(place, 'payout', 'settle', payout.body.data.id, status, '--reason', 'x', '--json')
+    expect((await settle('returned')).json()).toMatchObject({ error: { code: 'PAYOUT_STATUS_CONFLICT' } })
+    expect((await settle('failed')).json()).toMatchObject({ id: payout.body.data.id, status: 'FAILED' })
+    expect((await call('GET', `/api/wallets/${wallet.body.data.id}`)).body.data.balance).toBe('100.00000000')
+
+    expect((await cli(place, 'customer', 'close', customerId, '--json')).json()).toEqual({
+      id: customerId,
+      status: 'closed',
+    })
+    expect((await call('POST', '/api/payouts/banks', { ...payoutBody, customer_id: customerId })).status).toBe(409)
+
+    const { revoked, apiKey } = (await cli(place, 'key', 'rotate', merchant.id, '--json')).json() as {
+      revoked: string[]
+      apiKey: string
+    }
+    expect(revoked).toEqual([])
+    expect((await call('GET', '/api/customers')).status).toBe(200)
+    const keys = (await cli(place, 'key', 'list', merchant.id, '--json')).json() as { id: string; lastUsedAt: string }[]
+    expect(keys).toHaveLength(2)
+    expect(keys[0]?.lastUsedAt).toMatch(/^\d{4}-/)
+    expect((await cli(place, 'key', 'create', merchant.id, '--json')).json()).toMatchObject({
+      error: { code: 'INVALID_INPUT' },
+    })
+    await cli(place, 'key', 'revoke', keys[0]?.id ?? '')
+    expect((await call('GET', '/api/customers')).status).toBe(401)
+    expect((await fetch(`${address}/api/customers`, { headers: { 'x-api-key': apiKey } })).status).toBe(200)
+  })
+
+  test('set rates, fees and assets, each with its refusal', async () => {
+    const place = await emptyPlace()
+    expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1600.50', '--json')).json()).toMatchObject({
+      rate: '1600.5',
+    })
+    expect((await cli(place, 'fee', 'set', 'USDC', 'NGN', '--flat', '1', '--json')).json()).toMatchObject({
+      flat: '1.00000000',
+      percent: '0',
+    })
+    const added = await cli(
+      place,
+      'asset',
+      'add',
+      'EURC',
+      'stablecoin',
+      '--networks',
+      'erc20,solana',
+      '--places',
+      '6',
+      '--json',
+    )
+    expect(added.json()).toMatchObject({ code: 'EURC', networks: [{ network: 'erc20' }, { network: 'solana' }] })
+
+    const refused = await cli(place, 'rate', 'set', 'USDC', 'XXX', '1e3', '--json')
+    expect(refused.code).toBe(1)
+    expect(refused.json()).toEqual({
+      error: {
+        code: 'INVALID_INPUT',
+        message: 'rate must be a positive decimal of at most nine places; toCode must be one of NGN, ZAR',
+      },
+    })
+    expect((await cli(place, 'asset', 'add', 'EURC', 'stablecoin', '--networks', 'erc20')).stderr).toContain(
+      'code is supported already',
+    )
+  })
+
+  test('take deposit addresses from keys and a pool, and in live mode from nothing else', async () => {
+    const place = await emptyPlace({ MODE: 'live' })
+    const { address } = await startService(place)
+    const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
+    const open = async (network: string) => {
+      const body = JSON.stringify({ currency: 'USDC', description: 'W', network })
+      const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
+      const answer = await fetch(`${address}/api/wallets`, { method: 'POST', headers, body })
+      return (await answer.json()) as { data: { addresses: { address: string }[] }; error: { code: string } }
+    }
+    expect((await open('erc20')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
+    expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
+
+    // Everyone can spend what is sent to the sandbox's addresses.
+    expect((await cli(place, 'merchant', 'addresses', id, '--evm', evmKey)).stderr).toContain('must not be the sandbox')
+    const pool = join(place.folder, 'addresses.txt')
+    await writeFile(pool, 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v\n')
+    const ownKey =
+      'xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr'
+    expect((await cli(place, 'merchant', 'addresses', id, '--solana', pool, '--json')).json()).toMatchObject({
+      solana: { added: 1, known: 0 },
+    })
+    expect((await open('solana')).data.addresses[0]?.address).toBe('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v')
+    expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
+    expect((await cli(place, 'merchant', 'addresses', id, '--tron', ownKey)).code).toBe(1)
+    expect(
+      (await cli(place, 'merchant', 'addresses', id, '--evm', 'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq'))
+        .stderr,
+    ).toContain('private key')
+  })
+
+  test('fill makes data that an audit finds nothing wrong with, the same for the same seed', async () => {
+    const place = await emptyPlace()
+    const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
+    const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]
+    expect(filled.map(({ name }) => name)).toEqual(['Merchant 7-1', 'Merchant 7-2'])
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 600 })
+
+    const other = await emptyPlace()
+    await cli(other, 'fill', ...sizes, '--seed', '7')
+    const wallets = async (at: typeof place) =>
+      ((await cli(at, 'audit', '--json')).json() as { wallets: object }).wallets
+    expect(await wallets(other)).toEqual(await wallets(place))
+  })
+
+  test('audit fails when the books were tampered with', async () => {
+    const place = await emptyPlace()
+    await cli(place, 'demo')
+    const database = new Sqlite(place.file)
+    database.exec(`update accounts set balance = balance + 1 where kind = 'wallet' and asset_code = 'ZAR'`)
+    database.close()
+    const audit = await cli(place, 'audit', '--json')
+    expect(audit.code).toBe(1)
+    expect(audit.json()).toMatchObject({ balanced: false })
+  })
+
+  test('backup copies a database in use to a file that starts and balances, and never replaces one', async () => {
+    const place = await emptyPlace()
+    const { address } = await startService(place)
+    const pay = () =>
+      fetch(`${address}/api/payouts/banks`, {
+        method: 'POST',
+        headers: { 'x-api-key': demoApiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...payoutBody, amount: '1' }),
+      })
+    let isOver = false
+    const load = (async () => {
+      while (!isOver) await pay()
+    })()
+    const copy = join(place.folder, 'copy.sqlite')
+    expect((await cli(place, 'backup', copy, '--json')).json()).toEqual({ file: copy })
+    isOver = true
+    await load
+
+    const restored = await emptyPlace()
+    await copyFile(copy, restored.file)
+    expect((await cli(restored, 'audit', '--json')).json()).toMatchObject({ balanced: true })
+    const second = await cli(place, 'backup', copy)
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain('exists already')
+  })
+
+  test('explain themselves', async () => {
+    const place = await emptyPlace()
+    const help = await cli(place)
+    expect(help.code).toBe(0)
+    expect(help.stdout).toContain('payout settle <payout id>')
+    expect((await cli(place, 'nonsense')).code).toBe(2)
+    const usage = await cli(place, 'deposit', 'only-one-word', '--json')
+    expect(usage.code).toBe(2)
+    expect(usage.json()).toMatchObject({ error: { code: 'USAGE' } })
+    expect((await cli(place, 'migrate', '--json')).json()).toEqual({ migrated: true })
+  })
+})

@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process'
+import { Agent, request } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { payoutBody } from '../support/app.ts'
+import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+
+const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+
+describe('npm start', () => {
+  test('makes a database with the demo merchant and prints a curl line that works when pasted', async () => {
+    const { greeting } = await startService(await emptyPlace())
+
+    const line = greeting.split('\n').find((text) => text.trim().startsWith('curl')) ?? ''
+    const answer = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }))
+
+    const types = answer.data.map(
+      (each: { customer_type: string; status: string }) => `${each.customer_type} ${each.status}`,
+    )
+    expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))
+  })
+
+  test('shows the demo as a newcomer expects it: both kinds of methods, wallets with funds, payouts in every state', async () => {
+    const place = await emptyPlace()
+    const { address } = await startService(place)
+    const get = async (path: string) => jsonOf(await fetch(`${address}${path}`, { headers }))
+
+    const methods = await get('/api/payout/methods')
+    expect(new Set(methods.data.map((each: { type: string }) => each.type))).toEqual(new Set(['BANK', 'WALLET']))
+
+    const customers = await get('/api/customers')
+    const wallets = await Promise.all(
+      customers.data.map(async ({ id }: { id: string }) => (await get(`/api/wallets/${id}/customer`)).data),
+    )
+    const held = wallets.flat() as { asset_type: string; balance: string }[]
+    expect(held.some(({ asset_type, balance }) => asset_type === 'FIAT' && Number(balance) > 0)).toBe(true)
+    expect(held.some(({ asset_type, balance }) => asset_type === 'STABLECOIN' && Number(balance) > 0)).toBe(true)
+
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
+  })
+
+  test('keeps the demo as it was when it starts again', async () => {
+    const place = await emptyPlace()
+    await cli(place, 'demo')
+    const before = (await cli(place, 'audit', '--json')).json()
+    const { child, ended } = await startService(place)
+    child.kill('SIGTERM')
+    await ended
+    expect((await cli(place, 'audit', '--json')).json()).toEqual(before)
+  })
+
+  test('adds no demo to a database that has merchants, and none in live mode', async () => {
+    const place = await emptyPlace()
+    await cli(place, 'merchant', 'create', 'Someone')
+    const { address } = await startService(place)
+    expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
+
+    const live = await emptyPlace({ MODE: 'live' })
+    const { address: liveAddress, greeting } = await startService(live)
+    expect(greeting).not.toContain('pgw_')
+    expect((await fetch(`${liveAddress}/api/customers`, { headers })).status).toBe(401)
+    expect((await cli(live, 'merchant', 'list', '--json')).json()).toEqual([])
+  })
+
+  test('names every wrong variable and ends', async () => {
+    const place = await emptyPlace({ PORT: 'x', MODE: 'prod' })
+    await expect(startService({ ...place, env: { ...place.env, ...{ LOG_LEVEL: 'loud' } } })).rejects.toThrow(
+      /MODE[\s\S]*LOG_LEVEL/,
+    )
+  })
+
+  test('writes only JSON lines to standard output, without keys and account numbers', async () => {
+    const { child, ended, address } = await startService(await emptyPlace())
+    await fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body: JSON.stringify(payoutBody) })
+    await fetch(`${address}/api/wallets/${payoutBody.account_number}?account_number=${payoutBody.account_number}`, {
+      headers,
+    })
+    child.kill('SIGTERM')
+    const { stdout, code } = await ended
+    expect(code).toBe(0)
+    const lines = stdout.trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line)).filter(({ route }) => route)).toHaveLength(2)
+    expect(stdout).not.toContain(demoApiKey)
+    expect(stdout).not.toContain(payoutBody.account_number)
+  })
+
+  test('on SIGTERM answers what it has accepted, and ends', async () => {
+    const place = await emptyPlace()
+    const { child, ended, address } = await startService(place)
+    const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+    const answers: number[] = []
+    let refused = 0
+    const load = Array.from({ length: 32 }, async (_, client) => {
+      for (let i = 0; i < 500; i++) {
+        const status = await pay(address, agent, `key ${client} ${i}`)
+        if (status === null) {
+          refused++
+          return
+        }
+        answers.push(status)
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    child.kill('SIGTERM')
+    const { code } = await ended
+    await Promise.all(load)
+    agent.destroy()
+
+    expect(code).toBe(0)
+    expect(refused).toBeGreaterThan(0)
+    expect(answers.length).toBeGreaterThan(0)
+    expect(new Set(answers)).toEqual(new Set([201]))
+    // Whatever was answered is there, and the books say the same.
+    const { payouts } = (await cli(place, 'audit', '--json')).json() as { payouts: number }
+    expect(payouts).toBeGreaterThanOrEqual(6 + answers.length)
+    expect((await cli(place, 'audit', '--json')).code).toBe(0)
+  })
+})
+
+/** The status of one payout, or `null` when the connection was refused or ended before a byte of an answer. */
+function pay(address: string, agent: Agent, key: string): Promise<number | null> {
+  return new Promise((resolve) => {
+    const sent = request(`${address}/api/payouts/banks`, {
+      agent,
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': key },
+    })
+    sent.on('response', (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
+    })
+    sent.on('error', () => resolve(null))
+    sent.end(JSON.stringify({ ...payoutBody, amount: '0.01' }))
+  })
+}

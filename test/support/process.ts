@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** What a process printed and how it ended. */
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+/** A folder for a database of its own, removed when the test ends, and the environment that points there. */
+export async function emptyPlace(environment: Record<string, string> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'payouts.sqlite')
+  const { PATH = '' } = process.env
+  return { folder, file, env: { PATH, DATABASE_URL: `sqlite:${file}`, ...environment } }
+}
+
+export type Place = Awaited<ReturnType<typeof emptyPlace>>
+
+/** Runs an operator command as an operator would, and waits for its end. */
+export async function cli(place: Place, ...args: string[]): Promise<Ended & { readonly json: () => unknown }> {
+  const ended = await endOf(spawn(process.execPath, ['src/cli.ts', ...args], { cwd: root, env: place.env }))
+  return { ...ended, json: () => JSON.parse(ended.stdout) }
+}
+
+/** Starts the service as `npm start` does, on a free port, and waits until it is ready. */
+export async function startService(place: Place) {
+  const child = spawn(process.execPath, ['src/main.ts'], { cwd: root, env: { ...place.env, PORT: '0' } })
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const ended = endOf(child)
+  const greeting = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stderr.on('data', (chunk) => {
+      text += chunk
+      if (text.includes('\n\n')) resolve(text)
+    })
+    ended.then(({ stderr }) => reject(new Error(`the service ended: ${stderr}`)))
+  })
+  const address = /http:\/\/[\d.]+:\d+/.exec(greeting)?.[0] ?? ''
+  return { child, ended, greeting, address }
+}
+
+function endOf(child: ReturnType<typeof spawn>): Promise<Ended> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+export async function jsonOf(answer: Response): Promise<any> {
+  return answer.json()
+}
