@@ -38,5 +38,6 @@ function errorWithoutNumbers(error: Error) {
 }
 
 function withoutNumbers(text: unknown): string {
-  return String(text).replace(/\d{6,}/g, '[redacted]')
+  // Keys first: one with a number blanked inside it would no longer be known for a key.
+  return withoutKeys(String(text)).replace(/\d{6,}/g, '[redacted]')
 }

@@ -5,14 +5,16 @@ import { formatAmount, oneUnit } from '../money/amount.ts'
 import {
   bookSizes,
   brokenSequences,
+  depositsWithoutCredit,
   entriesOfAnotherAsset,
   orphanedTransfers,
   payoutsWithoutDebit,
   payoutsWithoutEvents,
+  payoutsWithoutRefund,
   unbalancedTransfers,
   walletTotals,
   wrongBalances,
-  wrongInTransit,
+  wrongClearingAccounts,
   wrongListCounts,
   wrongRunningBalances,
 } from './repository.ts'
@@ -38,9 +40,11 @@ const checks: Readonly<Record<string, Check>> = {
   'every balance is the sum of its entries': (db) => wrongBalances(db, {}),
   'every statement adds up line by line': (db) => wrongRunningBalances(db, {}),
   'every payout was paid for': (db) => payoutsWithoutDebit(db, {}),
+  'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
+  'every deposit came in': (db) => depositsWithoutCredit(db, {}),
   'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
   'every status has its events': (db) => payoutsWithoutEvents(db, {}),
-  'money in transit is that of payouts in PROCESSING': (db) => wrongInTransit(db, {}),
+  'clearing accounts are what payouts and deposits say': (db) => wrongClearingAccounts(db, {}),
   'sequences are dense': (db) => brokenSequences(db, {}),
   'maintained counts are right': async (db) => {
     const wrong = []

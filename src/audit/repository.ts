@@ -86,14 +86,50 @@ export const payoutsWithoutDebit = query(() =>
     .where('entries.line', 'is', null),
 )
 
-/** Transfers of payouts and deposits that no payout or deposit names. */
+/** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
+export const depositsWithoutCredit = query(() =>
+  from('deposits')
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.merchantId', '=', 'deposits.merchantId')
+        .onRef('entries.transferId', '=', 'deposits.transferId')
+        .onRef('entries.accountId', '=', 'deposits.walletId')
+        .on('entries.direction', '=', 'credit')
+        .onRef('entries.amount', '=', 'deposits.amount')
+        .onRef('entries.balanceAfter', '=', 'deposits.balanceAfter'),
+    )
+    .select('deposits.reference as id')
+    .where('entries.line', 'is', null),
+)
+
+/** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
+export const payoutsWithoutRefund = query(() =>
+  from('payoutEvents')
+    .innerJoin('payouts', (join) =>
+      join
+        .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
+    )
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('entries.transferId', '=', 'payoutEvents.transferId')
+        .onRef('entries.accountId', '=', 'payouts.walletId')
+        .on('entries.direction', '=', 'credit')
+        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`),
+    )
+    .select('payouts.id')
+    .where('payoutEvents.status', 'in', ['FAILED', 'RETURNED'])
+    .where('entries.line', 'is', null),
+)
+
+/** Transfers that no payout, payout event or deposit names. */
 export const orphanedTransfers = query(() =>
   from('transfers')
     .select('id')
-    .where('kind', 'in', ['payout', 'deposit'])
     .where(
       sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
-        select merchant_id, transfer_id from deposits)`,
+        select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits)`,
     ),
 )
 
@@ -103,7 +139,7 @@ export const payoutsWithoutEvents = query(() =>
     .leftJoin(
       from('payoutEvents')
         .select(['merchantId', 'payoutId'])
-        .select(sql<string>`min(status) || '/' || count(*)`.as('path'))
+        .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
         .groupBy(['merchantId', 'payoutId'])
         .as('events'),
       (join) => join.onRef('events.merchantId', '=', 'payouts.merchantId').onRef('events.payoutId', '=', 'payouts.id'),
@@ -111,43 +147,59 @@ export const payoutsWithoutEvents = query(() =>
     .select('payouts.id')
     .where(
       sql<boolean>`coalesce(events.path, '') <> case payouts.status when 'PROCESSING' then ''
-        when 'COMPLETED' then 'COMPLETED/1' when 'FAILED' then 'FAILED/1' else 'COMPLETED/2' end`,
+        when 'COMPLETED' then 'COMPLETED COMPLETED 1' when 'FAILED' then 'FAILED FAILED 1'
+        else 'COMPLETED RETURNED 2' end`,
     ),
 )
 
-/** Merchants and assets whose payouts in transit are not the sum of their payouts in `PROCESSING`. */
-export const wrongInTransit = query(() =>
+/**
+ * Clearing accounts whose entries do not add up to their deposits and payouts: the payouts in `PROCESSING` are in
+ * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and the rest are summed apart, so that
+ * no sum of all that ever came in leaves 64 bits.
+ */
+export const wrongClearingAccounts = query(() =>
   from(
-    sql<{ id: string }>`(select merchant_id || ' ' || asset_code as id, sum(amount) as difference from (
-      select merchant_id, asset_code, amount from payouts where status = 'PROCESSING'
+    sql<{ id: string }>`(select merchant_id || ' ' || account_id as id from (
+      select merchant_id, 'payouts_in_transit:' || asset_code as account_id, amount from payouts
+        where status = 'PROCESSING'
       union all
-      select e.merchant_id, t.asset_code, case e.direction when 'debit' then e.amount else -e.amount end
-      from entries e join transfers t on t.merchant_id = e.merchant_id and t.id = e.transfer_id
-      where e.account_id like 'payouts_in_transit:%'
-    ) as both group by merchant_id, asset_code having sum(amount) <> 0)`.as('differences'),
-  ).select('differences.id'),
+      select merchant_id, 'payouts_settled:' || asset_code, amount from payouts where status = 'COMPLETED'
+      union all
+      select merchant_id, 'fees:' || asset_code, fee from payouts
+        where status in ('PROCESSING', 'COMPLETED') and fee is not null
+      union all
+      select d.merchant_id, 'deposits:' || w.currency, -d.amount from deposits d
+        join wallets w on w.merchant_id = d.merchant_id and w.id = d.wallet_id
+      union all
+      select merchant_id, account_id, case direction when 'debit' then amount else -amount end from entries
+        where sequence is null
+    ) as both group by merchant_id, account_id
+      having sum(amount / 100000000) + sum(amount % 100000000) / 100000000 <> 0
+        or sum(amount % 100000000) % 100000000 <> 0)`.as('wrong'),
+  ).select('wrong.id'),
 )
 
-/** Sequences that are not dense, or that are not as long as their table has rows. */
+/** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
 export const brokenSequences = query(() =>
   from(
-    sql<{ id: string }>`(select s.merchant_id || ' ' || s.name as id from sequences s
-      left join (
-        select merchant_id, 'payouts' as name, count(*) as total, max(sequence) as latest from payouts group by merchant_id
-        union all
-        select merchant_id, 'customers', count(*), max(sequence) from customers group by merchant_id
-        union all
-        select merchant_id, 'wallets', count(*), max(sequence) from wallets group by merchant_id
-      ) as counted on counted.merchant_id = s.merchant_id and counted.name = s.name
-      where s.name in ('payouts', 'customers', 'wallets')
-        and (coalesce(counted.total, 0) <> s.latest or coalesce(counted.latest, 0) <> s.latest))`.as('broken'),
+    sql<{ id: string }>`(select merchant_id || ' ' || name as id from (
+      select merchant_id, name, latest, 0 as total, 0 as highest from sequences
+        where name in ('payouts', 'customers', 'wallets')
+      union all
+      select merchant_id, 'payouts', 0, count(*), max(sequence) from payouts group by merchant_id
+      union all
+      select merchant_id, 'customers', 0, count(*), max(sequence) from customers group by merchant_id
+      union all
+      select merchant_id, 'wallets', 0, count(*), max(sequence) from wallets group by merchant_id
+    ) as both group by merchant_id, name
+      having sum(latest) <> sum(total) or sum(latest) <> sum(highest))`.as('broken'),
   ).select('broken.id'),
 )
 
 /** Maintained counts that are not what counting gives, for blocks of one size. */
 export const wrongListCounts = query((p: Params<{ blockSize: number; divisor: number }>) =>
   from(
-    sql<{ id: string }>`(select list as id from (
+    sql<{ id: string }>`(select merchant_id || ' ' || list as id from (
       select merchant_id, list, sequence / ${p.divisor} as block, count(*) as difference from (
         select merchant_id, 'payout_methods' as list, sequence from payout_methods
         union all select merchant_id, 'payout_methods/type:' || type, sequence from payout_methods

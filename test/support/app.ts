@@ -34,6 +34,9 @@ export type AppOptions = {
 /** A whole service on an empty database of its own, closed and removed when the test ends. */
 export type App = Awaited<ReturnType<typeof startApp>>
 
+/** The contract's methods, and others to be refused. */
+export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH' | 'OPTIONS' | 'TRACE'
+
 type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record<string, string>; key?: string | null }
 
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
@@ -72,10 +75,10 @@ export async function startApp(
     context,
 
     /** One REST call; `key` is the merchant's unless another, or `null` for none, is given. */
-    async rest(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, request: RestRequest = {}) {
+    async rest(method: RestMethod, path: string, request: RestRequest = {}) {
       const key = request.key === undefined ? merchant.apiKey : request.key
       const answer = await server.inject({
-        method,
+        method: method as 'GET',
         url: path,
         headers: { ...(key !== null && { 'x-api-key': key }), ...request.headers },
         ...(request.body !== undefined && { payload: request.body as object }),
@@ -89,6 +92,9 @@ export async function startApp(
         body: (answer.body === '' ? null : JSON.parse(answer.body)) as any,
       }
     },
+
+    /** Another merchant of the same service, with its key. */
+    otherMerchant: () => createMerchant(service, { name: 'Other merchant' }),
 
     /** A customer of the merchant; its id. */
     async customer(changes: Partial<Parameters<typeof createCustomer>[1]> = {}): Promise<string> {
@@ -132,7 +138,8 @@ const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [
   { fromCode, toCode: 'ZAR', rate: '18' },
 ])
 
-const dullCustomer = {
+/** A customer that nothing is wrong with. */
+export const dullCustomer = {
   customerType: 'individual' as const,
   email: 'customer@example.com',
   phone: '+2348012345678',

@@ -30,7 +30,9 @@ type Member = {
 }
 
 type Group = {
-  members: Member[]
+  readonly members: readonly Member[]
+  /** Members that made an earlier run of this group roll back; they are answered with the rest. */
+  readonly abandoned: readonly Member[]
   current: Member | null
   hasCurrentWritten: boolean
   isOver: boolean
@@ -45,7 +47,7 @@ type Group = {
  *
  * A member that throws before it has written leaves nothing behind. One that throws after it has written makes the
  * group roll back and run again without it: operations check before they write, so this is rare, and it spares every
- * other operation a savepoint.
+ * other operation a savepoint. It too is answered after the commit.
  *
  * @param onCommit called after each commit, before anyone is answered
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
@@ -89,13 +91,13 @@ export function sqliteWriter(
     })
   }
 
-  function run(members: Member[], lockRetry = 0): void {
-    const group: Group = { members, current: null, hasCurrentWritten: false, isOver: false, failure: null }
+  function run(members: readonly Member[], abandoned: readonly Member[] = [], lockRetry = 0): void {
+    const group: Group = { members, abandoned, current: null, hasCurrentWritten: false, isOver: false, failure: null }
     try {
       begin.run()
     } catch (error) {
-      if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, lockRetry + 1)
-      else finish(group, () => refuse(members, error))
+      if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, abandoned, lockRetry + 1)
+      else finish(group, () => refuse(group, error))
       return
     }
     // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
@@ -118,7 +120,7 @@ export function sqliteWriter(
         member.outcome = { error }
       }
       if (group.isOver) return
-      if (group.failure) return finish(group, () => refuse(group.members, group.failure))
+      if (group.failure) return finish(group, () => refuse(group, group.failure))
     }
     commitGroup(group)
   }
@@ -146,13 +148,13 @@ export function sqliteWriter(
       commit.run()
     } catch (error) {
       if (!isKnownUncommitted(error)) onFatal(error as Error)
-      finish(group, () => refuse(group.members, error))
+      finish(group, () => refuse(group, error))
       return
     }
     commits++
     onCommit()
     finish(group, () => {
-      for (const { outcome, resolve, reject } of group.members) {
+      for (const { outcome, resolve, reject } of everyone(group)) {
         if (outcome && 'result' in outcome) {
           writes++
           resolve(outcome.result)
@@ -161,25 +163,28 @@ export function sqliteWriter(
     })
   }
 
-  /** Rolls everything back, refuses the current member with `error` and runs the others again. */
+  /** Rolls everything back and runs the others again; the current member is refused with `error` when they are answered. */
   function abandonCurrent(group: Group, error: unknown): void {
-    const others = group.members.filter((member) => member !== group.current)
-    for (const member of others) member.outcome = null
-    const culprit = group.current
-    finish(group, () => culprit?.reject(error), others)
+    const { current, members, abandoned } = group
+    if (current) current.outcome = { error }
+    group.isOver = true
+    if (raw.inTransaction) rollback.run()
+    run(
+      members.filter((member) => member !== current),
+      current ? [...abandoned, current] : abandoned,
+    )
   }
 
-  function finish(group: Group, answer: () => void, again: Member[] = []): void {
+  function finish(group: Group, answer: () => void): void {
     group.isOver = true
     if (raw.inTransaction) rollback.run()
     answer()
-    if (again.length > 0) run(again)
-    else startNext()
+    startNext()
   }
 
-  function refuse(members: Member[], error: unknown): void {
-    for (const member of members)
-      member.reject(isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error)
+  function refuse(group: Group, error: unknown): void {
+    const refusal = isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error
+    for (const { reject } of everyone(group)) reject(refusal)
   }
 
   return {
@@ -187,6 +192,10 @@ export function sqliteWriter(
     statistics: () => ({ writes, commits }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }
+}
+
+function everyone({ members, abandoned }: Group): readonly Member[] {
+  return abandoned.length === 0 ? members : [...members, ...abandoned]
 }
 
 /** Another process writes just now. */

@@ -1,0 +1,286 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { breachesOf, importsOf, order } from './support/imports.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** The sources of the service: all of `src`, and what of `db` belongs to it. */
+function readSources(): Record<string, string> {
+  const paths = ['src', 'db'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => join(folder, path)),
+  )
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]))
+}
+
+test('the sources keep the house rules', () => {
+  const sources = readSources()
+
+  expect(Object.keys(sources).length).toBeGreaterThan(100)
+  expect(breachesOf(sources)).toEqual([])
+})
+
+test('the imports of a file are all found', () => {
+  const source = `
+    import { query, type Params as P } from '../database/query.ts'
+    import type { Tx } from '../database/query.ts'
+    import Sqlite, { type Options } from 'better-sqlite3'
+    import * as kysely from "kysely"
+    import './side-effect.ts'
+    // import { ignored } from './comment.ts'
+    import {
+      many,
+      lines as of,
+    } from '../money/amount.ts'
+    const text = "import { x } from './text.ts'"
+    export { other } from './other.ts'
+    await import('./lazy.ts')
+  `
+
+  expect(importsOf('src/payouts/a.ts', source)).toEqual([
+    { from: '../database/query.ts', path: 'src/database/query.ts', names: ['query'], isType: false },
+    { from: '../database/query.ts', path: 'src/database/query.ts', names: [], isType: true },
+    { from: 'better-sqlite3', path: null, names: ['Sqlite'], isType: false },
+    { from: 'kysely', path: null, names: ['*', 'kysely'], isType: false },
+    { from: '../money/amount.ts', path: 'src/money/amount.ts', names: ['many', 'lines'], isType: false },
+    { from: './other.ts', path: 'src/payouts/other.ts', names: ['other'], isType: false },
+    { from: './side-effect.ts', path: 'src/payouts/side-effect.ts', names: ['*'], isType: false },
+    { from: './lazy.ts', path: 'src/payouts/lazy.ts', names: ['*'], isType: false },
+  ])
+})
+
+// Each file breaks one rule, as somebody might in good faith; none would be noticed if the rule were not enforced.
+const broken: readonly [rule: string, path: string, source: string, breach: string][] = [
+  [
+    'an earlier module imports a later one',
+    'src/wallets/get-wallet.ts',
+    `import { findPayout } from '../payouts/get-payout.ts'`,
+    'imports src/payouts/get-payout.ts: payouts comes after wallets',
+  ],
+  [
+    'even for a type',
+    'src/ledger/account.ts',
+    `import type { Wallet } from '../wallets/wallet.ts'`,
+    'imports src/wallets/wallet.ts: wallets comes after ledger',
+  ],
+  [
+    'a folder that nobody put in the order',
+    'src/helpers/text.ts',
+    `import { parse } from '../input.ts'`,
+    'is in no part that the order knows',
+  ],
+  [
+    'an operation imports its door',
+    'src/payouts/create-payout.ts',
+    `import { payoutRoutes } from './rest.ts'`,
+    'imports the door src/payouts/rest.ts',
+  ],
+  [
+    'an operation imports the program',
+    'src/cli/run.ts',
+    `import { start } from '../main.ts'`,
+    'imports src/main.ts: main comes after cli',
+  ],
+  [
+    'a door queries',
+    'src/payouts/rest.ts',
+    `import { payoutById } from './repository.ts'`,
+    'is a door and imports the repository src/payouts/repository.ts',
+  ],
+  [
+    'a door of GraphQL queries',
+    'src/payouts/graphql.ts',
+    `import { payoutById } from './repository.ts'`,
+    'is a door and imports the repository src/payouts/repository.ts',
+  ],
+  [
+    'a door works with the database',
+    'src/payouts/rest.ts',
+    `import { nextInSequence } from '../database/sequence.ts'`,
+    'is a door and imports the database',
+  ],
+  [
+    'a repository calls an operation',
+    'src/payouts/repository.ts',
+    `import { quotePayout } from './quote.ts'`,
+    'is a repository and imports src/payouts/quote.ts',
+  ],
+  [
+    'an operation queries',
+    'src/payouts/quote.ts',
+    `import { from, query } from '../database/query.ts'`,
+    'builds queries (from, query) and is no repository',
+  ],
+  [
+    'an operation queries under another name',
+    'src/payouts/quote.ts',
+    `import { queryOne as ask } from '../database/query.ts'`,
+    'builds queries (queryOne) and is no repository',
+  ],
+  [
+    'Kysely outside repositories',
+    'src/payouts/quote.ts',
+    `import { sql } from 'kysely'`,
+    'imports kysely, which belongs to database/ and repositories',
+  ],
+  [
+    'decimal.js outside money/',
+    'src/payouts/quote.ts',
+    `import { Decimal } from 'decimal.js'`,
+    'imports decimal.js, which belongs to money/',
+  ],
+  [
+    'an engine outside database/',
+    'src/audit/audit.ts',
+    `import Sqlite from 'better-sqlite3'`,
+    'imports better-sqlite3, which belongs to an engine of database/',
+  ],
+  [
+    'an engine in the part of database/ that all engines share',
+    'src/database/query.ts',
+    `import { Pool } from 'pg'`,
+    'imports pg, which belongs to an engine of database/',
+  ],
+  [
+    'a folder of an engine from outside',
+    'src/audit/audit.ts',
+    `import { openConnection } from '../database/sqlite/connection.ts'`,
+    'imports the engine src/database/sqlite/connection.ts',
+  ],
+  [
+    'an operation opens a database',
+    'src/fill/fill.ts',
+    `import { openDatabase } from '../database/open.ts'`,
+    'opens a database',
+  ],
+  [
+    'an operation knows a status',
+    'src/payouts/quote.ts',
+    `throw Object.assign(new Error(), { statusCode: 422 })`,
+    'knows an HTTP status (statusCode: 422)',
+  ],
+  [
+    'a GraphQL door knows a status',
+    'src/payouts/graphql.ts',
+    `if (answer.status === 404) throw refusal`,
+    'knows an HTTP status (status === 404)',
+  ],
+  [
+    'an operation asks for statuses',
+    'src/audit/audit.ts',
+    `import { statusOfCode } from '../rest/errors.ts'`,
+    'knows HTTP statuses',
+  ],
+  [
+    'an operation speaks HTTP',
+    'src/payouts/quote.ts',
+    `import type { FastifyRequest } from 'fastify'`,
+    'imports fastify, which belongs to rest/, graphql/ and the server',
+  ],
+  [
+    'GraphQL outside its door',
+    'src/payouts/payout.ts',
+    `import { GraphQLError } from 'graphql'`,
+    'imports graphql, which belongs to graphql/ and each graphql.ts',
+  ],
+  [
+    'a loader in an operation',
+    'src/payouts/get-payout.ts',
+    `const { default: DataLoader } = await import('dataloader')`,
+    'imports dataloader, which belongs to graphql/ and each graphql.ts',
+  ],
+  ['the environment', 'src/logger.ts', `const level = process.env.LOG_LEVEL`, 'reads the environment'],
+  ['the environment by another way', 'src/logger.ts', `const { LOG_LEVEL } = process['env']`, 'reads the environment'],
+  ['the environment taken apart', 'src/logger.ts', `const { env } = process`, 'reads the environment'],
+  ['a clock', 'src/payouts/quote.ts', `const at = Date.now()`, 'has a clock of its own'],
+  ['another clock', 'src/payouts/quote.ts', 'const at = `${' + 'new Date().toISOString()}`', 'has a clock of its own'],
+  ['randomness', 'src/payouts/quote.ts', `const id = crypto.randomUUID()`, 'has a randomness of its own'],
+  ['a class', 'src/payouts/quote.ts', `export class QuoteService { run() {} }`, 'declares the class QuoteService'],
+  [
+    'a class of a class of ours',
+    'src/payouts/quote.ts',
+    `import { Service } from './service.ts'\nclass QuoteService extends Service {}`,
+    'declares the class QuoteService',
+  ],
+  ['a nameless class', 'src/payouts/quote.ts', `const Quote = class { run() {} }`, 'declares the class (nameless)'],
+  ['an interface', 'src/payouts/quote.ts', `export interface Quote { rate: string }`, 'declares an interface'],
+  ['an enum', 'src/payouts/payout.ts', `export const enum Status { Done }`, 'has syntax that is not erasable'],
+  ['a default export', 'src/payouts/quote.ts', `export default function quote() {}`, 'has a default export'],
+  [
+    'a barrel',
+    'src/payouts/payout.ts',
+    `export { createPayout } from './create-payout.ts'`,
+    'is a barrel: it exports what another file declares',
+  ],
+  [
+    'a barrel of everything',
+    'src/payouts/payout.ts',
+    `export * from './create-payout.ts'`,
+    'is a barrel: it exports what another file declares',
+  ],
+  ['a file that is a barrel by name', 'src/payouts/index.ts', `const payouts = []`, 'is a barrel by its name'],
+  [
+    'an import without its ending',
+    'src/payouts/quote.ts',
+    `import { parse } from '../input'`,
+    'imports ../input without .ts',
+  ],
+]
+
+describe('a breach is reported:', () => {
+  test.each(broken)('%s', (_, path, source, breach) => {
+    expect(breachesOf({ [path]: `${source}\n` })).toContain(`${path}: ${breach}`)
+  })
+})
+
+// What the rules allow, though it looks like what they forbid.
+const kept: readonly [what: string, path: string, source: string][] = [
+  ['an error', 'src/errors.ts', `export class Refusal extends Error { readonly code = 1 }`],
+  [
+    'a subclass of a library',
+    'src/database/sqlite/compile.ts',
+    `import { SqliteQueryCompiler } from 'kysely'\nclass Compiler extends SqliteQueryCompiler {}`,
+  ],
+  [
+    'words in comments',
+    'src/payouts/quote.ts',
+    `// process.env and class Quote { and Date.now()\n/* export default */`,
+  ],
+  ['words in texts', 'src/payouts/quote.ts', `const text = 'reads process.env, class Quote {, status: 404'`],
+  ['a number that is no status', 'src/payouts/quote.ts', `const limit = 500\nconst status = row.status`],
+  ['a status of its door', 'src/payouts/rest.ts', `const created = { status: 201 }`],
+  ['the type of a transaction', 'src/payouts/quote.ts', `import type { Tx } from '../database/query.ts'`],
+  ['a type of a row for a door', 'src/payouts/rest.ts', `import type { RowOf } from '../database/tables.ts'`],
+  [
+    'the repository of an earlier module',
+    'src/wallets/deposit-address.ts',
+    `import { merchantById } from '../merchants/repository.ts'`,
+  ],
+  [
+    'the type of its noun for a repository',
+    'src/payouts/repository.ts',
+    `import type { PayoutStatus } from './payout.ts'`,
+  ],
+  [
+    'a library’s type that is widened',
+    'src/rest/server.ts',
+    `declare module 'fastify' {\n  interface Request { id: string }\n}`,
+  ],
+  ['a date that is given', 'src/ids.ts', `export const timestamp = (now) => new Date(now).toISOString()`],
+]
+
+describe('allowed is', () => {
+  test.each(kept)('%s', (_, path, source) => {
+    expect(breachesOf({ [path]: `${source}\n` })).toEqual([])
+  })
+})
+
+test('the order names every part once, and no part that is not there but graphql’s', () => {
+  const parts = new Set(readdirSync(join(root, 'src')).map((name) => name.replace(/\.ts$/, '')))
+
+  expect(new Set(order).size).toBe(order.length)
+  const unknown = order.filter((part) => !parts.has(part) && !['doors', 'hosts', 'demo'].includes(part))
+  expect(unknown).toEqual([])
+})

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { tamperWith } from '../support/stored.ts'
+
+/**
+ * Books with one of everything: two wallets with deposits and fees, a payout in each status, two payout methods of a
+ * customer.
+ */
+async function startBusyApp(engine: (typeof everyEngine)[number]) {
+  const app = await startApp(engine)
+  await app.fee('0.5')
+  const customerId = await app.customer()
+  const walletId = await app.wallet({ balance: '100' })
+  await app.wallet({ balance: '7', assetCode: 'USDT', customerId })
+  for (const statuses of [[], ['COMPLETED'], ['FAILED'], ['COMPLETED', 'RETURNED']] as const) {
+    const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '2' } })
+    for (const status of statuses) await settlePayout(app.context(), { payoutId: body.data.id, status })
+  }
+  for (let i = 0; i < 2; i++) {
+    await app.rest('POST', '/api/payout/methods/banks', {
+      body: {
+        type: 'BANK',
+        account_name: 'Ada Obi',
+        account_number: '0690000031',
+        bank_name: 'Access Bank',
+        currency: 'NGN',
+        bank_code: '044',
+        customer_id: customerId,
+      },
+    })
+  }
+  return { ...app, walletId, customerId }
+}
+
+const oneEntryOf = (kind: string) =>
+  `transfer_id in (select id from transfers where kind = '${kind}' limit 1) and account_id`
+const wallet = `(select id from accounts where kind = 'wallet' limit 1)`
+const onePayout = (status: string) => `id in (select id from payouts where status = '${status}' limit 1)`
+
+// What was done to the file behind the service's back, and which check must say so.
+const cases: [check: string, done: string, statements: string[]][] = [
+  [
+    'every transfer balances',
+    'an entry that is larger',
+    [`update entries set amount = amount + 1 where ${oneEntryOf('payout')} like 'fees:%'`],
+  ],
+  [
+    'every transfer balances',
+    'an entry that is gone',
+    [`delete from entries where ${oneEntryOf('payout')} like 'payouts_in_transit:%'`],
+  ],
+  [
+    'every transfer balances',
+    'an entry on the other side',
+    [`update entries set direction = 'credit' where ${oneEntryOf('payout_completed')} like 'payouts_in_transit:%'`],
+  ],
+  [
+    'every transfer balances',
+    'a transfer without entries',
+    [`delete from entries where transfer_id in (select id from transfers where kind = 'payout_completed' limit 1)`],
+  ],
+  [
+    'every entry is of its account’s asset',
+    'a transfer of another asset',
+    [`update transfers set asset_code = 'USDT' where kind = 'payout_completed'`],
+  ],
+  [
+    'every entry is of its account’s asset',
+    'a wallet account of another asset',
+    [`update accounts set asset_code = 'ZAR' where kind = 'wallet'`],
+  ],
+  [
+    'every balance is the sum of its entries',
+    'a balance that is larger by one unit',
+    [`update accounts set balance = balance + 1 where id = ${wallet}`],
+  ],
+  [
+    'every balance is the sum of its entries',
+    'a balance of an account without entries',
+    [`delete from entries where account_id = ${wallet}`],
+  ],
+  [
+    'every balance is the sum of its entries',
+    'a balance beyond what a number holds',
+    [`update accounts set balance = 9223372036854775807 where id = ${wallet}`],
+  ],
+  [
+    'every balance is the sum of its entries',
+    'a number of entries that is larger',
+    [`update accounts set entry_count = entry_count + 1 where id = ${wallet}`],
+  ],
+  [
+    'every balance is the sum of its entries',
+    'a statement with a gap',
+    [`update entries set sequence = sequence + 1 where sequence = (select max(sequence) from entries)`],
+  ],
+  [
+    'every statement adds up line by line',
+    'a balance after an entry that is smaller',
+    [`update entries set balance_after = balance_after - 1 where sequence = 2`],
+  ],
+  [
+    'every payout was paid for',
+    'a payout of a smaller amount',
+    [`update payouts set amount = amount - 1 where ${onePayout('FAILED')}`],
+  ],
+  [
+    'every payout was paid for',
+    'a payout without its fee',
+    [`update payouts set fee = null where ${onePayout('FAILED')}`],
+  ],
+  [
+    'every payout was paid for',
+    'a payout with another balance',
+    [`update payouts set balance_after = balance_after + 1 where ${onePayout('PROCESSING')}`],
+  ],
+  [
+    'every payout was paid for',
+    'a payout from another wallet',
+    [
+      `update payouts set wallet_id = (select id from wallets where currency = 'USDT') where ${onePayout('PROCESSING')}`,
+    ],
+  ],
+  [
+    'every payout was paid for',
+    "a payout of another payout's transfer",
+    [
+      `update payouts set transfer_id = (select transfer_id from payouts where status = 'FAILED') where ${onePayout('COMPLETED')}`,
+    ],
+  ],
+  [
+    'every payout that failed or came back was paid back',
+    'a refund to another wallet',
+    [
+      `update entries set account_id = (select id from wallets where currency = 'USDT') where ${oneEntryOf('payout_failed')} = ${wallet}`,
+    ],
+  ],
+  [
+    'every payout that failed or came back was paid back',
+    'a refund of one unit less',
+    [`update entries set amount = amount - 1 where ${oneEntryOf('payout_returned')} = ${wallet}`],
+  ],
+  [
+    'every payout that failed or came back was paid back',
+    'a refund that names the debit',
+    [
+      `update payout_events set transfer_id = (select transfer_id from payouts p where p.id = payout_id) where status = 'FAILED'`,
+    ],
+  ],
+  ['every deposit came in', 'a deposit of a larger amount', [`update deposits set amount = amount + 1`]],
+  [
+    'every deposit came in',
+    'a deposit to another wallet',
+    [`update deposits set wallet_id = (select id from wallets where currency = 'USDT') where amount = 10000000000`],
+  ],
+  ['every deposit came in', 'a deposit with another balance', [`update deposits set balance_after = 0`]],
+  [
+    'every transfer has its payout or deposit',
+    'a deposit that is gone',
+    [`delete from deposits where amount = 10000000000`],
+  ],
+  [
+    'every transfer has its payout or deposit',
+    'a payout that is gone',
+    [`delete from payouts where ${onePayout('PROCESSING')}`],
+  ],
+  [
+    'every transfer has its payout or deposit',
+    'an event that is gone',
+    [`delete from payout_events where status = 'RETURNED'`],
+  ],
+  [
+    'every status has its events',
+    'a payout that is completed by hand',
+    [`update payouts set status = 'COMPLETED' where ${onePayout('PROCESSING')}`],
+  ],
+  [
+    'every status has its events',
+    'a payout that is put back to PROCESSING',
+    [`update payouts set status = 'PROCESSING' where ${onePayout('COMPLETED')}`],
+  ],
+  [
+    'every status has its events',
+    'a failure that is called a return',
+    [`update payouts set status = 'RETURNED' where ${onePayout('FAILED')}`],
+  ],
+  [
+    'every status has its events',
+    'a return that is called a failure',
+    [`update payout_events set status = 'FAILED' where status = 'RETURNED'`],
+  ],
+  [
+    'every status has its events',
+    'an event that is gone',
+    [`delete from payout_events where payout_id in (select id from payouts where status = 'COMPLETED')`],
+  ],
+  [
+    'clearing accounts are what payouts and deposits say',
+    'a payout of another asset',
+    [`update payouts set asset_code = 'USDT' where ${onePayout('PROCESSING')}`],
+  ],
+  [
+    'clearing accounts are what payouts and deposits say',
+    'a completed payout of another amount and fee',
+    [`update payouts set amount = amount + 1, fee = fee - 1 where ${onePayout('COMPLETED')}`],
+  ],
+  [
+    'clearing accounts are what payouts and deposits say',
+    'a fee that was never earned',
+    [`update entries set account_id = 'payouts_settled:USDC' where ${oneEntryOf('payout')} = 'fees:USDC'`],
+  ],
+  [
+    'sequences are dense',
+    'a payout with another number',
+    [`update payouts set sequence = sequence + 100 where ${onePayout('RETURNED')}`],
+  ],
+  ['sequences are dense', 'a payout that is gone', [`delete from payouts where ${onePayout('PROCESSING')}`]],
+  [
+    'sequences are dense',
+    'a number that was given and not used',
+    [`update sequences set latest = latest + 1 where name = 'customers'`],
+  ],
+  ['sequences are dense', 'a sequence that is gone', [`delete from sequences where name = 'wallets'`]],
+  [
+    'maintained counts are right',
+    'a count that is larger',
+    [`update list_counts set row_count = row_count + 1 where list like 'wallets/owner:%' and block_size = 0`],
+  ],
+  [
+    'maintained counts are right',
+    'a count of a block',
+    [
+      `update list_counts set row_count = row_count - 1 where list like 'payout_methods/owner:%/type:BANK' and block_size > 0`,
+    ],
+  ],
+  ['maintained counts are right', 'a count that is gone', [`delete from list_counts where list = 'payout_methods'`]],
+  ['maintained counts are right', 'a payout method that is gone', [`delete from payout_methods where sequence = 1`]],
+]
+
+describe.each(everyEngine)('the audit on %s', (engine) => {
+  test('finds nothing in books that nobody touched, and sums them up', async () => {
+    const app = await startBusyApp(engine)
+    const checked: string[] = []
+
+    const { findings, ...summary } = await audit(app.service, (check) => checked.push(check))
+
+    expect(findings.map(({ contradictions }) => contradictions)).toEqual(findings.map(() => 0))
+    expect(findings.map(({ check }) => check)).toEqual(checked)
+    // Two payouts of 2 with a fee of 0.5 are gone, two came back.
+    expect(summary).toEqual({
+      balanced: true,
+      wallets: { USDC: '95.00000000', USDT: '7.00000000' },
+      transfers: 2 + 4 + 4,
+      entries: 2 * 2 + 4 * 3 + (2 + 3 + 2 + 3),
+      payouts: 4,
+    })
+    // And every check has its negative control below.
+    expect(new Set(cases.map(([check]) => check))).toEqual(new Set(checked))
+  })
+
+  test.each(cases)('«%s» finds %s', async (check, _, statements) => {
+    const app = await startBusyApp(engine)
+    tamperWith(app, ...statements)
+
+    const { balanced, findings } = await audit(app.service)
+
+    expect(balanced).toBe(false)
+    const finding = findings.find((each) => each.check === check)
+    expect(finding?.contradictions).toBeGreaterThan(0)
+    expect(finding?.examples[0]).toMatch(/[0-9a-f-]{8}/)
+  })
+
+  test('sums what is beyond 64 bits', async () => {
+    const app = await startBusyApp(engine)
+    tamperWith(app, `update accounts set balance = 9223372036854775807 where kind = 'wallet'`)
+    tamperWith(app, `update accounts set asset_code = 'USDC' where kind = 'wallet'`)
+    const { wallets } = await audit(app.service)
+    expect(wallets).toEqual({ USDC: '184467440737.09551614' })
+  })
+})

@@ -1,0 +1,55 @@
+// The recorded conversation with each endpoint, replayed against a fresh service: every byte of every answer must be as
+// recorded. When an answer changes on purpose, record anew and read the diff:
+//
+//   RECORD_CONTRACT=1 npx vitest run test/contract
+//
+// Nothing else writes these files, and one that is missing fails.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { routes } from '../../src/rest/routes.ts'
+import { everyEngine } from '../support/app.ts'
+import { listAssetCodes } from './scenarios/asset-codes.ts'
+import { getCustomer, listCustomers } from './scenarios/customers.ts'
+import {
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+  deletePayoutMethod,
+  listPayoutMethods,
+  updateBankPayoutMethod,
+} from './scenarios/payout-methods.ts'
+import { createPayout } from './scenarios/payouts.ts'
+import { createWallet, getWallet, listCustomerWallets } from './scenarios/wallets.ts'
+import { startTranscript } from './transcript.ts'
+
+const folder = new URL('recorded/', import.meta.url)
+
+const scenarios = {
+  '4.01-list-customers': listCustomers,
+  '4.02-get-customer': getCustomer,
+  '4.03-list-payout-methods': listPayoutMethods,
+  '4.04-create-bank-payout-method': createBankPayoutMethod,
+  '4.05-update-bank-payout-method': updateBankPayoutMethod,
+  '4.06-create-wallet-payout-method': createWalletPayoutMethod,
+  '4.07-delete-payout-method': deletePayoutMethod,
+  '4.08-create-payout': createPayout,
+  '4.09-create-wallet': createWallet,
+  '4.10-list-customer-wallets': listCustomerWallets,
+  '4.11-get-wallet': getWallet,
+  '4.12-list-asset-codes': listAssetCodes,
+}
+
+describe.each(everyEngine)('the recorded contract on %s', (engine) => {
+  test.each(Object.entries(scenarios))('%s', async (name, scenario) => {
+    const transcript = startTranscript(engine)
+    await scenario(transcript)
+    const file = new URL(`${name}.txt`, folder)
+    if (process.env.RECORD_CONTRACT === '1') writeFileSync(file, transcript.text())
+    expect(transcript.text()).toBe(readFileSync(file, 'utf8'))
+  })
+
+  test('has one conversation for each of the twelve endpoints, and no file besides', () => {
+    const recorded = readdirSync(folder).sort()
+    expect(recorded).toEqual(Object.keys(scenarios).map((name) => `${name}.txt`))
+    expect(routes).toHaveLength(recorded.length)
+  })
+})

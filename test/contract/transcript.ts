@@ -1,0 +1,126 @@
+import { expect } from 'vitest'
+import type { App, AppOptions, Engine, RestMethod } from '../support/app.ts'
+import { startApp } from '../support/app.ts'
+
+/** What a scenario sends; `key` is the merchant's unless another, or `null` for none, is given. */
+export type Sent = {
+  readonly body?: unknown
+  /** A body to be sent as it is, when it is not an object's JSON. */
+  readonly payload?: string | Buffer
+  readonly headers?: Record<string, string>
+  readonly key?: string | null
+}
+
+/** A conversation with the service, written down as it goes. */
+export type Transcript = {
+  /** A fresh service; its merchant's key is written `{{key}}`. */
+  readonly start: (options?: AppOptions) => Promise<App>
+  /** Sends one request, `GET /api/customers`, and writes down both sides under a title. */
+  readonly exchange: (app: App, title: string, request: string, sent?: Sent) => ReturnType<App['rest']>
+  /** Writes `value` as `name` from here on. */
+  readonly alias: (value: string, name: string) => void
+  /** Lets a second pass, so that what is made next is younger. */
+  readonly tick: () => void
+  readonly text: () => string
+}
+
+/** When the recorded conversations begin: ids and times of the service are told from a caller's own by it. */
+const startsAt = Date.UTC(2030, 0, 1)
+
+/**
+ * A new transcript.
+ *
+ * A body is written byte for byte, except for what differs from run to run: ids, times and transaction ids become
+ * `{{id:1}}`, `{{time:1}}` and `{{transaction:1}}`, counted by first appearance, and keys and request ids their names.
+ */
+export function startTranscript(engine: Engine): Transcript {
+  let now = startsAt
+  let text = ''
+  const aliases = new Map<string, string>()
+  const placeholders = { id: counter('id'), time: counter('time'), transaction: counter('transaction') }
+
+  const normalised = (raw: string) => {
+    let written = raw
+    for (const [value, name] of aliases) written = written.replaceAll(value, name)
+    return written
+      .replace(uuidPattern, (id) => (isMadeByService(id) ? placeholders.id(id) : id))
+      .replace(/2030-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, placeholders.time)
+      .replace(/(?<="transaction_id":")[A-Z0-9]{12}(?=")/g, placeholders.transaction)
+  }
+
+  return {
+    start: async (options = {}) => {
+      const app = await startApp(engine, { clock: () => now, ...options })
+      aliases.set(app.merchant.apiKey, '{{key}}')
+      return app
+    },
+    exchange: async (app, title, request, { key = app.merchant.apiKey, ...sent } = {}) => {
+      const [method, path] = request.split(' ') as [RestMethod, string]
+      const answer = await app.rest(method, path, { key, ...sent })
+      expect(title, 'a title begins with the status').toMatch(new RegExp(`^${answer.status}: `))
+      const requestId = String(answer.headers['x-request-id'])
+      if (isMadeByService(requestId)) aliases.set(requestId, '{{request-id}}')
+      text += normalised(`### ${title}\n\n${writtenRequest(request, { key, ...sent })}\n${writtenAnswer(answer)}\n`)
+      aliases.delete(requestId)
+      return answer
+    },
+    alias: (value, name) => {
+      aliases.set(value, name)
+    },
+    tick: () => {
+      now += 1_000
+    },
+    text: () => text,
+  }
+}
+
+const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+/** Whether an id was made during the conversation: a UUIDv7 begins with its time. */
+function isMadeByService(id: string): boolean {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) >= startsAt
+}
+
+function counter(kind: string): (value: string) => string {
+  const seen: string[] = []
+  return (value) => {
+    if (!seen.includes(value)) seen.push(value)
+    return `{{${kind}:${seen.indexOf(value) + 1}}}`
+  }
+}
+
+function writtenRequest(request: string, { body, payload, headers, key }: Sent): string {
+  const all = {
+    ...(key !== null && { 'x-api-key': String(key) }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  }
+  return marked(
+    '>',
+    [request, ...writtenHeaders(all)],
+    body === undefined ? writtenBody(payload) : JSON.stringify(body),
+  )
+}
+
+function writtenAnswer({ status, headers, text }: Awaited<ReturnType<App['rest']>>): string {
+  // These are the transport's, or follow from the body.
+  const { date: _, connection: __, 'content-length': length, ...relevant } = headers
+  expect(Number(length)).toBe(Buffer.byteLength(text))
+  return marked('<', [String(status), ...writtenHeaders(relevant)], text)
+}
+
+function writtenHeaders(headers: Record<string, unknown>): string[] {
+  return Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+}
+
+/** A body that is too long or no text is described. */
+function writtenBody(payload: string | Buffer | undefined): string {
+  if (payload === undefined) return ''
+  if (typeof payload !== 'string') return `(the bytes ${payload.toString('hex')})`
+  return payload.length > 1_000 ? `(${payload.length} bytes)` : payload
+}
+
+function marked(mark: string, head: readonly string[], body: string): string {
+  const lines = body === '' ? head : [...head, '', body]
+  return `${lines.map((line) => `${mark} ${line}`.trimEnd()).join('\n')}\n`
+}

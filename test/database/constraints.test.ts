@@ -1,0 +1,196 @@
+import Sqlite from 'better-sqlite3'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { bankMethodBody, payoutBody, startApp } from '../support/app.ts'
+import { rawQuery } from './rows.ts'
+
+/** Merchant, customer, wallets, a payout that was paid, and a connection to the file that goes round the service. */
+async function startBooks() {
+  const app = await startApp('sqlite')
+  await app.fee('0.5')
+  await app.customer()
+  const walletId = await app.wallet({ balance: '100' })
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
+  await settlePayout(app.context(), { payoutId: body.data.id, status: 'COMPLETED' })
+  const method = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
+  expect(method.status).toBe(201)
+
+  const database = new Sqlite(app.url.replace('sqlite:', ''))
+  onTestFinished(() => void database.close())
+  database.pragma('foreign_keys = ON')
+  database.exec(`insert into pooled_addresses values ('${app.merchant.id}', 'solana', 1, 'address')`)
+  return { app, database, walletId }
+}
+
+/** How SQLite refuses the statement, or what it changed. */
+function codeOf(database: Sqlite.Database, statement: string): unknown {
+  try {
+    return `${database.prepare(statement).run().changes} changed: ${statement}`
+  } catch (error) {
+    return (error as { code?: unknown }).code
+  }
+}
+
+describe('what is written once is never changed', () => {
+  const tables = ['transfers', 'entries', 'rates', 'fees', 'payout_events']
+
+  test.each(tables)('%s refuse UPDATE and DELETE', async (table) => {
+    const { database } = await startBooks()
+    const column = table === 'rates' ? 'rate' : table === 'fees' ? 'percent' : 'merchant_id'
+    const before = database.prepare(`select * from ${table}`).all()
+
+    expect(before.length).toBeGreaterThan(0)
+    expect(() => database.exec(`update ${table} set ${column} = ${column}`)).toThrow(`${table} are append-only`)
+    expect(() => database.exec(`delete from ${table}`)).toThrow(`${table} are append-only`)
+    expect(database.prepare(`select * from ${table}`).all()).toEqual(before)
+  })
+
+  test('REPLACE does not get round it in the service', async () => {
+    const { app, database } = await startBooks()
+    const transfers = database.prepare('select * from transfers').all()
+    const replaceAll = rawQuery(
+      sql`insert or replace into transfers select merchant_id, id, kind, asset_code, '' from transfers`,
+    )
+
+    await expect(app.db.write((tx) => replaceAll(tx))).rejects.toThrow('transfers are append-only')
+    expect(database.prepare('select * from transfers').all()).toEqual(transfers)
+  })
+})
+
+/** For each CHECK of the schema a statement that it alone refuses. */
+const violations: Readonly<Record<string, readonly string[]>> = {
+  api_keys: [`update api_keys set mode = 'other'`],
+  asset_codes: [`update asset_codes set asset_type = 'OTHER'`, 'update asset_codes set minor_unit_places = 9'],
+  fees: [`insert into fees values ('USDC', 'NGN', '2030', -1, '0')`],
+  accounts: [
+    `update accounts set kind = 'other' where kind = 'fees'`,
+    `update accounts set balance = -1 where kind = 'wallet'`,
+    'update accounts set entry_count = -1',
+    `update accounts set balance = null where kind = 'wallet'`,
+  ],
+  transfers: [`insert into transfers select merchant_id, 'new', 'other', asset_code, created_at from transfers`],
+  entries: [
+    `insert into entries select merchant_id, transfer_id, 99, account_id, 'other', 1, null, null from entries`,
+    `insert into entries select merchant_id, transfer_id, 99, account_id, 'debit', 0, null, null from entries`,
+    `insert into entries select merchant_id, transfer_id, 99, account_id, 'debit', 1, null, -1 from entries`,
+  ],
+  customers: [`update customers set customer_type = 'other'`, `update customers set status = 'other'`],
+  wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
+  pooled_addresses: [`update pooled_addresses set family = 'other'`],
+  deposits: ['update deposits set amount = 0'],
+  payout_methods: [
+    `update payout_methods set type = 'OTHER', wallet_address = 'x', network = 'x', account_number = null`,
+    'update payout_methods set account_number = null',
+  ],
+  payouts: [`update payouts set status = 'OTHER'`, 'update payouts set amount = 0', 'update payouts set fee = -1'],
+  payout_events: [
+    `insert into payout_events select merchant_id, payout_id, 'OTHER', null, transfer_id, created_at from payout_events`,
+  ],
+}
+
+describe('checks', () => {
+  test.each(Object.entries(violations))('of %s refuse what contradicts them', async (_, statements) => {
+    const { database } = await startBooks()
+
+    for (const statement of statements) expect(codeOf(database, statement)).toBe('SQLITE_CONSTRAINT_CHECK')
+  })
+
+  test('are all looked at', async () => {
+    const { database } = await startBooks()
+    const definitions = database
+      .prepare(`select name, sql from sqlite_schema where type = 'table' and sql like '%check (%'`)
+      .all() as { name: string; sql: string }[]
+
+    const count = Object.fromEntries(definitions.map(({ name, sql }) => [name, sql.split(/\bcheck \(/).length - 1]))
+    expect(Object.fromEntries(Object.entries(violations).map(([name, { length }]) => [name, length]))).toEqual(count)
+  })
+
+  test('a clearing account has no balance', async () => {
+    const { database } = await startBooks()
+
+    expect(codeOf(database, `update accounts set balance = 0 where kind = 'fees'`)).toBe('SQLITE_CONSTRAINT_CHECK')
+  })
+
+  test('types are strict', async () => {
+    const { database } = await startBooks()
+
+    expect(codeOf(database, `update accounts set balance = 'much' where kind = 'wallet'`)).toBe(
+      'SQLITE_CONSTRAINT_DATATYPE',
+    )
+    expect(codeOf(database, `update accounts set balance = 0.5 where kind = 'wallet'`)).toBe(
+      'SQLITE_CONSTRAINT_DATATYPE',
+    )
+  })
+})
+
+describe('uniqueness', () => {
+  test.each([
+    ['a place in a list of payouts', 'payouts', { id: `'new'`, idempotency_key: 'null' }],
+    ['a payout of a key', 'payouts', { id: `'new'`, sequence: '99' }],
+    ['a place in a list of customers', 'customers', { id: `'new'` }],
+    ['a place in a list of wallets', 'wallets', { id: `'fees:USDC'`, owner_sequence: '99' }],
+    ['a place in a list of an owner', 'wallets', { id: `'fees:USDC'`, sequence: '99' }],
+    ['an address', 'wallet_addresses', { id: `'new'` }],
+    ['an address of the pool', 'pooled_addresses', { sequence: '99' }],
+    ['a reference of a deposit', 'deposits', {}],
+    ['a status of a payout', 'payout_events', {}],
+    ['a place in a statement', 'entries', { line: '99' }],
+    ['a method’s place', 'payout_methods', { id: `'new'`, owner_sequence: '99' }],
+  ])('%s is taken once', async (_, table, changes) => {
+    const { database } = await startBooks()
+    database.exec(`update payouts set idempotency_key = 'key'`)
+
+    expect(codeOf(database, copyOf(database, table, changes))).toMatch(/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/)
+  })
+})
+
+describe('foreign keys', () => {
+  const other = 'another merchant'
+  test.each([
+    ['a wallet of its customer', `update wallets set customer_id = '${other}'`],
+    ['a wallet of its account', copyTo('wallets', { id: `'no account'`, sequence: '99', owner_sequence: '99' })],
+    ['a payout of its wallet', `update payouts set wallet_id = 'none'`],
+    ['a payout of its transfer', `update payouts set transfer_id = 'none'`],
+    ['a method of its customer', `update payout_methods set customer_id = '${other}'`],
+    ['an address of its wallet', `update wallet_addresses set wallet_id = 'none'`],
+    ['a deposit of its wallet', `update deposits set wallet_id = 'none'`],
+    ['a sequence of its merchant', `insert into sequences values ('${other}', 'payouts', 1)`],
+    ['an account of its merchant', `insert into accounts values ('${other}', 'x', 'fees', 'USDC', null, 0)`],
+    ['a key of its merchant', `update api_keys set merchant_id = '${other}'`],
+    [
+      'an entry of its transfer',
+      `insert into entries select merchant_id, 'none', 1, id, 'debit', 1, null, null from accounts limit 1`,
+    ],
+  ])('hold %s', async (_, statement) => {
+    const { database } = await startBooks()
+    const text = typeof statement === 'string' ? statement : statement(database)
+
+    expect(codeOf(database, text)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
+  })
+
+  test('lead to rows of the same merchant only', async () => {
+    const { app, database } = await startBooks()
+    const { id } = await createMerchant(app.service, { name: 'Another' })
+
+    // The customer and the account are there, but another merchant's.
+    const wallet = copyOf(database, 'wallets', { merchant_id: `'${id}'`, id: `'fees:USDC'` })
+    expect(codeOf(database, wallet)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
+    const payout = copyOf(database, 'payouts', { merchant_id: `'${id}'` })
+    expect(codeOf(database, payout)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
+  })
+})
+
+/** The statement that adds a row like the first one of `table`, but for `changes`. */
+function copyOf(database: Sqlite.Database, table: string, changes: Readonly<Record<string, string>>): string {
+  // table_info leaves out what the engine computes.
+  const columns = database.prepare('select name from pragma_table_info(?)').pluck().all(table) as string[]
+  const values = columns.map((name) => changes[name] ?? name)
+  const isWanted = table === 'entries' ? 'where sequence is not null' : ''
+  return `insert into ${table} (${columns.join()}) select ${values.join()} from ${table} ${isWanted} limit 1`
+}
+
+function copyTo(table: string, changes: Readonly<Record<string, string>>) {
+  return (database: Sqlite.Database) => copyOf(database, table, changes)
+}

@@ -1,0 +1,179 @@
+import Sqlite from 'better-sqlite3'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { blockSizes, countInLists, countOfList, pageOfList } from '../../src/database/counted-list.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { Reader } from '../../src/database/query.ts'
+import { insertMerchant } from '../../src/merchants/repository.ts'
+import { openTestDatabase } from './open-test-database.ts'
+import { idOf, merchantRow, upTo } from './rows.ts'
+
+const merchantId = idOf(1)
+
+async function startDatabase() {
+  const opened = await openTestDatabase()
+  await opened.db.write((tx) => insertMerchant(tx, merchantRow(1)))
+  return opened
+}
+
+/** Adds (1) or removes (-1) rows with these numbers. */
+async function count(db: Database, lists: readonly string[], changes: readonly (readonly [number, 1 | -1])[]) {
+  await db.write(async (tx) => {
+    for (const [sequence, change] of changes) await countInLists(tx, { merchantId, lists, sequence, change })
+  })
+}
+
+/** A page as an operation asks for it; `members` stand for the table, newest first. */
+function pageOf(db: Reader, { list, page, limit }: { list: string; page: number; limit: number }, members: number[]) {
+  return pageOfList(db, { merchantId, list, page, limit }, async ({ fromSequence, skip, limit }) => {
+    expect(skip).toBeLessThan(64)
+    return members.filter((sequence) => sequence <= fromSequence).slice(skip, skip + limit)
+  })
+}
+
+const newestFirst = (members: Iterable<number>) => [...members].sort((a, b) => b - a)
+
+describe('every page is the slice that an array would give', () => {
+  // Numbers about the edges of blocks of each size, and anywhere.
+  const sequence = fc.oneof(
+    fc.integer({ min: 1, max: 200 }),
+    ...[64, 4_096, 8_192, 262_144, 524_288].map((edge) => fc.integer({ min: edge - 40, max: edge + 40 })),
+    fc.integer({ min: 1, max: 3_000_000 }),
+  )
+
+  test('after any additions and removals', async () => {
+    const { db } = await startDatabase()
+    let runs = 0
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(sequence, { maxLength: 250 }),
+        fc.array(fc.nat(), { maxLength: 200 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 100 })), { maxLength: 20 }),
+        async (added, removals, pages) => {
+          const list = `list ${++runs}`
+          const members = new Set(added)
+          const removed: number[] = []
+          for (const removal of removals) {
+            const gone = [...members][removal % Math.max(1, members.size)]
+            if (gone === undefined || !members.delete(gone)) continue
+            removed.push(gone)
+          }
+          await count(db, [list], [...added.map((n) => [n, 1] as const), ...removed.map((n) => [n, -1] as const)])
+
+          const expected = newestFirst(members)
+          expect(await countOfList(db, { merchantId, list })).toBe(expected.length)
+          const lastPages = [1, 7].map((limit) => [Math.ceil(expected.length / limit), limit] as const)
+          for (const [page, limit] of [...pages, ...lastPages.filter(([page]) => page > 0)]) {
+            const offset = (page - 1) * limit
+            expect(await pageOf(db, { list, page, limit }, expected)).toEqual({
+              items: expected.slice(offset, offset + limit),
+              total: expected.length,
+              page,
+              limit,
+            })
+          }
+        },
+      ),
+      { numRuns: 60 },
+    )
+  }, 30_000)
+
+  test('over 5,000 numbers of which every third is gone, at every page', async () => {
+    const { db } = await startDatabase()
+    const all = upTo(5_000)
+    const gone = all.filter((number) => number % 3 === 0 || (number > 1_000 && number < 1_400))
+    await count(
+      db,
+      ['list'],
+      all.map((n) => [n, 1]),
+    )
+    await count(
+      db,
+      ['list'],
+      gone.map((n) => [n, -1]),
+    )
+    const left = newestFirst(all.filter((number) => !gone.includes(number)))
+
+    for (const limit of [10, 64, 100]) {
+      const items: number[] = []
+      for (let page = 1; items.length < left.length; page++) {
+        const found = await pageOf(db, { list: 'list', page, limit }, left)
+        expect(found.total).toBe(left.length)
+        items.push(...found.items)
+        if (found.items.length === 0) break
+      }
+      expect(items).toEqual(left)
+    }
+  }, 30_000)
+})
+
+test('an empty list has one empty page, and so has one beyond the end', async () => {
+  const { db } = await startDatabase()
+  const empty = { items: [], total: 0, limit: 10 }
+
+  expect(await pageOf(db, { list: 'none', page: 1, limit: 10 }, [])).toEqual({ ...empty, page: 1 })
+  expect(await pageOf(db, { list: 'none', page: 9, limit: 10 }, [])).toEqual({ ...empty, page: 9 })
+  await count(db, ['emptied', 'other'], [[7, 1]])
+  await count(db, ['emptied'], [[7, -1]])
+  expect(await pageOf(db, { list: 'emptied', page: 1, limit: 10 }, [])).toEqual({ ...empty, page: 1 })
+  expect(await pageOf(db, { list: 'other', page: 1, limit: 10 }, [7])).toMatchObject({ items: [7], total: 1 })
+  expect(await pageOf(db, { list: 'other', page: 2, limit: 10 }, [7])).toMatchObject({ items: [], total: 1 })
+})
+
+test('a refused change counts nothing', async () => {
+  const { db } = await startDatabase()
+
+  const refused = db.write(async (tx) => {
+    await countInLists(tx, { merchantId, lists: ['list'], sequence: 1, change: 1 })
+    throw new Error('no')
+  })
+
+  await expect(refused).rejects.toThrow('no')
+  expect(await countOfList(db, { merchantId, list: 'list' })).toBe(0)
+})
+
+test('the deepest page of a million rows reads a few counts, and no row before the page', async () => {
+  const { db, path } = await startDatabase()
+  const length = 1_000_000
+  countDirectly(path, length)
+  let rowsRead = 0
+  const counting: Reader = {
+    execute: async <Result>(...[built, params]: Parameters<Reader['execute']>) => {
+      const rows = await db.execute<Result>(built, params)
+      rowsRead += rows.length
+      return rows
+    },
+  }
+
+  for (const offset of [0, 63, 64, 4_095, 300_000, 777_777, 999_990]) {
+    rowsRead = 0
+    const page = offset / 1 + 1
+    const found = await pageOfList(
+      counting,
+      { merchantId, list: 'long', page, limit: 1 },
+      async ({ fromSequence, skip }) => [fromSequence - skip],
+    )
+
+    expect(found.total).toBe(length)
+    if (offset > 0) expect(found.items).toEqual([length - offset])
+    // The total, the largest blocks, and at most 64 of each smaller size.
+    expect(rowsRead).toBeLessThanOrEqual(1 + Math.ceil(length / 262_144) + 64 + 64)
+  }
+})
+
+/** Counts rows 1 to `length` at once, as that many calls would. */
+function countDirectly(path: string, length: number): void {
+  const database = new Sqlite(path)
+  onTestFinished(() => void database.close())
+  const insert = database.prepare(`insert into list_counts values (?, 'long', ?, ?, ?)`)
+  database.transaction(() => {
+    insert.run(merchantId, 0n, 0n, BigInt(length))
+    for (const size of blockSizes) {
+      for (let block = 0; block * size <= length; block++) {
+        const [first, last] = [Math.max(1, block * size), Math.min(length, (block + 1) * size - 1)]
+        insert.run(merchantId, BigInt(size), BigInt(block), BigInt(last - first + 1))
+      }
+    }
+  })()
+}

@@ -1,0 +1,352 @@
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import type { Params, Reader, Tx } from '../../src/database/query.ts'
+import {
+  change,
+  from,
+  insertRow,
+  into,
+  list,
+  query,
+  queryOne,
+  queryWithFilters,
+  remove,
+  statement,
+  statementOne,
+} from '../../src/database/query.ts'
+import { openConnection } from '../../src/database/sqlite/connection.ts'
+import { openTestDatabase } from './open-test-database.ts'
+import { idOf, merchantRow, upTo } from './rows.ts'
+
+const insertMerchant = insertRow('merchants')
+const insertAccount = insertRow('accounts')
+const insertKey = insertRow('idempotencyKeys')
+const insertMethod = insertRow('payoutMethods')
+
+const maxInteger = 2n ** 63n - 1n
+
+/** A database with merchants numbered 1 to `count`. */
+async function startDatabase(count = 3): Promise<{ db: Database; path: string }> {
+  const opened = await openTestDatabase()
+  await opened.db.write(async (tx) => {
+    for (const number of upTo(count)) await insertMerchant(tx, merchantRow(number))
+  })
+  return opened
+}
+
+const accountRow = (id: string, balance: bigint | null, entryCount = 0) => ({
+  merchantId: idOf(1),
+  id,
+  kind: balance === null ? ('fees' as const) : ('wallet' as const),
+  assetCode: 'USDC',
+  balance,
+  entryCount,
+})
+
+const keyRow = (result: unknown) => ({
+  merchantId: idOf(1),
+  operation: 'test',
+  key: 'key',
+  fingerprint: 'print',
+  result,
+  createdAt: '2026-01-01T00:00:00.000Z',
+})
+
+describe('parameters', () => {
+  const named = queryOne((p: Params<{ id: string }>) => from('merchants').select('name').where('id', '=', p.id))
+
+  test('are bound each time anew', async () => {
+    const { db } = await startDatabase()
+
+    expect(await named(db, { id: idOf(2) })).toEqual({ name: 'Merchant 2' })
+    expect(await named(db, { id: idOf(3) })).toEqual({ name: 'Merchant 3' })
+    expect(await named(db, { id: idOf(9) })).toBeNull()
+  })
+
+  test('are values, whatever is in them', async () => {
+    const { db } = await startDatabase()
+    const name = `'; drop table merchants; -- "?1" :id 🙂`
+    await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), name }))
+
+    expect(await named(db, { id: idOf(4) })).toEqual({ name })
+    expect(await named(db, { id: `' or '1' = '1` })).toBeNull()
+  })
+
+  test('that are text of digits stay text', async () => {
+    const { db } = await startDatabase()
+    const echo = queryOne((p: Params<{ given: string }>) =>
+      from('merchants').select([
+        sql<string>`${p.given}`.as('given'),
+        sql<string>`typeof(${p.given})`.as('type'),
+        sql<bigint>`${p.given} = '007'`.as('isEqual'),
+      ]),
+    )
+    await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), name: '0007e1' }))
+
+    expect(await named(db, { id: idOf(4) })).toEqual({ name: '0007e1' })
+    expect(await echo(db, { given: '007' })).toEqual({ given: '007', type: 'text', isEqual: 1n })
+  })
+
+  test('that are missing throw, and name themselves', async () => {
+    const { db } = await startDatabase()
+
+    await expect(named(db, {} as { id: string })).rejects.toThrow('the query parameter id has no value')
+    expect(await named(db, { id: idOf(1) })).toEqual({ name: 'Merchant 1' })
+  })
+
+  test('may stand in several places, beside values and literals that are in the query', async () => {
+    const { db } = await startDatabase()
+    const between = query((p: Params<{ id: string; name: string }>) =>
+      from('merchants')
+        .select(['id', sql<string>`${p.name} || ${'!'} || ${sql.lit(7)} || ${sql.lit("'")}`.as('shout')])
+        .where('name', '<>', 'Merchant 2')
+        .where((eb) => eb.or([eb('id', '=', p.id), eb('name', '=', p.name)]))
+        .where('createdAt', '>=', '2026-01-01')
+        .orderBy('id')
+        .limit(10),
+    )
+
+    expect(await between(db, { id: idOf(2), name: 'Merchant 3' })).toEqual([{ id: idOf(3), shout: "Merchant 3!7'" }])
+  })
+
+  test('that are numbers are integers to the engine', async () => {
+    const { db } = await startDatabase()
+    const quotient = queryOne((p: Params<{ number: number; divisor: number }>) =>
+      from('merchants').select(sql<bigint>`${p.number} / ${p.divisor}`.as('quotient')),
+    )
+
+    expect(await quotient(db, { number: 129, divisor: 64 })).toEqual({ quotient: 2n })
+    await expect(quotient(db, { number: 1.5, divisor: 64 })).rejects.toThrow()
+  })
+})
+
+describe('lists', () => {
+  const among = query((p: Params<{ ids: readonly string[] }>) =>
+    from('merchants').select('id').where('id', 'in', list(p.ids)).orderBy('id'),
+  )
+  const amongNumbers = query((p: Params<{ numbers: readonly number[] }>) =>
+    from('assetCodes').select('code').where('minorUnitPlaces', 'in', list(p.numbers)).orderBy('code'),
+  )
+
+  test.each([0, 1, 2, 1000])('of %i items', async (count) => {
+    const { db } = await startDatabase(5)
+
+    const found = await among(db, { ids: upTo(count).map(idOf) })
+
+    expect(found).toEqual(upTo(Math.min(count, 5)).map((number) => ({ id: idOf(number) })))
+  })
+
+  test('of what is in none of them, of doubles and of quotes', async () => {
+    const { db } = await startDatabase()
+
+    expect(await among(db, { ids: ['"', "'", '[', idOf(2), idOf(2), ''] })).toEqual([{ id: idOf(2) }])
+  })
+
+  test('of numbers', async () => {
+    const { db } = await startDatabase()
+
+    expect(await amongNumbers(db, { numbers: [2, 3] })).toEqual([{ code: 'NGN' }, { code: 'ZAR' }])
+  })
+})
+
+describe('filters', () => {
+  type Filters = { code: string; assetType: 'FIAT' | 'STABLECOIN'; longest: number }
+  const assets = queryWithFilters(['code', 'assetType'], (p: Params<Filters>, has) => {
+    let found = from('assetCodes').select('code').orderBy('code').limit(p.longest)
+    if (has('code')) found = found.where('code', '=', p.code)
+    if (has('assetType')) found = found.where('assetType', '=', p.assetType)
+    return found
+  })
+  const codes = async (db: Reader, filters: Partial<Filters>) =>
+    (await assets(db, { longest: 9, ...filters })).map(({ code }) => code)
+
+  test('make each set of them a query of its own', async () => {
+    const { db } = await startDatabase()
+
+    for (const _ of ['compiles', 'runs again']) {
+      expect(await codes(db, {})).toEqual(['NGN', 'USDC', 'USDT', 'ZAR'])
+      expect(await codes(db, { code: 'USDT' })).toEqual(['USDT'])
+      expect(await codes(db, { assetType: 'FIAT' })).toEqual(['NGN', 'ZAR'])
+      expect(await codes(db, { code: 'USDT', assetType: 'FIAT' })).toEqual([])
+      expect(await assets(db, { code: undefined, longest: 1 })).toEqual([{ code: 'NGN' }])
+    }
+  })
+
+  test('leave the parameters that are no filters required', async () => {
+    const { db } = await startDatabase()
+
+    await expect(assets(db, { code: 'USDT' } as never)).rejects.toThrow('the query parameter longest has no value')
+  })
+})
+
+describe('rows', () => {
+  test('hold amounts as exact bigints, integers as numbers and NULL as null', async () => {
+    const { db } = await startDatabase()
+    const accounts = query(() => from('accounts').selectAll().orderBy('id'))
+    const rows = [
+      accountRow('a', maxInteger, 1),
+      accountRow('b', 2n ** 53n + 1n, 2_147_483_647),
+      accountRow('c', 0n),
+      accountRow('d', null),
+    ]
+    await db.write(async (tx) => {
+      for (const row of rows) await insertAccount(tx, row)
+    })
+
+    expect(await accounts(db, {})).toEqual(rows)
+  })
+
+  test('keep the kind of a column under another name, through joins and subqueries; expressions are bigints', async () => {
+    const { db } = await startDatabase()
+    await db.write((tx) => insertAccount(tx, accountRow('a', maxInteger, 7)))
+    const aliased = query(() =>
+      from('accounts as account')
+        .innerJoin(from('accounts').select(['id', 'entryCount as latestPlace']).as('inner'), 'inner.id', 'account.id')
+        .select(['account.balance as owned', 'account.entryCount as place', 'latestPlace'])
+        .select(sql<bigint>`count(*) over ()`.as('total')),
+    )
+
+    expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
+  })
+
+  test('are what a statement returns', async () => {
+    const { db } = await startDatabase()
+    const add = statementOne((p: Params<{ id: string; amount: bigint }>) =>
+      change('accounts')
+        .set({ balance: sql`balance + ${p.amount}`, entryCount: sql`entry_count + 1` })
+        .where('id', '=', p.id)
+        .returning(['balance', 'entryCount']),
+    )
+
+    const answers = await db.write(async (tx) => {
+      await insertAccount(tx, accountRow('a', maxInteger - 2n))
+      return [await add(tx, { id: 'a', amount: 2n }), await add(tx, { id: 'b', amount: 2n })]
+    })
+
+    expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
+  })
+
+  test('are none for a statement that returns none', async () => {
+    const { db } = await startDatabase()
+    const removeAll = statement(() => remove('merchants'))
+
+    expect(await db.write((tx) => removeAll(tx, {}))).toEqual([])
+    expect(await query(() => from('merchants').selectAll())(db, {})).toEqual([])
+  })
+
+  test.each([
+    { result: { text: 'a "quoted" 🙂', nested: { list: [1, null, true] } } },
+    { result: [] },
+    { result: [{ outcome: 'PASSED' }] },
+  ])('hold JSON as it was given: %j', async ({ result }) => {
+    const { db } = await startDatabase()
+    const results = query(() => from('idempotencyKeys').select(['result', 'createdAt']))
+    await db.write((tx) => insertKey(tx, keyRow(result)))
+
+    expect(await results(db, {})).toEqual([{ result, createdAt: '2026-01-01T00:00:00.000Z' }])
+  })
+
+  test('have columns that the engine computes', async () => {
+    const { db } = await startDatabase()
+    const methods = query(() => from('payoutMethods').select(['id', 'customerId', 'ownerId', 'checks', 'label']))
+    await db.write((tx) => insertMethod(tx, methodRow))
+
+    expect(await methods(db, {})).toEqual([
+      { id: idOf(2), customerId: null, ownerId: idOf(1), checks: [], label: null },
+    ])
+  })
+
+  test('are fresh each time: changing one changes no other', async () => {
+    const { db } = await startDatabase(1)
+    const all = query(() => from('merchants').select('name'))
+
+    const [row] = await all(db, {})
+    if (row) row.name = 'changed'
+
+    expect(await all(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+})
+
+describe('a connection', () => {
+  /** A connection to a migrated file, with the text of everything that it prepares. */
+  async function connect() {
+    const { path } = await startDatabase()
+    const connection = openConnection(path, { isReadOnly: true })
+    onTestFinished(() => void connection.raw.close())
+    const prepare = vi.spyOn(connection.raw, 'prepare')
+    const reader: Reader = {
+      execute: async <Result>(...[built, params]: Parameters<Reader['execute']>) =>
+        connection.run(built, params) as Result[],
+    }
+    return { reader, prepared: () => prepare.mock.calls.map(([text]) => text) }
+  }
+
+  test('prepares a query once, for any parameters and any length of list', async () => {
+    const { reader, prepared } = await connect()
+    const among = query((p: Params<{ ids: readonly string[]; name: string }>) =>
+      from('merchants').select('id').where('id', 'in', list(p.ids)).where('name', '<>', p.name),
+    )
+
+    for (const count of [0, 1, 2, 1000]) await among(reader, { ids: upTo(count).map(idOf), name: `${count}` })
+
+    expect(prepared()).toEqual([expect.stringMatching(/^select "id" from "merchants" where "id" in .*json_each/)])
+  })
+
+  test('prepares a query with filters once for each set that is asked for', async () => {
+    const { reader, prepared } = await connect()
+    const found = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
+      let merchants = from('merchants').select('id')
+      if (has('id')) merchants = merchants.where('id', '=', p.id)
+      if (has('name')) merchants = merchants.where('name', '=', p.name)
+      return merchants
+    })
+
+    for (const id of [idOf(1), idOf(2)]) {
+      await found(reader, { id })
+      await found(reader, {})
+      await found(reader, { id, name: 'Merchant 1' })
+    }
+
+    expect(prepared()).toEqual([
+      expect.stringMatching(/where "id" = \+?\?$/),
+      'select "id" from "merchants"',
+      expect.stringMatching(/where "id" = \+?\? and "name" = \+?\?$/),
+    ])
+  })
+})
+
+test('a statement that writes takes a transaction, in its type and in fact', async () => {
+  const { db } = await startDatabase()
+  const insertFourth = statement((p: Params<{ name: string }>) =>
+    into('merchants').values({ ...merchantRow(4), name: p.name }),
+  )
+
+  // @ts-expect-error a database is no Tx
+  await expect(insertFourth(db, { name: 'x' })).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
+  await db.write((tx: Tx) => insertFourth(tx, { name: 'x' }))
+})
+
+const methodRow = {
+  merchantId: idOf(1),
+  id: idOf(2),
+  customerId: null,
+  sequence: 1,
+  ownerSequence: 1,
+  type: 'BANK' as const,
+  currency: 'NGN',
+  accountName: 'Ada Obi',
+  accountNumber: '0690000031',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  sortCode: null,
+  swiftCode: null,
+  routingNumber: null,
+  iban: null,
+  label: null,
+  walletAddress: null,
+  network: null,
+  checks: [],
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}

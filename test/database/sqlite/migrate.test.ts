@@ -1,0 +1,112 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Sqlite from 'better-sqlite3'
+import { expect, onTestFinished, test } from 'vitest'
+import { migrations } from '../../../db/migrations/index.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import { openTestDatabase } from '../open-test-database.ts'
+
+const run = promisify(execFile)
+const names = migrations.map(({ name }) => name)
+
+const open = (path: string) => openDatabase({ url: `sqlite:${path}`, onFatal: () => {} })
+
+/** Runs SQL on the file as another program would. */
+function runSql(path: string, text: string): unknown[] {
+  const database = new Sqlite(path)
+  try {
+    const statement = database.prepare(text)
+    return statement.reader ? statement.pluck().all() : [statement.run()]
+  } finally {
+    database.close()
+  }
+}
+
+test('processes that open the same new files at once all succeed, and migrate each once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const script = join(import.meta.dirname, 'open-at.ts')
+  const path = join(folder, 'test.sqlite')
+  // Many files, because the moment at which two of them meet is short.
+  const files = 60
+  const startAt = Date.now() + 1_000
+
+  const words = [script, path, String(files), String(startAt)]
+  const opened = await Promise.all([1, 2, 3, 4].map(() => run(process.execPath, words).then(({ stdout }) => stdout)))
+
+  expect(opened).toEqual(['opened\n', 'opened\n', 'opened\n', 'opened\n'])
+  for (let file = 1; file <= files; file++) {
+    expect(runSql(`${path}${file}`, 'select name from migrations order by name')).toEqual(names)
+    expect(runSql(`${path}${file}`, 'select code from asset_codes order by code')).toEqual([
+      'NGN',
+      'USDC',
+      'USDT',
+      'ZAR',
+    ])
+  }
+}, 30_000)
+
+test('a new file that another process holds for a moment is waited for', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'test.sqlite')
+  const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path, '300'])
+  await once(holder.stdout, 'data')
+
+  const db = await open(path)
+  await db.close()
+
+  expect(runSql(path, 'select name from migrations order by name')).toEqual(names)
+})
+
+test('opening again changes nothing', async () => {
+  const { db, path } = await openTestDatabase()
+  const applied = runSql(path, 'select name || applied_at from migrations')
+  await db.close()
+
+  const again = await open(path)
+  await again.close()
+
+  expect(runSql(path, 'select name || applied_at from migrations')).toEqual(applied)
+})
+
+test('a file of a later version is refused by name, and left as it is', async () => {
+  const { db, path } = await openTestDatabase()
+  await db.close()
+  runSql(path, `insert into migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`)
+
+  await expect(open(path)).rejects.toThrow(
+    'the database has migration 9999-later, which this version does not know: use a later one',
+  )
+  expect(runSql(path, 'select name from migrations order by name')).toEqual([...names, '9999-later'])
+})
+
+test('a migration that fails leaves the file as it was', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'test.sqlite')
+  // A table of ours is there already, so that the eighth migration fails.
+  runSql(path, 'create table accounts (id text)')
+
+  await expect(open(path)).rejects.toThrow('table "accounts" already exists')
+  expect(runSql(path, `select name from sqlite_schema`)).toEqual(['accounts'])
+})
+
+test('a file that is no database is refused', async () => {
+  const path = import.meta.filename
+
+  await expect(open(path)).rejects.toThrow('file is not a database')
+})
+
+test('the names of migrations are numbered in their order', () => {
+  expect(names).toEqual(names.toSorted())
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, i) => i + 1))
+})
+
+test.each(['postgres://localhost/x', 'sqlite:', 'db/payouts.sqlite', ''])('the URL %j is refused', async (url) => {
+  await expect(openDatabase({ url, onFatal: () => {} })).rejects.toThrow('DATABASE_URL must be sqlite:<path>')
+})

@@ -1,0 +1,162 @@
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { countInLists, countOfList, seekInList } from '../../../src/database/counted-list.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import type { Query, Reader, Tx } from '../../../src/database/query.ts'
+import { latestInSequence, nextInSequence } from '../../../src/database/sequence.ts'
+import { compileForSqlite } from '../../../src/database/sqlite/compile.ts'
+
+/** Queries of operators only, which no request runs; each may read what it must. */
+const operatorFolders = ['audit', 'fill']
+const operatorQueries: Readonly<Record<string, string>> = {
+  'merchants:allMerchants': 'lists the merchants',
+  'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
+  'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
+  'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
+  'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
+  'wallets:walletsOfMerchant': 'serves the filling with data',
+}
+
+/** Queries that read a whole table, or sort, because there is little to read. */
+const smallQueries: Readonly<Record<string, string>> = {
+  'asset-codes:allAssetCodes': 'a table of a few codes',
+  'asset-codes:allAssetNetworks': 'a table of a few networks',
+  'payouts:eventsOfPayout': 'a payout has two events at most',
+}
+
+type Planned = { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
+
+const src = join(import.meta.dirname, '../../../src')
+const repositories = readdirSync(src)
+  .filter((module) => !module.includes('.') && readdirSync(join(src, module)).includes('repository.ts'))
+  .toSorted()
+
+let planned: Planned[] = []
+const onRequests = () =>
+  planned.filter(({ name }) => !operatorFolders.includes(name.split(':')[0] as string) && !(name in operatorQueries))
+
+beforeAll(async () => {
+  const queries = await collectQueries()
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const path = join(folder, 'test.sqlite')
+  const db = await openDatabase({ url: `sqlite:${path}`, onFatal: () => {} })
+  await db.close()
+  const database = new Sqlite(path, { readonly: true })
+  planned = queries.map(({ name, query }) => {
+    const { sql, parameters } = compileForSqlite(query.node)
+    const rows = database.prepare(`explain query plan ${sql}`).all(parameters.map(() => null)) as { detail: string }[]
+    return { name, sql, plan: rows.map(({ detail }) => detail) }
+  })
+  database.close()
+  await rm(folder, { recursive: true })
+})
+
+test('the queries of every repository are looked at', () => {
+  const modules = new Set(planned.map(({ name }) => name.split(':')[0]))
+
+  expect([...modules].toSorted()).toEqual([...repositories, 'database'].toSorted())
+  expect(planned.length).toBeGreaterThan(60)
+})
+
+test('no request reads a whole table or index', () => {
+  const scanning = onRequests().filter(({ plan }) =>
+    plan.some((step) => /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW)/.test(step)),
+  )
+
+  expect(unexpected(scanning)).toEqual([])
+})
+
+test('no request sorts rows: an index gives every order', () => {
+  const sorting = onRequests().filter(({ plan }) => plan.some((step) => /TEMP B-TREE|AUTOMATIC/.test(step)))
+
+  expect(unexpected(sorting)).toEqual([])
+})
+
+test('no request reads all that a merchant has of something', () => {
+  const wide = onRequests().filter(({ plan }) => plan.some((step) => /^SEARCH .*\(merchant_id=\?\)$/.test(step)))
+
+  expect(unexpected(wide)).toEqual([])
+})
+
+test('every query on what belongs to a merchant names the merchant', () => {
+  const nameless = onRequests().filter(({ sql }) => {
+    const touched = [...sql.matchAll(/\b(?:from|join|update|delete from) "(\w+)"/g)].map(([, table]) => table)
+    const isOwned = touched.some((table) => !tablesOfNoMerchant.includes(String(table)))
+    return isOwned && !/"merchant_id" = \+?\?/.test(sql)
+  })
+
+  expect(unexpected(nameless)).toEqual([])
+})
+
+test('finding the merchant of an id looks into each merchant, and not at each row', () => {
+  const lookups = planned.filter(({ name }) => name.includes(':merchantOf'))
+
+  expect(lookups.length).toBeGreaterThan(0)
+  for (const { plan } of lookups) {
+    expect(plan).toEqual([
+      expect.stringMatching(/^SCAN merchants USING COVERING INDEX/),
+      expect.stringMatching(/^SEARCH \w+ USING COVERING INDEX .*\(merchant_id=\? AND id=\?\)$/),
+    ])
+  }
+})
+
+describe('the exceptions', () => {
+  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('%s is still there', (name) => {
+    expect(planned.map((each) => each.name)).toContain(name)
+  })
+})
+
+const tablesOfNoMerchant = ['merchants', 'api_keys', 'asset_codes', 'asset_networks', 'rates', 'fees', 'migrations']
+
+function unexpected(found: readonly Planned[]): readonly Planned[] {
+  return found.filter(({ name }) => !(name in smallQueries))
+}
+
+/** Every query that repositories and lists declare, each with every set of its filters. */
+async function collectQueries(): Promise<{ name: string; query: Query }[]> {
+  const collected: { name: string; query: Query }[] = []
+  const collect = async (name: string, run: (recorder: Tx) => Promise<unknown>) => {
+    const seen = new Set<Query>()
+    const execute: Reader['execute'] = async (query) => {
+      if (!seen.has(query)) collected.push({ name, query })
+      seen.add(query)
+      return []
+    }
+    // What answers nothing may be refused afterwards: the query has been recorded by then.
+    await run({ execute } as Tx).catch(() => {})
+  }
+
+  for (const module of repositories) {
+    const exported: Record<string, unknown> = await import(`../../../src/${module}/repository.ts`)
+    for (const [name, run] of Object.entries(exported)) {
+      if (typeof run !== 'function') continue
+      for (const params of everySetOfFilters(run as (db: Reader, params: object) => Promise<unknown>)) {
+        await collect(`${module}:${name}`, (recorder) => run(recorder, params))
+      }
+    }
+  }
+  const key = { merchantId: '', list: '', name: '' }
+  await collect('database:nextInSequence', (tx) => nextInSequence(tx, '', 'payouts'))
+  await collect('database:latestInSequence', (tx) => latestInSequence(tx, key))
+  await collect('database:countInLists', (tx) => countInLists(tx, { ...key, lists: [''], sequence: 1, change: 1 }))
+  await collect('database:countOfList', (tx) => countOfList(tx, key))
+  // Near the newest row and near the oldest, which are two queries.
+  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, offset: 0 }))
+  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, offset: 1 }))
+  return collected
+}
+
+/** Parameters for each set of filters: what a query looks at before it runs are its filters. */
+function everySetOfFilters(run: (db: Reader, params: object) => Promise<unknown>): object[] {
+  const filters = new Set<string>()
+  const watching = new Proxy({}, { get: (_, name) => void filters.add(String(name)) })
+  void run({ execute: async () => [] }, watching)
+  const names = [...filters]
+  return Array.from({ length: 2 ** names.length }, (_, set) =>
+    Object.fromEntries(names.filter((_, bit) => set & (1 << bit)).map((name) => [name, ''])),
+  )
+}

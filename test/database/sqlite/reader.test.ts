@@ -1,0 +1,105 @@
+import Sqlite from 'better-sqlite3'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { from, query } from '../../../src/database/query.ts'
+import { insertMerchant } from '../../../src/merchants/repository.ts'
+import { openTestDatabase } from '../open-test-database.ts'
+import { idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
+
+const allIds = query(() => from('merchants').select('id').orderBy('id'))
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A database, how many merchants it reads, and another connection that adds one and has committed when it returns. */
+async function startDatabase() {
+  const { db, path } = await openTestDatabase()
+  const other = new Sqlite(path)
+  onTestFinished(() => void other.close())
+  return {
+    db,
+    count: async () => (await allIds(db, {})).length,
+    addElsewhere: (number: number) =>
+      other.prepare(`insert into merchants (id, name, created_at) values (?, 'Elsewhere', '')`).run(idOf(number)),
+    checkpoint: () => (other.pragma('wal_checkpoint(passive)') as [{ log: number; checkpointed: number }])[0],
+  }
+}
+
+describe('reads of one turn', () => {
+  test('see one snapshot, whatever another connection commits in between', async () => {
+    const { count, addElsewhere } = await startDatabase()
+
+    const first = await count()
+    addElsewhere(1)
+    const second = await count()
+    await nextTurn()
+    const inTheNextTurn = await count()
+
+    expect([first, second, inTheNextTurn]).toEqual([0, 0, 1])
+  })
+
+  test('end with it, so that the log can be reset', async () => {
+    const { count, addElsewhere, checkpoint } = await startDatabase()
+
+    await count()
+    addElsewhere(1)
+    const during = checkpoint()
+    await nextTurn()
+    const after = checkpoint()
+
+    // The log and what of it has been copied into the file, in pages.
+    expect(during.log).toBeGreaterThan(during.checkpointed)
+    expect(after.log).toBe(after.checkpointed)
+  })
+})
+
+describe('a write that has been acknowledged', () => {
+  test('is seen at once', async () => {
+    const { db, count } = await startDatabase()
+
+    for (const number of upTo(20)) {
+      await db.write((tx) => insertMerchant(tx, merchantRow(number)))
+      expect(await count()).toBe(number)
+    }
+  })
+
+  test('is seen at once by a turn that had read before the commit', async () => {
+    const { db, count } = await startDatabase()
+    const seen: number[] = []
+
+    // Immediates run in one phase, in order: this read's snapshot is older than the commit that follows it.
+    const early = new Promise<void>((resolve) => {
+      setImmediate(async () => {
+        seen.push(await count())
+        resolve()
+      })
+    })
+    await Promise.all([early, db.write((tx) => insertMerchant(tx, merchantRow(1)))])
+    seen.push(await count())
+
+    expect(seen).toEqual([0, 1])
+  })
+
+  test('is not seen before', async () => {
+    const { db, count } = await startDatabase()
+
+    const inside = await db.write(async (tx) => {
+      await insertMerchant(tx, merchantRow(1))
+      return { outside: await count(), inside: (await allIds(tx, {})).length }
+    })
+
+    expect(inside).toEqual({ outside: 0, inside: 1 })
+  })
+})
+
+test('reading connections cannot write', async () => {
+  const { db } = await startDatabase()
+
+  await expect(rawQuery(sql`delete from merchants`)(db)).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
+})
+
+test('a read that fails does not spoil those after it', async () => {
+  const { db, count } = await startDatabase()
+
+  await expect(rawQuery(sql`select id from nowhere`)(db)).rejects.toThrow('no such table')
+  expect(await count()).toBe(0)
+})

@@ -1,0 +1,187 @@
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Sqlite from 'better-sqlite3'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../../../src/database/database.ts'
+import { from, query } from '../../../src/database/query.ts'
+import { insertKey } from '../../../src/idempotency/repository.ts'
+import { insertMerchant } from '../../../src/merchants/repository.ts'
+import { listPayouts } from '../../../src/payouts/list-payouts.ts'
+import { payoutBody, startApp } from '../../support/app.ts'
+import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
+import { keyRow, merchantRow, rawQuery, upTo } from '../rows.ts'
+
+const keys = query(() => from('idempotencyKeys').select('key').orderBy('createdAt'))
+const countKeys = async (db: Database) => (await keys(db, {})).length
+
+const unavailable = (cause: string) => ({
+  status: 'rejected',
+  reason: expect.objectContaining({ code: 'UNAVAILABLE', cause: expect.objectContaining({ code: cause }) }),
+})
+
+const storeKeys = (db: Database, numbers: number[]) =>
+  Promise.allSettled(numbers.map((number) => db.write((tx) => insertKey(tx, keyRow(number)))))
+
+const statuses = (answers: PromiseSettledResult<unknown>[]) => answers.map(({ status }) => status)
+
+describe('a full disk', () => {
+  /** Lets the file grow by `pages` at most, as a disk that has no more room would. */
+  const leaveRoomFor = (db: Database, pages: number) =>
+    db.write(async (tx) => {
+      const [{ pageCount } = { pageCount: 0n }] = await rawQuery<{ pageCount: bigint }>(sql`pragma page_count`)(tx)
+      await rawQuery(sql`pragma max_page_count = ${sql.lit(Number(pageCount) + pages)}`)(tx)
+    })
+
+  test('refuses the whole group with UNAVAILABLE, keeps nothing of it, and recovers', async () => {
+    const { db } = await openTestDatabase()
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+    await leaveRoomFor(db, 100)
+
+    // Three of 25 pages fit; with the fourth and fifth the group does not.
+    expect(statuses(await storeKeys(db, [1, 2, 3]))).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+    expect(await storeKeys(db, [4, 5])).toEqual([unavailable('SQLITE_FULL'), unavailable('SQLITE_FULL')])
+    expect(await countKeys(db)).toBe(3)
+
+    await leaveRoomFor(db, 1_000)
+    expect(statuses(await storeKeys(db, [4, 5]))).toEqual(['fulfilled', 'fulfilled'])
+    expect(await countKeys(db)).toBe(5)
+  })
+
+  test('refuses the whole group also when the operation catches the error', async () => {
+    const { db } = await openTestDatabase()
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+    await leaveRoomFor(db, 10)
+
+    const answers = await Promise.allSettled([
+      db.write((tx) => insertMerchant(tx, merchantRow(2))),
+      db.write(async (tx) => {
+        await insertKey(tx, keyRow(1)).catch(() => {})
+        await insertMerchant(tx, merchantRow(3)).catch(() => {})
+      }),
+      db.write((tx) => insertMerchant(tx, merchantRow(4))),
+    ])
+
+    expect(answers).toEqual(upTo(3).map(() => unavailable('SQLITE_FULL')))
+    expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('is 503 at the door; the books balance, and the same key succeeds when there is room', async () => {
+    const app = await startApp('sqlite')
+    await app.wallet({ balance: '100000' })
+    await leaveRoomFor(app.db, 4)
+    const pay = (number: number) =>
+      app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers: { 'idempotency-key': `"key ${number}"` } })
+
+    let number = 1
+    while ((await pay(number)).status === 201) number++
+    const refused = await pay(number)
+
+    expect(refused.body.error.code).toBe('UNAVAILABLE')
+    expect(refused.status).toBe(503)
+    const payouts = await listPayouts(app.context(), {})
+    expect(payouts.total).toBe(number - 1)
+    await app.expectBooksToBalance()
+
+    await leaveRoomFor(app.db, 100)
+    const paid = await pay(number)
+    expect(paid.status).toBe(201)
+    expect(paid.body.data.balance).toBe(`${100_000 - 40 * number}.00000000`)
+    await app.expectBooksToBalance()
+  })
+
+  test('that is one in truth, and not a limit of ours', async ({ skip }) => {
+    const folder = mountSmallDisk(4)
+    skip(folder === null, 'only root can mount a small disk: the disk was not filled in truth')
+    const filler = join(String(folder), 'filler')
+    const db = await openTestDatabaseAt(join(String(folder), 'test.sqlite'))
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+
+    let stored = 0
+    let answer = await storeKeys(db, [1])
+    while (answer[0]?.status === 'fulfilled' && stored < 100) {
+      stored++
+      if (stored === 5) fillDisk(filler)
+      answer = await storeKeys(db, [stored + 1])
+    }
+    expect(answer).toEqual([unavailable('SQLITE_FULL')])
+    expect(await countKeys(db)).toBe(stored)
+    expect(await storeKeys(db, [101, 102])).toEqual([unavailable('SQLITE_FULL'), unavailable('SQLITE_FULL')])
+
+    rmSync(filler)
+    expect(statuses(await storeKeys(db, [stored + 1, stored + 2]))).toEqual(['fulfilled', 'fulfilled'])
+    expect(await countKeys(db)).toBe(stored + 2)
+    expect(await rawQuery(sql`pragma integrity_check`)(db)).toEqual([{ integrityCheck: 'ok' }])
+  })
+})
+
+test('a write lock that another process holds too long refuses the group; reads go on, and writes recover', async () => {
+  const { db, path } = await openTestDatabase()
+  await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+  const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path, '6500'])
+  await once(holder.stdout, 'data')
+
+  let reads = 0
+  const reading = setInterval(async () => {
+    reads += (await countKeys(db)) + 1
+  }, 100)
+  const answers = await storeKeys(db, [1, 2, 3])
+  clearInterval(reading)
+
+  expect(answers).toEqual(upTo(3).map(() => unavailable('SQLITE_BUSY')))
+  expect(reads).toBeGreaterThan(20)
+  // This one waits for the rest of the time, and is served.
+  expect(statuses(await storeKeys(db, [4]))).toEqual(['fulfilled'])
+  expect(await countKeys(db)).toBe(1)
+}, 20_000)
+
+test('a commit that fails with an I/O error ends the process, and what it had acknowledged is there', async ({
+  skip,
+}) => {
+  const { path } = await openTestDatabase()
+  const script = join(import.meta.dirname, 'fill-file.ts')
+  const limited = promisify(execFile)('prlimit', ['--fsize=2000000', process.execPath, script, path])
+  const failure = await limited.catch((error: { code: unknown; stdout: string }) => error)
+  skip('code' in failure && failure.code === 'ENOENT', 'no prlimit on this machine: no I/O error was made')
+
+  expect(failure).toMatchObject({ code: 70 })
+  expect(failure.stdout).toMatch(/\nfatal SQLITE_IOERR_WRITE\n$/)
+  const acknowledged = failure.stdout.split('\n').length - 2
+  const reopened = new Sqlite(path)
+  onTestFinished(() => void reopened.close())
+  const stored = reopened.prepare('select count(*) from idempotency_keys').pluck().get()
+  expect(acknowledged).toBeGreaterThan(0)
+  // The last was in doubt, so it may be there or not.
+  expect([acknowledged, acknowledged + 1]).toContain(stored)
+  expect(reopened.pragma('integrity_check', { simple: true })).toBe('ok')
+}, 20_000)
+
+/** A disk in memory of so many MB, gone when the test ends; `null` where this may not be done. */
+function mountSmallDisk(megabytes: number): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    rmdirSync(folder)
+    return null
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', folder])
+    rmdirSync(folder)
+  })
+  return folder
+}
+
+/** Fills what is left of a disk. */
+function fillDisk(path: string): void {
+  const block = Buffer.alloc(64 * 1024)
+  try {
+    for (let i = 0; i < 10_000; i++) writeFileSync(path, block, { flag: 'a' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}

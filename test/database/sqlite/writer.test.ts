@@ -1,0 +1,334 @@
+import { readFile } from 'node:fs/promises'
+import Sqlite from 'better-sqlite3'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Database } from '../../../src/database/database.ts'
+import type { Tx } from '../../../src/database/query.ts'
+import { from, query } from '../../../src/database/query.ts'
+import { latestInSequence, nextInSequence } from '../../../src/database/sequence.ts'
+import { groupLimit, queueLimit } from '../../../src/database/sqlite/writer.ts'
+import { Refusal } from '../../../src/errors.ts'
+import { insertMerchant } from '../../../src/merchants/repository.ts'
+import { openTestDatabase } from '../open-test-database.ts'
+import { idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
+
+const merchantNames = query(() => from('merchants').select('name').orderBy('id'))
+const merchantId = idOf(1)
+
+const refusal = new Refusal('WALLET_NOT_FOUND', 'There is none.')
+const late = { message: 'a statement was run after its operation had ended' }
+
+/** A database with one merchant. */
+async function startDatabase() {
+  const { db, path } = await openTestDatabase()
+  await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+  const before = db.statistics()
+  return {
+    db,
+    path,
+    /** What the engine counted since. */
+    counted: () => ({
+      writes: db.statistics().writes - before.writes,
+      commits: db.statistics().commits - before.commits,
+    }),
+  }
+}
+
+/** The next number of the merchant's sequence of payouts: each operation that commits takes one. */
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'payouts')
+
+async function latestNumber(db: Database): Promise<number> {
+  return (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+}
+
+describe('operations that start in one turn', () => {
+  test('share one commit', async () => {
+    const { db, counted } = await startDatabase()
+
+    const numbers = await Promise.all(upTo(50).map(() => db.write(takeNumber)))
+
+    expect(numbers).toEqual(upTo(50))
+    expect(counted()).toEqual({ writes: 50, commits: 1 })
+  })
+
+  test('share it with those that start before the turn ends', async () => {
+    const { db, counted } = await startDatabase()
+
+    const first = db.write(takeNumber)
+    await Promise.resolve()
+    const second = db.write(takeNumber)
+    await Promise.all([first, second])
+
+    expect(counted()).toEqual({ writes: 2, commits: 1 })
+  })
+
+  test('form several groups when they are more than one may hold, and keep their order', async () => {
+    const { db, counted } = await startDatabase()
+
+    const numbers = await Promise.all(upTo(groupLimit + 1).map(() => db.write(takeNumber)))
+
+    expect(numbers).toEqual(upTo(groupLimit + 1))
+    expect(counted()).toEqual({ writes: groupLimit + 1, commits: 2 })
+  })
+
+  test('are answered, refusals too, only when all is committed', async () => {
+    const { db, path } = await startDatabase()
+    const other = new Sqlite(path, { readonly: true })
+    onTestFinished(() => void other.close())
+    const committed = () => other.prepare('select count(*) from merchants').pluck().get()
+    const seenInside: unknown[] = []
+    const seenWhenAnswered: unknown[] = []
+
+    const answers = [2, 3, 4].map((number) =>
+      db
+        .write(async (tx) => {
+          if (number === 3) throw refusal
+          await insertMerchant(tx, merchantRow(number))
+          seenInside.push(committed())
+        })
+        .catch(() => {})
+        .then(() => seenWhenAnswered.push(committed())),
+    )
+    await Promise.all(answers)
+
+    expect(seenInside).toEqual([1, 1])
+    expect(seenWhenAnswered).toEqual([3, 3, 3])
+  })
+})
+
+describe('a member that throws', () => {
+  test('before it writes is refused alone, and nothing runs twice', async () => {
+    const { db, counted } = await startDatabase()
+    const operation = vi.fn(takeNumber)
+
+    const answers = await Promise.allSettled([
+      db.write(operation),
+      db.write(async (tx) => {
+        await latestInSequence(tx, { merchantId, name: 'payouts' })
+        throw refusal
+      }),
+      db.write(operation),
+    ])
+
+    expect(answers).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
+    expect(operation).toHaveBeenCalledTimes(2)
+    expect(counted()).toEqual({ writes: 2, commits: 1 })
+  })
+
+  test('synchronously is refused alone', async () => {
+    const { db } = await startDatabase()
+
+    const answers = await Promise.allSettled([
+      db.write(() => {
+        throw refusal
+      }),
+      db.write(takeNumber),
+    ])
+
+    expect(answers).toEqual([rejected(refusal), fulfilled(1)])
+  })
+
+  test('after it has written is rolled back alone; the others run again and commit together', async () => {
+    const { db, counted } = await startDatabase()
+    const before = vi.fn(takeNumber)
+    const after = vi.fn(takeNumber)
+
+    const answers = await Promise.allSettled([
+      db.write(before),
+      db.write(async (tx) => {
+        await takeNumber(tx)
+        throw refusal
+      }),
+      db.write(after),
+    ])
+
+    expect(answers).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
+    expect(before).toHaveBeenCalledTimes(2)
+    expect(after).toHaveBeenCalledTimes(1)
+    expect(counted()).toEqual({ writes: 2, commits: 1 })
+    expect(await latestNumber(db)).toBe(2)
+  })
+
+  test('after it has written, several times over, first, last and in between', async () => {
+    const { db, counted } = await startDatabase()
+
+    const answers = await Promise.allSettled(
+      upTo(30).map((member) =>
+        db.write(async (tx) => {
+          const number = await takeNumber(tx)
+          if (member % 3 === 1 || member === 30) throw new Error(`member ${member}`)
+          return number
+        }),
+      ),
+    )
+
+    const kept = answers.filter(({ status }) => status === 'fulfilled')
+    expect(kept).toEqual(upTo(19).map(fulfilled))
+    expect(answers[3]).toEqual(rejected(new Error('member 4')))
+    expect(answers[29]).toEqual(rejected(new Error('member 30')))
+    expect(counted()).toEqual({ writes: 19, commits: 1 })
+    expect(await latestNumber(db)).toBe(19)
+  })
+
+  test('by a violated constraint is rolled back alone', async () => {
+    const { db } = await startDatabase()
+
+    const answers = await Promise.allSettled([
+      db.write(takeNumber),
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await insertMerchant(tx, merchantRow(1))
+      }),
+      db.write(takeNumber),
+    ])
+
+    expect(answers).toEqual([
+      fulfilled(1),
+      { status: 'rejected', reason: expect.objectContaining({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' }) },
+      fulfilled(2),
+    ])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('may catch a violated constraint itself and commit the rest', async () => {
+    const { db } = await startDatabase()
+
+    await db.write(async (tx) => {
+      await insertMerchant(tx, merchantRow(1)).catch(() => insertMerchant(tx, merchantRow(2)))
+    })
+
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
+  })
+
+  test('cannot write any more in the turn of the next, with what it left running', async () => {
+    const { db } = await startDatabase()
+    const leftRunning: Promise<unknown>[] = []
+
+    const answers = await Promise.allSettled([
+      db.write(async (tx) => {
+        const branch = async () => {
+          for (let i = 0; i < 20; i++) await null
+          await insertMerchant(tx, merchantRow(2))
+        }
+        leftRunning.push(branch().catch((error: unknown) => error))
+        throw refusal
+      }),
+      db.write(async (tx) => {
+        for (let i = 0; i < 40; i++) await null
+        return takeNumber(tx)
+      }),
+    ])
+
+    expect(answers).toEqual([rejected(refusal), fulfilled(1)])
+    expect(await Promise.all(leftRunning)).toEqual([expect.objectContaining(late)])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+})
+
+describe('a member that waits for something other than its statements', () => {
+  const waits: [string, (db: Database) => Promise<unknown>][] = [
+    ['setTimeout', () => new Promise((resolve) => setTimeout(resolve, 5))],
+    ['setImmediate', () => new Promise((resolve) => setImmediate(resolve))],
+    ['a file', () => readFile(new URL(import.meta.url))],
+    ['nothing that ever comes', () => new Promise(() => {})],
+    ['a write of its own', (db) => db.write(async () => {})],
+  ]
+  const complaint = new Error('an operation inside write() waited for something other than its statements')
+
+  test.each(waits)('%s: is rolled back and refused, and the others commit', async (_, wait) => {
+    const { db } = await startDatabase()
+
+    const answers = await Promise.allSettled([
+      db.write(takeNumber),
+      db.write(async (tx) => {
+        await insertMerchant(tx, merchantRow(2))
+        await wait(db)
+      }),
+      db.write(takeNumber),
+    ])
+
+    expect(answers).toEqual([fulfilled(1), rejected(complaint), fulfilled(2)])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+    expect(await latestNumber(db)).toBe(2)
+    expect(await db.write(takeNumber)).toBe(3)
+  })
+
+  test('runs no statement afterwards', async () => {
+    const { db } = await startDatabase()
+    const ended = Promise.withResolvers<unknown>()
+
+    const answer = db.write(async (tx) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      await insertMerchant(tx, merchantRow(2)).catch(ended.resolve)
+    })
+
+    await expect(answer).rejects.toEqual(complaint)
+    expect(await ended.promise).toMatchObject(late)
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('may read outside its transaction, which waits for nothing', async () => {
+    const { db } = await startDatabase()
+
+    const names = await db.write(() => merchantNames(db, {}))
+
+    expect(names).toEqual([{ name: 'Merchant 1' }])
+  })
+})
+
+test('a handle that outlives its operation runs nothing', async () => {
+  const { db } = await startDatabase()
+  const kept = await db.write(async (tx) => ({ tx }))
+
+  await expect(insertMerchant(kept.tx, merchantRow(2))).rejects.toMatchObject(late)
+})
+
+test('a full queue refuses one more and serves the rest', async () => {
+  const { db } = await startDatabase()
+
+  const answers = await Promise.allSettled(upTo(queueLimit + 1).map(() => db.write(async () => 'done')))
+
+  expect(answers.slice(0, queueLimit).every(({ status }) => status === 'fulfilled')).toBe(true)
+  expect(answers[queueLimit]).toEqual({
+    status: 'rejected',
+    reason: expect.objectContaining({ code: 'UNAVAILABLE', message: 'Too many requests are waiting to be stored.' }),
+  })
+  expect(await db.write(takeNumber)).toBe(1)
+})
+
+test('closing answers what was accepted', async () => {
+  const { db, path } = await startDatabase()
+
+  const answers = upTo(groupLimit * 2).map(() => db.write(takeNumber))
+  await db.close()
+
+  expect(await Promise.all(answers)).toEqual(upTo(groupLimit * 2))
+  const reopened = new Sqlite(path, { readonly: true })
+  onTestFinished(() => void reopened.close())
+  expect(reopened.prepare('select latest from sequences').pluck().get()).toBe(groupLimit * 2)
+})
+
+test('a write after closing is refused', async () => {
+  const { db } = await startDatabase()
+  await db.close()
+
+  await expect(db.write(takeNumber)).rejects.toThrow()
+})
+
+test('the writing connection syncs each commit and holds foreign keys', async () => {
+  const { db } = await startDatabase()
+
+  const settings = await db.write(async (tx) => [
+    await rawQuery(sql`pragma synchronous`)(tx),
+    await rawQuery(sql`pragma foreign_keys`)(tx),
+    await rawQuery(sql`pragma journal_mode`)(tx),
+  ])
+
+  expect(settings).toEqual([[{ synchronous: 2n }], [{ foreignKeys: 1n }], [{ journalMode: 'wal' }]])
+  await expect(db.write((tx) => nextInSequence(tx, idOf(404), 'payouts'))).rejects.toMatchObject({
+    code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
+  })
+})
+
+const fulfilled = (value: unknown) => ({ status: 'fulfilled', value })
+const rejected = (reason: unknown) => ({ status: 'rejected', reason })

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { everythingStored } from '../support/stored.ts'
+
+const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }
+
+/** Every operation of the contract that takes a key: a body, and the same with another meaning. */
+const creations = [
+  { path: '/api/payouts/banks', table: 'payouts', body: payoutBody, other: { amount: '41' } },
+  { path: '/api/wallets', table: 'wallets', body: walletBody, other: { description: 'Other' } },
+  { path: '/api/payout/methods/banks', table: 'payout_methods', body: bankMethodBody, other: { bank_name: 'Other' } },
+  { path: '/api/payout/methods/wallets', table: 'payout_methods', body: walletMethodBody, other: { label: 'Other' } },
+]
+
+const day = 24 * 60 * 60 * 1000
+const headers = { 'idempotency-key': 'the key' }
+
+// Ruling 22.
+describe.each(everyEngine)('an idempotency key on %s', (engine) => {
+  test.each(creations)('makes one row of two equal POSTs to $path', async ({ path, table, body }) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+
+    const first = await app.rest('POST', path, { body, headers })
+    const before = everythingStored(app)
+    const second = await app.rest('POST', path, { body, headers })
+
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.text).toBe(first.text)
+    expect([first.headers['idempotent-replayed'], second.headers['idempotent-replayed']]).toEqual([undefined, 'true'])
+    expect(everythingStored(app)).toEqual(before)
+    expect(before[table]?.at(-1)).toContain(first.body.data.id)
+    await app.expectBooksToBalance()
+  })
+
+  test.each(creations)('is refused with another body at $path', async ({ path, body, other }) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    await app.rest('POST', path, { body, headers })
+    const before = everythingStored(app)
+
+    const refused = await app.rest('POST', path, { body: { ...body, ...other }, headers })
+
+    expect([refused.status, refused.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+    expect(refused.headers['idempotent-replayed']).toBeUndefined()
+    expect(everythingStored(app)).toEqual(before)
+  })
+
+  test.each(creations)('makes a row each without it at $path', async ({ path, table, body }) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const count = () => everythingStored(app)[table]?.length ?? 0
+    const before = count()
+    await app.rest('POST', path, { body })
+    await app.rest('POST', path, { body })
+    expect(count()).toBe(before + 2)
+  })
+
+  test('looks at what was meant, not at how it was written', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const first = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers })
+
+    const respelt = await app.rest('POST', '/api/payouts/banks', {
+      body: {
+        unknown: 'field',
+        narration: '',
+        transfer_type: null,
+        customer_id: null,
+        ...Object.fromEntries(Object.entries(payoutBody).reverse()),
+        amount: '40.00',
+        recipient_name: '  Ada Obi ',
+      },
+      headers: { 'idempotency-key': '"the key"' },
+    })
+
+    expect(respelt.text).toBe(first.text)
+    expect(respelt.headers['idempotent-replayed']).toBe('true')
+  })
+
+  test('means something else to every operation and to every merchant', async () => {
+    const app = await startApp(engine)
+    const other = await app.otherMerchant()
+    await app.wallet({ balance: '100' })
+    const answers = []
+    for (const { path, body } of creations) answers.push(await app.rest('POST', path, { body, headers }))
+    for (const { path, body } of creations.slice(1)) {
+      answers.push(await app.rest('POST', path, { body, headers, key: other.apiKey }))
+    }
+    const customer = await createCustomer(createContext(app.service, app.merchant.id, 'the key'), dullCustomer)
+
+    expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(201))
+    expect(answers.map((answer) => answer.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
+    expect(new Set([customer.id, ...answers.map(({ body }) => body.data.id)]).size).toBe(8)
+    // Not a replay of the first merchant's: the other's own wallet is asked, and it is empty.
+    const refused = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers, key: other.apiKey })
+    expect(refused.body.error.code).toBe('INSUFFICIENT_FUNDS')
+  })
+
+  test('does not remember a refusal', async () => {
+    const app = await startApp(engine)
+    const customerId = await app.customer()
+    const post = (path: string, body: object) => app.rest('POST', path, { body, headers })
+    const refused = [
+      await post('/api/payouts/banks', payoutBody),
+      await post('/api/payouts/banks', { ...payoutBody, amount: '0' }),
+      await post('/api/wallets', { ...walletBody, network: null }),
+      await post('/api/wallets', { ...walletBody, customer_id: crypto.randomUUID() }),
+      await post('/api/payout/methods/banks', { ...bankMethodBody, currency: 'USD' }),
+    ]
+    expect(refused.map(({ body }) => body.error.code)).toEqual([
+      'WALLET_NOT_FOUND',
+      'INVALID_INPUT',
+      'INVALID_INPUT',
+      'RESOURCE_NOT_FOUND',
+      'INVALID_INPUT',
+    ])
+
+    await app.wallet({ balance: '100' })
+    const made = [
+      await post('/api/payouts/banks', payoutBody),
+      await post('/api/wallets', { ...walletBody, customer_id: customerId }),
+      await post('/api/payout/methods/banks', bankMethodBody),
+    ]
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(made.map((answer) => answer.headers['idempotent-replayed'])).toEqual([undefined, undefined, undefined])
+  })
+
+  test('is judged after the input and before everything else', async () => {
+    const app = await startApp(engine)
+    const context = () => createContext(app.service, app.merchant.id, 'the key')
+    await createCustomer(context(), dullCustomer)
+    const invalid = await refusalOf(async () => createCustomer(context(), { ...dullCustomer, email: 'none' }))
+    const reused = await refusalOf(async () => createCustomer(context(), { ...dullCustomer, city: 'Abuja' }))
+    expect([invalid.code, reused.code]).toEqual(['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'])
+  })
+
+  test('is kept for 30 days, and for a payout for ever', async () => {
+    let now = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.wallet({ balance: '100' })
+    const postAll = async () => {
+      const answers = []
+      for (const { path, body } of creations) answers.push(await app.rest('POST', path, { body, headers }))
+      return answers
+    }
+    const first = await postAll()
+
+    now += 30 * day
+    const afterThirtyDays = await postAll()
+    expect(afterThirtyDays.map(({ text }) => text)).toEqual(first.map(({ text }) => text))
+
+    now += 1
+    const oneMillisecondLater = await postAll()
+    const replayed = oneMillisecondLater.map((answer) => answer.headers['idempotent-replayed'])
+    expect(replayed).toEqual(['true', undefined, undefined, undefined])
+    expect(oneMillisecondLater.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+
+    now += 3_650 * day
+    const [payout, wallet] = await postAll()
+    expect(payout?.text).toBe(first[0]?.text)
+    expect(wallet?.headers['idempotent-replayed']).toBeUndefined()
+    expect(everythingStored(app).payouts).toHaveLength(1)
+    await app.expectBooksToBalance()
+  })
+
+  test('frees the key for another body when its time is over', async () => {
+    let now = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    now += 30 * day + 1
+
+    const other = { ...walletBody, description: 'Other' }
+    const made = await app.rest('POST', '/api/wallets', { body: other, headers })
+    const again = await app.rest('POST', '/api/wallets', { body: other, headers })
+    const former = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+
+    expect([made.status, again.text, former.body.error.code]).toEqual([201, made.text, 'IDEMPOTENCY_KEY_REUSED'])
+  })
+
+  test('is removed with the next ones when its time is over, and no other is', async () => {
+    let now = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    const post = (key: string) =>
+      app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, headers: { 'idempotency-key': key } })
+    const kept = () =>
+      everythingStored(app)
+        .idempotency_keys?.map((row) => JSON.parse(row).key)
+        .sort()
+    for (let i = 0; i < 12; i++) await post(`old ${i}`)
+    now += day
+    await post('young')
+    now += 29 * day + 1
+
+    await post('new')
+    expect(kept()).toHaveLength(2 + 2)
+    await post('newer')
+    expect(kept()).toEqual(['new', 'newer', 'young'])
+  })
+
+  test('answers a wallet as it was made, whatever it holds now', async () => {
+    const app = await startApp(engine)
+    const made = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    await depositToWallet(app.context(), { walletId: made.body.data.id, amount: '5', reference: 'one' })
+    const again = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    expect(again.text).toBe(made.text)
+    expect(again.body.data.balance).toBe('0.00000000')
+  })
+})

@@ -1,0 +1,112 @@
+import { createContext } from '../../src/context.ts'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { Refusal } from '../../src/errors.ts'
+import { setFee } from '../../src/fees/set-fee.ts'
+import { formatAmount } from '../../src/money/amount.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { listPayouts } from '../../src/payouts/list-payouts.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { getWallet } from '../../src/wallets/get-wallet.ts'
+import type { App } from '../support/app.ts'
+import { dullCustomer } from '../support/app.ts'
+import type { Outcome, Owner, Step } from './model.ts'
+
+/** A fresh merchant with two customers, and what turns a step into a call of the service. */
+export async function startMerchant({ service, otherMerchant }: App) {
+  const { id: merchantId } = await otherMerchant()
+  const context = (key: string | null = null) => createContext(service, merchantId, key)
+  const [first, second] = await Promise.all([
+    createCustomer(context(), dullCustomer),
+    createCustomer(context(), dullCustomer),
+  ])
+  const customerIds = { 'first customer': first.id, 'second customer': second.id, nobody: service.newId() }
+  const customerIdOf = (owner: Owner) => (owner === 'merchant' ? null : customerIds[owner])
+  const walletIds: string[] = []
+  const payoutIds: string[] = []
+
+  const calls: { [Kind in Step['kind']]: (step: Extract<Step, { kind: Kind }>) => Promise<Outcome> } = {
+    'open wallet': async ({ owner, asset }) => {
+      const customerId = customerIdOf(owner)
+      const wallet = await createWallet(context(), {
+        currency: asset,
+        description: 'Model',
+        customerId,
+        network: 'solana',
+      })
+      return { opened: walletIds.push(wallet.id) - 1 }
+    },
+    deposit: async ({ wallet, amount, reference }) => {
+      const walletId = walletIds[wallet % walletIds.length] ?? ''
+      const { balanceAfter } = await depositToWallet(context(), { walletId, amount: formatAmount(amount), reference })
+      return { deposited: wallet % walletIds.length, balanceAfter }
+    },
+    payout: async ({ owner, pair, amount, key }) => {
+      const asked = context(key)
+      const { id, walletId, balanceAfter, ...made } = await createPayout(asked, {
+        customerId: customerIdOf(owner),
+        assetCode: pair.asset,
+        amount: formatAmount(amount),
+        ...recipients[pair.currency],
+      })
+      if (!payoutIds.includes(id)) payoutIds.push(id)
+      return {
+        paid: payoutIds.indexOf(id),
+        wallet: walletIds.indexOf(walletId),
+        amount: made.amount,
+        fee: made.fee,
+        balanceAfter,
+        isReplayed: asked.isReplayed,
+      }
+    },
+    settle: async ({ payout, status }) => {
+      const payoutId = payoutIds[payout % payoutIds.length] ?? ''
+      const settled = await settlePayout(context(), { payoutId, status })
+      return { settled: payoutIds.indexOf(settled.id), status: settled.status }
+    },
+    'set fee': async ({ pair: { asset, currency }, flat, percent }) => {
+      const [flatText, percentText] = [formatAmount(flat), formatAmount(percent * 100n)]
+      await setFee(service, { assetCode: asset, recipientCurrency: currency, flat: flatText, percent: percentText })
+      return 'done'
+    },
+    'close customer': async ({ owner }) => {
+      await closeCustomer(context(), { customerId: customerIdOf(owner) ?? merchantId })
+      return 'done'
+    },
+  }
+
+  return {
+    run: (step: Step): Promise<Outcome> => outcomeOf((calls[step.kind] as (step: Step) => Promise<Outcome>)(step)),
+    async state() {
+      const wallets = await Promise.all(walletIds.map((walletId) => getWallet(context(), { walletId })))
+      const { items } = await listPayouts(context(), { limit: 100 })
+      return {
+        balances: wallets.map(({ balance }) => balance),
+        payouts: items.map(({ status }) => status).reverse(),
+      }
+    },
+  }
+}
+
+const recipient = { accountNumber: '0690000031', bankName: 'Bank', bankCode: '044', recipientName: 'Ada Obi' }
+const recipients = {
+  NGN: { ...recipient, recipientCurrency: 'NGN', recipientCountry: 'Nigeria' },
+  ZAR: { ...recipient, recipientCurrency: 'ZAR', recipientCountry: 'South Africa' },
+} as const
+
+async function outcomeOf(call: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await call
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const { available, required } = error.details
+    const amounts = available && required && { available: units(available), required: units(required) }
+    return { refusal: error.code, ...(amounts && amounts) }
+  }
+}
+
+function units(text: string): bigint {
+  return BigInt(text.replace('.', ''))
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { formatApiKey, hashSecret, matchesHash, newApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
+import { apiKeysOfMerchant } from '../../src/merchants/repository.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+
+const absentId = '00000000-0000-7000-8000-000000000000'
+
+describe('the form of a key', () => {
+  test('says its prefix, mode and id, and holds 192 random bits', () => {
+    const key = newApiKey('live')
+    const text = formatApiKey(key)
+    expect(text).toMatch(/^pgw_live_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/)
+    expect(parseApiKey(text)).toEqual(key)
+    expect(newApiKey('live')).not.toEqual(key)
+  })
+
+  test('does not survive the change of any character', () => {
+    const text = formatApiKey(newApiKey('sandbox'))
+    for (let i = 0; i < text.length; i++) {
+      const changed = text[i] === '0' ? '1' : '0'
+      expect(parseApiKey(text.slice(0, i) + changed + text.slice(i + 1))).toBeNull()
+    }
+    for (const other of ['', ` ${text}`, `${text} `, `${text}\n`, text.toUpperCase()]) {
+      expect(parseApiKey(other)).toBeNull()
+    }
+  })
+
+  test('is compared by the hash of its secret', () => {
+    expect(matchesHash('secret', hashSecret('secret'))).toBe(true)
+    expect(matchesHash('Secret', hashSecret('secret'))).toBe(false)
+  })
+})
+
+describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
+  test('are stored as hashes only, and a list has not even those', async () => {
+    const app = await startApp(engine)
+    const secret = String(parseApiKey(app.merchant.apiKey)?.secret)
+    const stored = await apiKeysOfMerchant(app.db, { merchantId: app.merchant.id })
+    expect(JSON.stringify(stored)).not.toContain(secret)
+    const [listed] = await listKeys(app.service, app.merchant.id)
+    expect(Object.keys(listed ?? {}).sort()).toEqual([
+      'createdAt',
+      'id',
+      'lastUsedAt',
+      'merchantId',
+      'mode',
+      'revokedAt',
+    ])
+  })
+
+  test('are two at most, and rotation keeps the latest', async () => {
+    const app = await startApp(engine)
+    const first = String(parseApiKey(app.merchant.apiKey)?.id)
+    const { id: second } = await createKey(app.service, app.merchant.id)
+    await expect(createKey(app.service, app.merchant.id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    const { id: third, revoked } = await rotateKey(app.service, app.merchant.id)
+    expect(revoked).toEqual([first])
+    const live = (await listKeys(app.service, app.merchant.id)).filter(({ revokedAt }) => revokedAt === null)
+    expect(live.map(({ id }) => id).sort()).toEqual([second, third].sort())
+  })
+
+  test('can be revoked once', async () => {
+    const app = await startApp(engine)
+    const id = String(parseApiKey(app.merchant.apiKey)?.id)
+    await revokeKey(app.service, id)
+    await expect(revokeKey(app.service, id)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    await expect(listKeys(app.service, absentId)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+  })
+
+  test('remember their last use to the minute, without writing for each request', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => now })
+    const lastUse = async () => {
+      // The use is recorded beside the request; a write that waits behind it comes after.
+      await app.db.write(async () => {})
+      return (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
+    }
+    await app.rest('GET', '/api/customers')
+    expect(await lastUse()).toBe('2030-01-01T00:00:00.000Z')
+    now += 59_000
+    await app.rest('GET', '/api/customers')
+    expect(await lastUse()).toBe('2030-01-01T00:00:00.000Z')
+    now += 1_000
+    await app.rest('GET', '/api/customers')
+    expect(await lastUse()).toBe('2030-01-01T00:01:00.000Z')
+    await app.rest('GET', '/api/customers', { key: 'wrong' })
+    expect(await lastUse()).toBe('2030-01-01T00:01:00.000Z')
+  })
+})

@@ -1,0 +1,155 @@
+import { Agent, request } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Refusal } from '../../src/errors.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { everythingStored } from '../support/stored.ts'
+
+type Answer = { status: number; isReplayed: boolean; text: string }
+type PostPayout = (changes: object, headers?: Record<string, string>) => Promise<Answer>
+
+/** Each gives a way to post a payout; the second needs a connection of its own for every request under way. */
+const doors: Record<string, (app: App) => Promise<PostPayout>> = {
+  inject: async (app) => async (changes, headers) => {
+    const answer = await app.rest('POST', '/api/payouts/banks', {
+      body: { ...payoutBody, ...changes },
+      ...(headers && { headers }),
+    })
+    return { status: answer.status, isReplayed: answer.headers['idempotent-replayed'] === 'true', text: answer.text }
+  },
+  'a socket each': async (app) => {
+    const url = `${await app.server.listen({ host: '127.0.0.1', port: 0 })}/api/payouts/banks`
+    const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
+    onTestFinished(() => agent.destroy())
+    return (changes, headers) =>
+      new Promise((resolve, reject) => {
+        const sent = { 'content-type': 'application/json', 'x-api-key': app.merchant.apiKey, ...headers }
+        const post = request(url, { method: 'POST', agent, headers: sent }, async (answer) => {
+          const text = (await answer.toArray()).join('')
+          resolve({
+            status: answer.statusCode ?? 0,
+            isReplayed: answer.headers['idempotent-replayed'] === 'true',
+            text,
+          })
+        })
+        post.on('error', reject).end(JSON.stringify({ ...payoutBody, ...changes }))
+      })
+  },
+}
+
+const everyWay = everyEngine.flatMap((engine) => Object.entries(doors).map(([name, open]) => ({ engine, name, open })))
+
+describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 }, ({ engine, open }) => {
+  test('40 requests with one idempotency key make one payout', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '1000' })
+    const post = await open(app)
+
+    const answers = await Promise.all(times(40, () => post({}, { 'idempotency-key': '"one"' })))
+
+    expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(201))
+    expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(39)
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(everythingStored(app).payouts).toHaveLength(1)
+    expect(await balanceOf(app, walletId)).toBe('960.00000000')
+    await app.expectBooksToBalance()
+  })
+
+  test('40 requests with one key and two bodies make one payout, and the other body is refused', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '1000' })
+    const post = await open(app)
+
+    const answers = await Promise.all(
+      times(40, (i) => post({ amount: i % 2 ? '40' : '41' }, { 'idempotency-key': 'one' })),
+    )
+
+    expect(tally(answers)).toEqual({ success: 20, IDEMPOTENCY_KEY_REUSED: 20 })
+    expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(19)
+    expect(everythingStored(app).payouts).toHaveLength(1)
+    expect(['960.00000000', '959.00000000']).toContain(await balanceOf(app, walletId))
+    await app.expectBooksToBalance()
+  })
+
+  test('60 payouts from a wallet that covers 13 make 13', async () => {
+    const app = await startApp(engine)
+    await app.fee('0.5', '1')
+    // 13 times 40.9, and 40.89999999 to spare.
+    const walletId = await app.wallet({ balance: '572.59999999' })
+    const post = await open(app)
+
+    const answers = await Promise.all(times(60, (i) => post({}, { 'idempotency-key': `payout ${i}` })))
+
+    expect(tally(answers)).toEqual({ success: 13, INSUFFICIENT_FUNDS: 47 })
+    const balances = answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text).data.balance)
+    const inOrder = times(13, (i) => `${(53_169_999_999 - 4_090_000_000 * i).toString()}`)
+    expect(balances.map((balance) => balance.replace('.', '')).sort(descending)).toEqual(inOrder.sort(descending))
+    for (const { text } of answers.filter(({ status }) => status === 422)) {
+      expect(JSON.parse(text).error.details).toEqual({ available: '40.89999999', required: '40.90000000' })
+    }
+    expect(await balanceOf(app, walletId)).toBe('40.89999999')
+    expect(everythingStored(app).payouts).toHaveLength(13)
+    await app.expectBooksToBalance()
+  })
+
+  test('payouts, replays, deposits and settlements leave the books in balance', async () => {
+    const app = await startApp(engine)
+    await app.fee('0.1', '0.5')
+    const customerId = await app.customer()
+    const wallets = [await app.wallet({ balance: '200' }), await app.wallet({ balance: '50', customerId })]
+    const post = await open(app)
+    const opened = await Promise.all(times(20, () => post({ amount: '1' })))
+    const payoutIds = opened.map(({ text }) => JSON.parse(text).data.id as string)
+
+    const outcomes = await Promise.all(
+      times(60, async (i) => {
+        const walletId = wallets[i % 2] ?? ''
+        const [payout, deposit, settlement] = await Promise.all([
+          // Every body comes three times under its key.
+          post({ amount: '3', customer_id: i % 2 ? customerId : null }, { 'idempotency-key': `${i % 2} ${i % 20}` }),
+          codeOf(depositToWallet(app.context(), { walletId, amount: '0.5', reference: `${i % 30}` })),
+          codeOf(
+            settlePayout(app.context(), {
+              payoutId: payoutIds[i % 20] ?? '',
+              status: (['COMPLETED', 'FAILED', 'RETURNED'] as const)[i % 3] ?? 'FAILED',
+            }),
+          ),
+        ])
+        return { payout, deposit, settlement }
+      }),
+    )
+
+    expect(new Set(outcomes.map(({ deposit }) => deposit))).toEqual(new Set(['success']))
+    expect(
+      outcomes.filter(({ settlement }) => settlement !== 'success' && settlement !== 'PAYOUT_STATUS_CONFLICT'),
+    ).toEqual([])
+    expect(tally(outcomes.map(({ payout }) => payout))).toEqual({ success: 60 })
+    const { deposits = [], payouts = [] } = everythingStored(app)
+    expect([deposits.length, payouts.length]).toEqual([2 + 30, 20 + 20])
+    await app.expectBooksToBalance()
+  })
+})
+
+const times = <Item>(count: number, make: (i: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+const descending = (one: string, other: string) => Number(other) - Number(one)
+
+/** How many answers there are of each kind: `success` or the code of the refusal. */
+function tally(answers: Answer[]): Record<string, number> {
+  const kinds = Map.groupBy(answers, ({ text }) => JSON.parse(text).error?.code ?? 'success')
+  return Object.fromEntries([...kinds].map(([kind, { length }]) => [kind, length]))
+}
+
+function codeOf(operation: Promise<unknown>): Promise<string> {
+  return operation.then(
+    () => 'success',
+    (error) => (error instanceof Refusal ? error.code : String(error)),
+  )
+}
+
+async function balanceOf(app: App, walletId: string): Promise<string> {
+  return (await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance
+}

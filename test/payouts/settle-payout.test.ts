@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { getPayout } from '../../src/payouts/get-payout.ts'
+import type { PayoutStatus } from '../../src/payouts/payout.ts'
+import { settledStatuses, settlePayout } from '../../src/payouts/settle-payout.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { everythingStored } from '../support/stored.ts'
+
+const path = '/api/payouts/banks'
+
+/** How a payout gets where an edge begins. */
+const stepsTo: Record<PayoutStatus, (typeof settledStatuses)[number][]> = {
+  PROCESSING: [],
+  COMPLETED: ['COMPLETED'],
+  FAILED: ['FAILED'],
+  RETURNED: ['COMPLETED', 'RETURNED'],
+}
+
+const legal = ['PROCESSING to COMPLETED', 'PROCESSING to FAILED', 'COMPLETED to RETURNED']
+
+const edges = Object.keys(stepsTo).flatMap((from) => settledStatuses.map((to) => ({ from: from as PayoutStatus, to })))
+
+/** A payout of 40 with a fee of 0.9 from a wallet of 100, in status `from`. */
+async function startWithPayout(app: App, from: PayoutStatus) {
+  await app.fee('0.5', '1')
+  const walletId = await app.wallet({ balance: '100' })
+  const made = await app.rest('POST', path, { body: payoutBody, headers: { 'idempotency-key': 'the payout' } })
+  const payoutId: string = made.body.data.id
+  for (const status of stepsTo[from]) await settlePayout(app.context(), { payoutId, status })
+  const balance = async () => (await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance
+  return { made, payoutId, walletId, balance }
+}
+
+// Ruling 46.
+describe.each(everyEngine)('settlePayout on %s', (engine) => {
+  test('knows four statuses and three settlements', () => {
+    expect(edges).toHaveLength(12)
+  })
+
+  test.each(edges.filter(({ from, to }) => legal.includes(`${from} to ${to}`)))(
+    'takes $from to $to',
+    async ({ from, to }) => {
+      const app = await startApp(engine)
+      const { payoutId, balance } = await startWithPayout(app, from)
+      expect(await balance()).toBe('59.10000000')
+
+      const settled = await settlePayout(app.context(), { payoutId, status: to, cause: 'The bank said so' })
+
+      expect(settled.status).toBe(to)
+      expect(await getPayout(app.context(), { payoutId })).toEqual(settled)
+      // Amount and fee come back, unless the money arrived.
+      expect(await balance()).toBe(to === 'COMPLETED' ? '59.10000000' : '100.00000000')
+      const { payout_events: events = [], transfers = [] } = everythingStored(app)
+      const event = events.map((row) => JSON.parse(row)).find(({ status }) => status === to)
+      expect(event).toMatchObject({ payout_id: payoutId, cause: 'The bank said so', created_at: settled.updatedAt })
+      expect(transfers.map((row) => JSON.parse(row))).toContainEqual(
+        expect.objectContaining({ id: event.transfer_id, kind: `payout_${to.toLowerCase()}` }),
+      )
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test.each(edges.filter(({ from, to }) => !legal.includes(`${from} to ${to}`)))(
+    'refuses $from to $to, and moves nothing',
+    async ({ from, to }) => {
+      const app = await startApp(engine)
+      const { payoutId } = await startWithPayout(app, from)
+      const before = everythingStored(app)
+
+      const refusal = await refusalOf(() => settlePayout(app.context(), { payoutId, status: to }))
+
+      expect(refusal.code).toBe('PAYOUT_STATUS_CONFLICT')
+      expect(refusal.message).toContain(`is ${from} can't become ${to}`)
+      expect(everythingStored(app)).toEqual(before)
+    },
+  )
+
+  test('puts an absent fee back as nothing', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '40' })
+    const { body } = await app.rest('POST', path, { body: payoutBody })
+    await settlePayout(app.context(), { payoutId: body.data.id, status: 'FAILED' })
+    const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
+    expect(wallet.body.data.balance).toBe('40.00000000')
+    await app.expectBooksToBalance()
+  })
+
+  test('puts the fee back that was charged, not the one in force', async () => {
+    const app = await startApp(engine)
+    const { payoutId, balance } = await startWithPayout(app, 'COMPLETED')
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    await app.fee('7')
+    await settlePayout(app.context(), { payoutId, status: 'RETURNED' })
+    expect(await balance()).toBe('100.00000000')
+    await app.expectBooksToBalance()
+  })
+
+  test.each(Object.keys(stepsTo) as PayoutStatus[])(
+    'leaves the answer to a replay as it was, also when %s',
+    async (status) => {
+      const app = await startApp(engine)
+      const { made } = await startWithPayout(app, status)
+      await depositToWallet(app.context(), {
+        walletId: made.body.data.sender_wallet_id,
+        amount: '5',
+        reference: 'later',
+      })
+
+      const replayed = await app.rest('POST', path, { body: payoutBody, headers: { 'idempotency-key': 'the payout' } })
+
+      expect(replayed.status).toBe(201)
+      expect(replayed.headers['idempotent-replayed']).toBe('true')
+      expect(replayed.text).toBe(made.text)
+      expect(replayed.body.data).toMatchObject({ status: 'PROCESSING', balance: '59.10000000' })
+    },
+  )
+
+  test('refuses with INVALID_INPUT before all else', async () => {
+    const app = await startApp(engine)
+    const refusal = await refusalOf(() =>
+      settlePayout(app.context(), { payoutId: 'nonsense', status: 'PROCESSING' as 'COMPLETED' }),
+    )
+    expect(refusal.code).toBe('INVALID_INPUT')
+  })
+
+  test("refuses an unknown payout, a malformed id and another merchant's payout alike", async () => {
+    const app = await startApp(engine)
+    const { payoutId } = await startWithPayout(app, 'PROCESSING')
+    const other = await app.otherMerchant()
+    const before = everythingStored(app)
+
+    const refusals = [
+      await refusalOf(() => settlePayout(app.context(), { payoutId: crypto.randomUUID(), status: 'FAILED' })),
+      await refusalOf(() => settlePayout(app.context(), { payoutId: '7', status: 'FAILED' })),
+      await refusalOf(() => settlePayout({ ...app.context(), merchantId: other.id }, { payoutId, status: 'FAILED' })),
+    ]
+
+    for (const { code, message } of refusals) {
+      expect([code, message]).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
+    }
+    expect(everythingStored(app)).toEqual(before)
+  })
+
+  test('refuses to put money back into a wallet that is full', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '9999999999.99999999' })
+    const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: '9999999999.99999999' } })
+    const payoutId: string = body.data.id
+    for (let i = 0; i < 9; i++) {
+      await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
+    }
+    const before = everythingStored(app)
+
+    const refusal = await refusalOf(() => settlePayout(app.context(), { payoutId, status: 'FAILED' }))
+
+    expect(refusal.code).toBe('BALANCE_LIMIT_EXCEEDED')
+    expect(everythingStored(app)).toEqual(before)
+    await app.rest('POST', path, { body: { ...payoutBody, amount: '9999999999.99999999' } })
+    expect(await settlePayout(app.context(), { payoutId, status: 'FAILED' })).toMatchObject({ status: 'FAILED' })
+    await app.expectBooksToBalance()
+  })
+
+  test('lets one of many at once through', async () => {
+    const app = await startApp(engine)
+    const { payoutId, balance } = await startWithPayout(app, 'PROCESSING')
+
+    const attempts = Array.from({ length: 20 }, (_, i) => (i % 2 ? 'FAILED' : 'COMPLETED') as 'FAILED' | 'COMPLETED')
+    const outcomes = await Promise.allSettled(
+      attempts.map((status) => settlePayout(app.context(), { payoutId, status })),
+    )
+
+    // The first in line is a COMPLETED, and every other finds a payout that has left PROCESSING.
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', ...Array(19).fill('rejected')])
+    expect(await balance()).toBe('59.10000000')
+    await app.expectBooksToBalance()
+  })
+})

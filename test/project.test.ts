@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+type LockEntry = { version?: string; resolved?: string; integrity?: string; gypfile?: boolean; link?: boolean }
+type Manifest = {
+  engines: { node: string }
+  scripts: Record<string, string>
+  allowScripts: Record<string, boolean>
+  type: string
+} & Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Record<string, string>>
+
+const manifest = JSON.parse(read('package.json')) as Manifest
+const lockText = read('package-lock.json')
+const lock = JSON.parse(lockText) as { lockfileVersion: number; packages: Record<string, LockEntry> }
+const { '': lockedRoot, ...locked } = lock.packages
+const direct = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
+
+describe('the lock file', () => {
+  test('keeps npm from compiling better-sqlite3, which npm forgets when it writes the file anew', () => {
+    expect(locked['node_modules/better-sqlite3']).toMatchObject({ gypfile: false })
+    expect(manifest.allowScripts['better-sqlite3']).toBe(false)
+  })
+
+  test('names no registry', () => {
+    expect(Object.entries(locked).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
+    // Funding pages and licences are addresses too; a registry's tarball is what must not be there.
+    expect(lockText.match(/https?:\/\/[^"]*(registry|\.tgz)[^"]*/g)).toBeNull()
+    expect(read('.npmrc')).toMatch(/^omit-lockfile-registry-resolved=true$/m)
+    expect(read('.npmrc')).not.toMatch(/registry=/)
+  })
+
+  test('proves every package by its hash', () => {
+    expect(Object.entries(locked).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
+  })
+
+  test('is of what package.json asks for', () => {
+    expect(lockedRoot).toMatchObject({
+      dependencies: manifest.dependencies,
+      optionalDependencies: manifest.optionalDependencies,
+      devDependencies: manifest.devDependencies,
+      engines: manifest.engines,
+    })
+    for (const [name, version] of Object.entries(direct)) {
+      expect(locked[`node_modules/${name}`]).toMatchObject({ version })
+    }
+  })
+})
+
+describe('package.json', () => {
+  test('pins every version exactly', () => {
+    const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/
+
+    expect(Object.entries(direct).filter(([, version]) => !exact.test(version))).toEqual([])
+    expect(read('.npmrc')).toMatch(/^save-exact=true$/m)
+  })
+
+  test('asks for a Node that runs TypeScript as it is, and brings one where it can', () => {
+    expect(manifest.engines.node).toBe('>=22.18')
+    expect(manifest.type).toBe('module')
+    expect(manifest.optionalDependencies.node).toBe(read('.node-version').trim())
+    expect(manifest.allowScripts.node).toBe(true)
+  })
+
+  test('starts the server so that signals reach it', () => {
+    expect(manifest.scripts.start).toMatch(/^exec node /)
+  })
+
+  test('has every package that is imported, in the right place', () => {
+    const imported = (folders: readonly string[]) =>
+      new Set(
+        folders.flatMap(sourcesIn).flatMap((source) =>
+          [...source.matchAll(/^(?:import|export|\} )[^'";]*?from '([^'.][^']*)'/gm)]
+            .map(([, name]) => String(name))
+            .filter((name) => !name.startsWith('node:'))
+            .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')),
+        ),
+      )
+
+    expect([...imported(['src', 'db'])].filter((name) => !(name in manifest.dependencies))).toEqual([])
+    expect([...imported(['test'])].filter((name) => !(name in direct))).toEqual([])
+    const unused = Object.keys(manifest.dependencies).filter((name) => !imported(['src', 'db']).has(name))
+    expect(unused).toEqual([])
+  })
+})
+
+test('every script of CI is one of package.json', () => {
+  const called = [...read('.ci/run').matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
+
+  expect(called.filter((name) => !(name in manifest.scripts))).toEqual([])
+})
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => read(join(folder, path)))
+}

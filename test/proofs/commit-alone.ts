@@ -1,0 +1,54 @@
+import { resolve } from 'node:path'
+import { migrations } from '../../db/migrations/index.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { Query, Tx } from '../../src/database/query.ts'
+import { openConnection } from '../../src/database/sqlite/connection.ts'
+import { migrateSqlite } from '../../src/database/sqlite/migrate.ts'
+import { sqliteReader } from '../../src/database/sqlite/reader.ts'
+
+/**
+ * The yardstick of the group commit: the same connections with the same durability, and one transaction for each
+ * operation, one after the other.
+ */
+export function openCommittingAlone(path: string): Database {
+  const writing = openConnection(resolve(path), { isReadOnly: false })
+  migrateSqlite(writing.raw, migrations)
+  const reading = openConnection(resolve(path), { isReadOnly: true })
+  const reader = sqliteReader(reading)
+  const [begin, commit, rollback] = ['begin immediate', 'commit', 'rollback'].map((sql) => writing.raw.prepare(sql))
+  const tx = { execute: async (query: Query, params: object) => writing.run(query, params) } as unknown as Tx
+  let commits = 0
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function run<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
+    begin?.run()
+    try {
+      const result = await operation(tx)
+      commit?.run()
+      commits++
+      reader.refresh()
+      return result
+    } catch (error) {
+      if (writing.raw.inTransaction) rollback?.run()
+      throw error
+    }
+  }
+
+  return {
+    execute: reader.execute,
+    write: (operation) => {
+      const result = last.then(() => run(operation))
+      last = result.catch(() => {})
+      return result
+    },
+    statistics: () => ({ writes: commits, commits }),
+    ping: async () => {},
+    backup: async () => {},
+    close: async () => {
+      await last
+      reader.refresh()
+      reading.raw.close()
+      writing.raw.close()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { Agent, request } from 'node:http'
+
+const body = JSON.stringify({
+  currency: 'USDC',
+  account_number: '0690000031',
+  bank_name: 'Access Bank',
+  bank_code: '044',
+  amount: '1',
+  recipient_name: 'Ada Obi',
+  recipient_currency: 'NGN',
+  recipient_country: 'Nigeria',
+  payment_purpose: 'GIFTS',
+})
+
+type Target = { readonly port: number; readonly apiKey: string }
+
+/** Pays out from so many connections that are kept open, each as fast as it is answered; how many were paid. */
+export async function payFor(target: Target, { clients, forMs }: { clients: number; forMs: number }): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  const end = performance.now() + forMs
+  const client = async () => {
+    let paid = 0
+    while (performance.now() < end) {
+      await pay(target, agent)
+      paid++
+    }
+    return paid
+  }
+  const counts = await Promise.all(Array.from({ length: clients }, client))
+  agent.destroy()
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+function pay({ port, apiKey }: Target, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'content-length': body.length }
+    const sent = request({ port, agent, method: 'POST', path: '/api/payouts/banks', headers }, (answer) => {
+      answer.resume()
+      answer.on('end', () => (answer.statusCode === 201 ? resolve() : reject(new Error(`status ${answer.statusCode}`))))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { createKey } from '../../src/merchants/keys.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { App, RestMethod } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { absentId, creations, walletBody } from './endpoints.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+/** Answers to a request with a key; the same request id keeps their bytes comparable. */
+const asker =
+  (app: App) =>
+  (path: string, body: object, key: string, apiKey = app.merchant.apiKey) =>
+    app.rest('POST', path, { body, key: apiKey, headers: { 'idempotency-key': key, 'x-request-id': 'same' } })
+
+describe.each(everyEngine)('ruling 22: Idempotency-Key on %s', (engine) => {
+  test.each(creations)('$name: the same body gets the same answer, marked as replayed', async ({ path, body }) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const ask = asker(app)
+    const first = await ask(path, body ?? {}, 'k-1')
+    const second = await ask(path, body ?? {}, 'k-1')
+    expect([first.status, first.headers['idempotent-replayed']]).toEqual([201, undefined])
+    expect([second.status, second.text]).toEqual([201, first.text])
+    expect(second.headers['idempotent-replayed']).toBe('true')
+    const other = await ask(path, body ?? {}, 'k-2')
+    expect(other.body.data.id).not.toBe(first.body.data.id)
+    await app.expectBooksToBalance()
+  })
+
+  test.each(creations)('$name: another body is 422 and makes nothing', async ({ path, body }) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const customer_id = await app.customer()
+    const ask = asker(app)
+    await ask(path, body ?? {}, 'k')
+    const answer = await ask(path, { ...body, customer_id }, 'k')
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+    expect(answer.headers['idempotent-replayed']).toBeUndefined()
+    expect((await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data).toEqual([])
+    expect((await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)).body.data).toEqual([])
+  })
+
+  test('a body is the same whatever its order, spacing, empty fields and spelling of a UUID', async () => {
+    const app = await startApp(engine)
+    const customer_id = await app.customer()
+    const ask = asker(app)
+    const first = await ask('/api/wallets', { ...walletBody, customer_id }, 'k')
+    const { currency, network, description } = walletBody
+    const body = {
+      unknown: 1,
+      customer_id: customer_id.toUpperCase(),
+      description: ` ${description}\n`,
+      network,
+      currency,
+    }
+    expect((await ask('/api/wallets', body, 'k')).text).toBe(first.text)
+    const rand = { currency: 'ZAR', description: 'Rand' }
+    const fiat = await ask('/api/wallets', rand, 'f')
+    expect((await ask('/api/wallets', { ...rand, network: null, customer_id: '' }, 'f')).text).toBe(fiat.text)
+  })
+
+  test('a quoted key is the bare one', async () => {
+    const app = await startApp(engine)
+    const ask = asker(app)
+    const first = await ask('/api/wallets', walletBody, 'k')
+    expect((await ask('/api/wallets', walletBody, '"k"')).body.data.id).toBe(first.body.data.id)
+    expect((await ask('/api/wallets', walletBody, 'K')).body.data.id).not.toBe(first.body.data.id)
+  })
+
+  test.each([['x'], ['x'.repeat(255)], [`"${'x'.repeat(255)}"`], ['a key, with "everything" ~']])(
+    'the key %.20s is fine',
+    async (key) => {
+      const app = await startApp(engine)
+      const ask = asker(app)
+      const first = await ask('/api/wallets', walletBody, key)
+      expect(first.status).toBe(201)
+      expect((await ask('/api/wallets', walletBody, key)).text).toBe(first.text)
+    },
+  )
+
+  test.each([[''], ['""'], ['x'.repeat(256)], [`"${'x'.repeat(256)}"`], ['clé'], ['a\tb'], ['a\u0001b'], ['💸']])(
+    'the key %.20s is 400',
+    async (key) => {
+      const app = await startApp(engine)
+      const { status, body } = await asker(app)('/api/wallets', walletBody, key)
+      expect([status, body.error.details.fields[0].field]).toEqual([400, 'Idempotency-Key'])
+    },
+  )
+
+  test('is the same key for each of a merchant’s API keys, and another for each operation and merchant', async () => {
+    const app = await startApp(engine)
+    const ask = asker(app)
+    const wallet = await ask('/api/wallets', walletBody, 'k')
+    const method = await ask('/api/payout/methods/banks', bankMethodBody, 'k')
+    expect(method.status).toBe(201)
+    const { apiKey: second } = await createKey(app.service, app.merchant.id)
+    expect((await ask('/api/wallets', walletBody, 'k', second)).text).toBe(wallet.text)
+    const { apiKey: stranger } = await app.otherMerchant()
+    const theirs = await ask('/api/wallets', { ...walletBody, description: 'Other' }, 'k', stranger)
+    expect([theirs.status, theirs.headers['idempotent-replayed']]).toEqual([201, undefined])
+  })
+
+  test('is remembered for 30 days, and for a payout for ever', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => now })
+    await app.wallet({ balance: '1000' })
+    const ask = asker(app)
+    const wallet = await ask('/api/wallets', walletBody, 'k')
+    const payout = await ask('/api/payouts/banks', payoutBody, 'k')
+
+    now += 30 * day
+    expect((await ask('/api/wallets', walletBody, 'k')).text).toBe(wallet.text)
+    now += 1
+    const again = await ask('/api/wallets', { ...walletBody, description: 'Other' }, 'k')
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined])
+    expect((await ask('/api/wallets', { ...walletBody, description: 'Other' }, 'k')).text).toBe(again.text)
+    now += 3_650 * day
+    expect((await ask('/api/payouts/banks', payoutBody, 'k')).text).toBe(payout.text)
+    expect((await ask('/api/payouts/banks', { ...payoutBody, amount: '1' }, 'k')).status).toBe(422)
+    await app.expectBooksToBalance()
+  })
+
+  test('a refusal is judged anew, also with another body', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const ask = asker(app)
+    expect((await ask('/api/payouts/banks', { ...payoutBody, amount: 'x' }, 'k')).status).toBe(400)
+    expect((await ask('/api/payouts/banks', { ...payoutBody, customer_id: absentId }, 'k')).status).toBe(404)
+    expect((await ask('/api/payouts/banks', payoutBody, 'k')).status).toBe(422)
+    await depositToWallet(app.context(), { walletId, amount: '100', reference: 'first' })
+    const made = await ask('/api/payouts/banks', payoutBody, 'k')
+    expect([made.status, made.headers['idempotent-replayed']]).toEqual([201, undefined])
+  })
+
+  test('a replay is the answer of then, whatever has happened since', async () => {
+    const app = await startApp(engine)
+    const customer_id = await app.customer()
+    const ask = asker(app)
+    const owned = { ...bankMethodBody, customer_id }
+    const first = await ask('/api/payout/methods/banks', owned, 'k')
+    const path = `/api/payout/methods/${first.body.data.id}`
+    await app.rest('PUT', path.replace('methods/', 'methods/banks/'), { body: { customer_id, bank_name: 'Zenith' } })
+    await app.rest('DELETE', path, { body: { customer_id } })
+    await closeCustomer(app.context(), { customerId: customer_id })
+    const replay = await ask('/api/payout/methods/banks', owned, 'k')
+    expect([replay.status, replay.text]).toEqual([201, first.text])
+  })
+
+  test.each([
+    ['GET', '/api/customers'],
+    ['PUT', `/api/payout/methods/banks/${absentId}`],
+    ['DELETE', `/api/payout/methods/${absentId}`],
+  ])('means nothing on %s', async (method, path) => {
+    const app = await startApp(engine)
+    const headers = { 'idempotency-key': 'x'.repeat(300) }
+    const { status } = await app.rest(method as RestMethod, path, { headers, ...(method !== 'GET' && { body: {} }) })
+    expect(status).toBe(method === 'GET' ? 200 : 404)
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import type { ApiKey } from '../../src/merchants/api-key.ts'
+import { formatApiKey, newApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
+import { createKey, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
+import { createServer } from '../../src/server.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { endpoints } from './endpoints.ts'
+
+describe.each(everyEngine)('API keys on %s', (engine) => {
+  test.each(endpoints)(
+    'ruling 4: $name refuses every wrong key with the same bytes',
+    async ({ method, path, body }) => {
+      const app = await startApp(engine)
+      const refused: { status: number; text: string; headers: object }[] = []
+      for (const key of await wrongKeys(app)) {
+        const headers = { 'x-request-id': 'same' }
+        const {
+          status,
+          text,
+          headers: answered,
+        } = await app.rest(method, path, { ...(body && { body }), headers, key })
+        const { date: _, ...relevant } = answered
+        refused.push({ status, text, headers: relevant })
+      }
+      const [first] = refused
+      expect(first).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.stringMatching(/^Bearer /) } })
+      for (const each of refused) expect(each).toEqual(first)
+    },
+  )
+
+  test('ruling 4: every wrong key takes the same look-ups', async () => {
+    const app = await startApp(engine)
+    const counts: number[] = []
+    for (const key of await wrongKeys(app)) {
+      let count = 0
+      const execute: typeof app.db.execute = (query, params) => {
+        count++
+        return app.db.execute(query, params)
+      }
+      const { server } = serverOf(app, { db: { ...app.db, execute } })
+      await server.inject({ method: 'GET', url: '/api/customers', headers: key === null ? {} : { 'x-api-key': key } })
+      counts.push(count)
+    }
+    expect(new Set(counts)).toEqual(new Set([1]))
+  })
+
+  test('ruling 4: the key is checked before the body is read', async () => {
+    const app = await startApp(engine)
+    const bodies = [
+      { payload: '{', headers: { 'content-type': 'application/json' } },
+      { payload: 'x', headers: { 'content-type': 'text/plain' } },
+      { payload: ' '.repeat(300_000), headers: { 'content-type': 'application/json' } },
+      { body: {}, headers: { 'idempotency-key': 'x'.repeat(300) } },
+    ]
+    for (const sent of bodies) {
+      expect((await app.rest('POST', '/api/wallets', { ...sent, key: null })).status).toBe(401)
+    }
+  })
+
+  test('ruling 4: a key works until it is revoked, and not for one request more', async () => {
+    const app = await startApp(engine)
+    const { id, apiKey } = await createKey(app.service, app.merchant.id)
+    const ask = async (key: string) => (await app.rest('GET', '/api/customers', { key })).status
+    expect(await ask(apiKey)).toBe(200)
+    await revokeKey(app.service, id)
+    expect(await ask(apiKey)).toBe(401)
+    expect(await ask(app.merchant.apiKey)).toBe(200)
+    const { apiKey: newer } = await rotateKey(app.service, app.merchant.id)
+    const { apiKey: newest } = await rotateKey(app.service, app.merchant.id)
+    expect([await ask(app.merchant.apiKey), await ask(newer), await ask(newest)]).toEqual([401, 200, 200])
+  })
+
+  test("ruling 4: live mode refuses the sandbox's keys, and the sandbox live ones", async () => {
+    const app = await startApp(engine)
+    const asked = async (mode: 'sandbox' | 'live', key: string) => {
+      const { server } = serverOf(app, { mode })
+      const answer = await server.inject({ url: '/api/customers', headers: { 'x-api-key': key } })
+      return answer.statusCode
+    }
+    const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
+    const renamed = formatApiKey({ ...(parseApiKey(app.merchant.apiKey) as ApiKey), mode: 'live' })
+    expect(await asked('sandbox', app.merchant.apiKey)).toBe(200)
+    expect(await asked('live', live)).toBe(200)
+    expect(await asked('live', app.merchant.apiKey)).toBe(401)
+    expect(await asked('live', renamed)).toBe(401)
+    expect(await asked('sandbox', live)).toBe(401)
+  })
+
+  test.each(['Bearer', 'bearer', 'BEARER'])('ruling 12: Authorization: %s means the same', async (scheme) => {
+    const app = await startApp(engine)
+    const headers = { authorization: `${scheme} ${app.merchant.apiKey}` }
+    expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(200)
+  })
+
+  test('ruling 12: both headers with one key are fine, with two keys are refused, even if both are good', async () => {
+    const app = await startApp(engine)
+    const { apiKey: second } = await createKey(app.service, app.merchant.id)
+    const asked = async (key: string, authorization: string) =>
+      (await app.rest('GET', '/api/customers', { key, headers: { authorization } })).status
+    expect(await asked(second, `Bearer ${second}`)).toBe(200)
+    expect(await asked(app.merchant.apiKey, `Bearer ${second}`)).toBe(401)
+    expect(await asked(app.merchant.apiKey, 'Bearer wrong')).toBe(401)
+    expect(await asked('wrong', `Bearer ${second}`)).toBe(401)
+    expect(await asked('', `Bearer ${second}`)).toBe(401)
+  })
+
+  test.each(['Bearer', 'Bearer ', 'Basic KEY', 'KEY', 'Bearer KEY KEY', 'Bearer  , KEY'])(
+    'ruling 12: Authorization: %s is no key',
+    async (form) => {
+      const app = await startApp(engine)
+      const headers = { authorization: form.replaceAll('KEY', app.merchant.apiKey) }
+      expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(401)
+    },
+  )
+})
+
+/** None, malformed, unknown, with a wrong secret or checksum, revoked, of the other mode. */
+async function wrongKeys(app: App): Promise<(string | null)[]> {
+  const { id, apiKey: revoked } = await createKey(app.service, app.merchant.id)
+  await revokeKey(app.service, id)
+  const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
+  const own = parseApiKey(app.merchant.apiKey) as ApiKey
+  const guessed = formatApiKey({ ...own, secret: '0'.repeat(48) })
+  const badChecksum = `${app.merchant.apiKey.slice(0, -1)}x`
+  const [malformed, unknown] = ['letmein', formatApiKey(newApiKey('sandbox'))]
+  return [null, '', malformed, unknown, guessed, badChecksum, app.merchant.apiKey.toUpperCase(), revoked, live]
+}
+
+function serverOf(app: App, changes: Partial<App['service']>) {
+  return { server: createServer({ service: { ...app.service, ...changes }, logger: app.server.log, rateLimit: null }) }
+}

@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { createLogger } from '../../src/logger.ts'
+import { formatApiKey } from '../../src/merchants/api-key.ts'
+import { createServer } from '../../src/server.ts'
+import type { App } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+
+describe.each(everyEngine)('the HTTP host on %s', (engine) => {
+  test('says that it is alive and ready to anyone', async () => {
+    const app = await startApp(engine)
+    for (const path of ['/livez', '/readyz']) {
+      const { status, body } = await app.rest('GET', path, { key: null })
+      expect([status, body]).toEqual([200, { status: 'ok' }])
+    }
+  })
+
+  test('is not ready, but alive, when its database can not be read', async () => {
+    const app = await startApp(engine)
+    const ping = async () => {
+      throw new Error('the database is gone')
+    }
+    const service = { ...app.service, db: { ...app.db, ping } }
+    const server = createServer({ service, logger: createLogger('silent'), rateLimit: null })
+    expect((await server.inject('/readyz')).statusCode).toBe(500)
+    expect((await server.inject('/livez')).statusCode).toBe(200)
+  })
+
+  test('answers what is no HTTP in the envelope and ends the connection', async () => {
+    const app = await startApp(engine)
+    for (const sent of ['HELLO\r\n\r\n', 'GET /api/customers HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n']) {
+      const [head = '', body = ''] = (await conversation(app, sent)).split('\r\n\r\n')
+      expect(head).toMatch(/^HTTP\/1\.1 400 /)
+      const requestId = /x-request-id: (\S+)/.exec(head)?.[1]
+      expect(JSON.parse(body)).toMatchObject({ status: 'failed', request_id: requestId })
+    }
+  })
+
+  test('refuses a body over the limit before it has arrived, and an unknown caller before that', async () => {
+    const app = await startApp(engine)
+    const announced = (key: string) =>
+      `POST /api/wallets HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n` +
+      'content-length: 99999999\r\nconnection: close\r\n\r\n{'
+    expect(await conversation(app, announced(app.merchant.apiKey))).toMatch(/^HTTP\/1\.1 413 /)
+    expect(await conversation(app, announced('wrong'))).toMatch(/^HTTP\/1\.1 401 /)
+  })
+})
+
+describe.each(everyEngine)('the log on %s', (engine) => {
+  const secrets = {
+    account: '0690000031',
+    iban: 'GB82WEST12345698765432',
+    address: walletMethodBody.wallet_address,
+    name: 'Ada Obi',
+    idempotencyKey: 'order-4711',
+  }
+
+  test('says method, route, status and merchant, never a path, body, key or account number', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    await app.wallet({ balance: '100' })
+    const bank = { ...bankMethodBody, iban: secrets.iban }
+    const headers = { 'idempotency-key': secrets.idempotencyKey }
+    const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bank, headers })
+    await app.rest('PUT', `/api/payout/methods/banks/${body.data.id}`, { body: bank })
+    await app.rest('POST', '/api/payout/methods/wallets', { body: walletMethodBody })
+    await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers })
+    await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1000' } })
+    await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: secrets.account, currency: 'x' } })
+    await app.rest('GET', `/api/customers/${secrets.account}?key=${secrets.iban}`)
+    await app.rest('GET', `/api/${secrets.account}`, { headers: { authorization: `Bearer ${secrets.iban}` } })
+    await app.rest('GET', '/api/customers', { key: secrets.account })
+    await app.rest('POST', '/api/wallets', {
+      payload: `{"account_number":"${secrets.account}"`,
+      headers: { 'content-type': 'application/json' },
+    })
+    await app.rest('DELETE', `/api/payout/methods/${body.data.id}`)
+
+    expect(lines).toHaveLength(11)
+    for (const secret of [app.merchant.apiKey, ...Object.values(secrets)]) expect(lines.join('')).not.toContain(secret)
+    const [first, ...others] = lines.map((line) => JSON.parse(line))
+    expect(first).toEqual({
+      level: 'info',
+      time: expect.any(String),
+      request_id: expect.any(String),
+      method: 'POST',
+      route: '/api/payout/methods/banks',
+      status: 201,
+      merchant_id: app.merchant.id,
+      duration_ms: expect.any(Number),
+    })
+    for (const line of others) expect(Object.keys(line)).toEqual(Object.keys(first))
+    expect(others.map(({ route, status }) => [route, status])).toContainEqual(['/api/customers/:customerId', 404])
+  })
+
+  test('blanks keys in any line and long numbers in errors, should one ever carry them', () => {
+    const lines: string[] = []
+    const logger = createLogger('info', { write: (line: string) => lines.push(line) })
+    // A key with long numbers in it.
+    const apiKey = formatApiKey({ mode: 'live', id: '0123456789abcdef', secret: '1234567890ab'.repeat(4) })
+    logger.info({ request: { headers: { 'x-api-key': apiKey } } }, `with ${apiKey}`)
+    logger.error({ err: Object.assign(new Error(`no account ${secrets.account} for ${apiKey}`), { apiKey }) }, 'failed')
+    const [first, second] = lines.map((line) => JSON.parse(line))
+    expect(first).toMatchObject({ msg: 'with [redacted]', request: { headers: { 'x-api-key': '[redacted]' } } })
+    expect(second.err.message).toBe('no account [redacted] for [redacted]')
+    expect(second.err.stack).toMatch(/^Error: no account \[redacted\] for \[redacted\]\n/)
+    expect(lines.join('')).not.toContain(apiKey.slice(-8))
+  })
+})
+
+/** What the listening service answers to these bytes until it ends the connection. */
+async function conversation({ server }: App, sent: string): Promise<string> {
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1')
+  let received = ''
+  socket.on('data', (bytes) => {
+    received += bytes
+  })
+  socket.write(sent)
+  await once(socket, 'close')
+  return received
+}

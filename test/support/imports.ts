@@ -1,0 +1,281 @@
+import { dirname, join, normalize } from 'node:path'
+
+/** Source files by their path from the project's root, such as `src/payouts/rest.ts`. */
+export type Sources = Readonly<Record<string, string>>
+
+/** One import (or re-export) of a file; `names` are those that it takes as values, none when only types are taken. */
+export type Import = {
+  readonly from: string
+  /** The path of a file of ours, or `null` for a package. */
+  readonly path: string | null
+  readonly names: readonly string[]
+  readonly isType: boolean
+}
+
+/**
+ * The parts of `src`, each of which may import itself and those before it (house rule 3). A part is a folder or a file at
+ * the top; `doors` are the files that the two protocols share and that every module's own door imports.
+ */
+export const order = [
+  'errors',
+  'ids',
+  'page',
+  'money',
+  'input',
+  'database',
+  'context',
+  'config',
+  'logger',
+  'rate-limit',
+  'doors',
+  'ledger',
+  'idempotency',
+  'networks',
+  'merchants',
+  'asset-codes',
+  'customers',
+  'rates',
+  'fees',
+  'wallets',
+  'payout-methods',
+  'payouts',
+  'audit',
+  'hosts',
+  'server',
+  'fill',
+  'demo',
+  'cli',
+  'main',
+] as const
+
+/** Files of `rest/` and `graphql/` that put all doors together, and so come after them. */
+const hosts = /^src\/(rest|graphql)\/(routes|server|schema)\.ts$/
+
+const doors = /^src\/(?!rest\/|graphql\/)[^/]+\/(rest|graphql)\.ts$/
+const repositories = /^src\/[^/]+\/repository\.ts$/
+const inDatabase = /^src\/database\//
+const engines = /^src\/database\/(sqlite|postgres)\//
+const inRest = /^src\/rest\/|^src\/[^/]+\/rest\.ts$/
+const inGraphql = /^src\/graphql\/|^src\/[^/]+\/graphql\.ts$/
+const operators = /^src\/(cli|fill)(\/|\.ts$)|^db\/demo\//
+const roots = /^src\/(main|server)\.ts$|^src\/cli(\/|\.ts$)/
+
+/** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
+const builders = [
+  'query',
+  'queryOne',
+  'queryWithFilters',
+  'statement',
+  'statementOne',
+  'insertRow',
+  'from',
+  'into',
+  'change',
+  'remove',
+  'list',
+]
+
+type File = { readonly path: string; readonly code: string; readonly imports: readonly Import[] }
+
+type Rule = (file: File) => readonly (string | false)[]
+
+/** Every breach of the house rules about imports and forms, as `path: what is wrong`. */
+export function breachesOf(sources: Sources): string[] {
+  return Object.entries(sources).flatMap(([path, source]) => {
+    const file = { path, code: withoutCommentsAndTexts(source), imports: importsOf(path, source) }
+    return rules
+      .flatMap((rule) => rule(file).filter((breach) => breach !== false))
+      .map((breach) => `${path}: ${breach}`)
+  })
+}
+
+const rules: readonly Rule[] = [
+  importsEarlierParts,
+  importsDownwards,
+  keepsQueriesInRepositories,
+  keepsPackagesWhereTheyBelong,
+  keepsEnginesInDatabase,
+  keepsHttpInRest,
+  readsOnlyItsOwnSources,
+  hasTheForm,
+]
+
+/** House rule 3: between parts imports go to earlier ones only. */
+function importsEarlierParts({ path, imports }: File) {
+  return ours(imports).map((imported) => {
+    const [own, other] = [partOf(path), partOf(imported.path)]
+    if (own === null) return `is in no part that the order knows`
+    if (other === null) return `imports ${imported.path}, which is in no part that the order knows`
+    // The database begins with its migrations, which know nothing of it but their own type.
+    return order.indexOf(other) > order.indexOf(own) && `imports ${imported.path}: ${other} comes after ${own}`
+  })
+}
+
+/** House rule 3: door, operation, repository, database, each of the next only. */
+function importsDownwards({ path, imports }: File) {
+  const isDoor = doors.test(path)
+  const isRepository = repositories.test(path)
+  return ours(imports).map(({ path: imported, isType }) => {
+    if (doors.test(imported) && !hosts.test(path)) return `imports the door ${imported}`
+    if (isDoor && repositories.test(imported)) return `is a door and imports the repository ${imported}`
+    if (isDoor && inDatabase.test(imported) && !isType) return `is a door and imports the database`
+    if (isRepository && !inDatabase.test(imported) && !isType) return `is a repository and imports ${imported}`
+    return roots.test(imported) && !roots.test(path) && `imports ${imported}, which puts the program together`
+  })
+}
+
+/** House rule 4: only repositories query. */
+function keepsQueriesInRepositories({ path, imports }: File) {
+  if (repositories.test(path) || inDatabase.test(path)) return []
+  return imports.map(({ path: imported, names }) => {
+    const taken = imported === 'src/database/query.ts' ? names.filter((name) => builders.includes(name)) : []
+    return taken.length > 0 && `builds queries (${taken.join(', ')}) and is no repository`
+  })
+}
+
+const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readonly where: string }[] = [
+  { packages: /^decimal\.js$/, home: /^src\/money\//, where: 'money/' },
+  { packages: /^(better-sqlite3|pg)$/, home: engines, where: 'an engine of database/' },
+  {
+    packages: /^kysely(\/|$)/,
+    home: /^src\/(database\/|[^/]+\/repository\.ts$)|^db\/migrations\//,
+    where: 'database/ and repositories',
+  },
+  {
+    packages: /^(fastify|@fastify\/.*|node:http)$/,
+    home: /^src\/(rest\/|graphql\/|server\.ts$|main\.ts$)/,
+    where: 'rest/, graphql/ and the server',
+  },
+  {
+    packages: /^(graphql|graphql-.*|@pothos\/.*|@graphql-.*|dataloader)(\/.*)?$/,
+    home: inGraphql,
+    where: 'graphql/ and each graphql.ts',
+  },
+  { packages: /^(node:)?process$/, home: /^src\/config\.ts$/, where: 'config.ts' },
+  { packages: /^pino$/, home: /^src\/logger\.ts$/, where: 'logger.ts' },
+]
+
+/** House rule 4: a package of one purpose is imported where that purpose is. */
+function keepsPackagesWhereTheyBelong({ path, imports }: File) {
+  return imports.map(({ from }) => {
+    const home = homes.find(({ packages }) => packages.test(from))
+    return home !== undefined && !home.home.test(path) && `imports ${from}, which belongs to ${home.where}`
+  })
+}
+
+/** House rule 4: only `database/` knows which engine it is, and only what puts the program together opens it. */
+function keepsEnginesInDatabase({ path, imports }: File) {
+  return ours(imports).map(({ path: imported }) => {
+    if (engines.test(imported) && !inDatabase.test(path)) return `imports the engine ${imported}`
+    return imported === 'src/database/open.ts' && !roots.test(path) && 'opens a database'
+  })
+}
+
+/** House rule 15: no HTTP status outside the REST door. */
+function keepsHttpInRest({ path, code, imports }: File) {
+  if (inRest.test(path) || path === 'src/server.ts') return []
+  const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
+  const hasTakenStatus = imports.some(({ names }) => names.includes('statusOfCode'))
+  return [status !== undefined && `knows an HTTP status (${status})`, hasTakenStatus && 'knows HTTP statuses']
+}
+
+const readsEnvironment = /\bprocess\s*(\??\.\s*env\b|(\?\.)?\[)|=\s*process\s*(;|\n|$)|\bimport\.meta\.env\b/
+
+/** House rules 4 and 10: the environment, time and randomness each have one source. */
+function readsOnlyItsOwnSources({ path, code }: File) {
+  const isTool = operators.test(path)
+  return [
+    path !== 'src/config.ts' && readsEnvironment.test(code) && 'reads the environment',
+    path !== 'src/ids.ts' && !isTool && /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) && 'has a clock of its own',
+    path !== 'src/ids.ts' && /\bMath\.random\b|\brandomUUID\b/.test(code) && 'has a randomness of its own',
+  ]
+}
+
+/** House rule 5: functions, named exports, no barrels, `.ts` in imports, types and not interfaces. */
+function hasTheForm({ path, code, imports }: File) {
+  const fromPackages = new Set(imports.filter((each) => each.path === null).flatMap(({ names }) => names))
+  const classes = [
+    ...code.matchAll(/\bclass\s+(?:(?!extends\b)([A-Za-z_$][\w$]*))?\s*(?:extends\s+([\w$.]+))?[^{};]*\{/g),
+  ]
+  const isAllowed = (parent: string | undefined) =>
+    parent !== undefined &&
+    (/(^|\.)\w*Error$|^Refusal$/.test(parent) || fromPackages.has(parent.split('.')[0] as string))
+  return [
+    ...classes.map(([, name, parent]) => !isAllowed(parent) && `declares the class ${name ?? '(nameless)'}`),
+    /\bexport\s+default\b|\bexport\s*\{[^}]*\bas\s+default\b/.test(code) && 'has a default export',
+    /\bexport\s+(type\s+)?(\*|\{[^}]*\}\s*from\b)/.test(code) && 'is a barrel: it exports what another file declares',
+    /(^|\n)(export\s+)?interface\s+\w+/.test(code) && 'declares an interface',
+    /(^|\n)\s*(export\s+)?(declare\s+|const\s+)*(enum|namespace)\s+\w+/.test(code) && 'has syntax that is not erasable',
+    ...imports.map(({ from }) => from.startsWith('.') && !/\.(ts|json)$/.test(from) && `imports ${from} without .ts`),
+    path.startsWith('src/') && path.endsWith('/index.ts') && 'is a barrel by its name',
+  ]
+}
+
+/** The imports that lead to files of ours. */
+function ours(imports: readonly Import[]): (Import & { path: string })[] {
+  return imports.filter((each): each is Import & { path: string } => each.path !== null)
+}
+
+/** The part that a file belongs to; `null` for one that the order does not know. */
+function partOf(path: string): (typeof order)[number] | null {
+  const name = /^db\/migrations\//.test(path)
+    ? 'database'
+    : /^db\/demo\//.test(path)
+      ? 'demo'
+      : hosts.test(path)
+        ? 'hosts'
+        : /^src\/(rest|graphql)\//.test(path)
+          ? 'doors'
+          : /^src\/([^/]+?)(\.ts|\/)/.exec(path)?.[1]
+  return order.find((part) => part === name) ?? null
+}
+
+/** Every static and dynamic import, and every re-export, of a file. */
+export function importsOf(path: string, source: string): Import[] {
+  const code = withoutComments(source)
+  const statements = code.matchAll(/(?:^|[;\n])\s*(?:import|export)\s+(type\s+)?([^'";]*?)\bfrom\s*['"]([^'"]+)['"]/g)
+  const bare = code.matchAll(/(?:^|[;\n])\s*import\s*['"]([^'"]+)['"]/g)
+  const dynamic = code.matchAll(/\b(?:import|require)\s*\(\s*['"]([^'"]+)['"]/g)
+  return [
+    ...[...statements].map(([, type, clause, from]) =>
+      imported(path, String(from), type ? [] : namesIn(String(clause))),
+    ),
+    ...[...bare, ...dynamic].map(([, from]) => imported(path, String(from), ['*'])),
+  ]
+}
+
+function imported(path: string, from: string, names: readonly string[]): Import {
+  const isOurs = from.startsWith('.')
+  const target = isOurs ? normalize(join(dirname(path), from)) : null
+  return { from, path: target, names, isType: names.length === 0 }
+}
+
+/** The names that an import clause takes as values, as the other file calls them. */
+function namesIn(clause: string): string[] {
+  const [, listed = ''] = /\{([^}]*)\}/.exec(clause) ?? []
+  const named = listed
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '))
+    .map((name) => name.split(/\s+as\s+/)[0] as string)
+  const whole = clause.replace(/\{[^}]*\}/, '').match(/[\w$*]+/g) ?? []
+  return [...named, ...whole.filter((name) => name !== 'as')]
+}
+
+const literalsAndComments =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|(?<=[(,=:[!&|?{}\n]\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g
+
+function withoutComments(source: string): string {
+  return source.replace(literalsAndComments, (found) => (/^\/[/*]/.test(found) ? ' ' : found))
+}
+
+/** Texts are emptied, but for what `${}` holds in them, so that no word in a message looks like code. */
+function withoutCommentsAndTexts(source: string): string {
+  return source.replace(literalsAndComments, (found) => {
+    if (/^\/[/*]/.test(found)) return ' '
+    if (found.startsWith('/')) return '/regex/'
+    if (found.startsWith('`'))
+      return `\`${[...found.matchAll(/\$\{([^}]*)\}/g)].map(([, code]) => `\${${code}}`).join('')}\``
+    return "''"
+  })
+}
