@@ -2,6 +2,7 @@
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
+  'MALFORMED_REQUEST',
   'INVALID_TOKEN',
   'RESOURCE_NOT_FOUND',
   'ENDPOINT_NOT_FOUND',

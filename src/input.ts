@@ -24,6 +24,11 @@ export function parse<Schema extends z.ZodType>(
   return parsed.data
 }
 
+/** Every faulty field of an input, without reading anything that is stored. */
+export function faultsOf(schema: z.ZodType, input: unknown): FieldFault[] {
+  return schema.safeParse(input, { reportInput: true }).error?.issues.map(fieldFault) ?? []
+}
+
 /** Text as ruling 21 has it: trimmed, NFC, not empty, of at most `limit` code points, nothing invisible in it. */
 export const text = (limit = textLimit) =>
   z.string().transform((value, context) => {
@@ -90,7 +95,7 @@ export function notOneOf(field: string, allowed: readonly string[]): FieldFault 
 }
 
 // Control characters, bidirectional overrides and lone surrogates can hide what a text says, or break an engine.
-const forbiddenText = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
+const forbiddenText = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
 function checkText(value: string, limit: number, context: z.RefinementCtx): string {
   if (forbiddenText.test(value)) {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Service } from './context.ts'
 import type { ErrorCode } from './errors.ts'
-import { Refusal } from './errors.ts'
+import { Refusal, unavailable } from './errors.ts'
 import { rateLimiter } from './rate-limit.ts'
 import { failureBody, statusOfCode } from './rest/errors.ts'
 import { addRestRoutes, sendFailure } from './rest/server.ts'
@@ -58,7 +58,7 @@ export function createServer({ service, logger, rateLimit }: ServerOptions): Fas
   app.setNotFoundHandler(async () => {
     throw new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
   })
-  app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request.log), request, reply))
+  app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
 
   addHealth(app, service)
   app.register(async (scope) => {
@@ -71,19 +71,24 @@ export function createServer({ service, logger, rateLimit }: ServerOptions): Fas
 function addHealth(app: FastifyInstance, service: Service): void {
   app.get('/livez', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
-    await service.db.ping()
+    await service.db.ping().catch((error: Error) => {
+      throw Object.assign(unavailable('The database can not be read.'), { cause: error })
+    })
     return { status: 'ok' }
   })
 }
 
 /** The refusal of anything that was thrown: a fault of ours is logged and says nothing (ruling 9). */
-function refusalOf(error: unknown, log: FastifyBaseLogger): Refusal {
+function refusalOf(error: unknown, { log, raw }: FastifyRequest): Refusal {
   if (error instanceof Refusal) {
     if (error.code === 'UNAVAILABLE') log.error({ err: error.cause ?? error }, 'the store did not take a request')
     return error
   }
   const code = codeOfHostError[String((error as { code?: unknown }).code)]
   if (code) return new Refusal(code, sentenceOfHostError[code] ?? 'The request is malformed.')
+  if (raw.destroyed && (error as { code?: unknown }).code === 'ECONNRESET') {
+    return new Refusal('MALFORMED_REQUEST', 'The connection ended in the middle of the body.')
+  }
   log.error({ err: error }, 'a request failed')
   return new Refusal('INTERNAL', 'The service failed. The request id names the entry in its log.')
 }
@@ -91,14 +96,14 @@ function refusalOf(error: unknown, log: FastifyBaseLogger): Refusal {
 const codeOfHostError: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_JSON',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_REQUEST',
   FST_ERR_BAD_URL: 'ENDPOINT_NOT_FOUND',
 }
 
 const sentenceOfHostError: Partial<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: `A body may have at most ${bodyLimitBytes} bytes.`,
   UNSUPPORTED_MEDIA_TYPE: 'A body must be application/json.',
-  MALFORMED_JSON: 'The body is not as long as its content-length says.',
+  MALFORMED_REQUEST: 'The body is not as long as its content-length says.',
   ENDPOINT_NOT_FOUND: 'There is no such endpoint.',
 }
 
@@ -113,7 +118,7 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket, requ
   const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const refusal = isTimeout
     ? new Refusal('REQUEST_TIMEOUT', 'The request did not arrive in time.')
-    : new Refusal('MALFORMED_JSON', 'This is not a valid HTTP request.')
+    : new Refusal('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
   const body = JSON.stringify(failureBody(refusal, { names: {}, requestId }))
   socket.end(
     `HTTP/1.1 ${statusOfCode[refusal.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +

@@ -3,13 +3,12 @@ import { networkLabel } from '../networks/network.ts'
 import type { WireNames } from '../rest/route.ts'
 import { get } from '../rest/route.ts'
 import type { AssetCode } from './asset-code.ts'
-import type { ListAssetCodesInput } from './list-asset-codes.ts'
-import { listAssetCodes } from './list-asset-codes.ts'
+import { ListAssetCodesInput, listAssetCodes } from './list-asset-codes.ts'
 
 const listNames: WireNames<z.input<typeof ListAssetCodesInput>> = { assetType: 'asset_type' }
 
 export const assetCodeRoutes = [
-  get('/api/asset-codes', listNames, async (context, input) => ({
+  get('/api/asset-codes', ListAssetCodesInput, listNames, async (context, input) => ({
     data: (await listAssetCodes(context, input)).map(assetCodeJson),
   })),
 ]

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
 import { notFound, Refusal } from '../errors.ts'
@@ -5,12 +6,14 @@ import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
 import { customerById } from './repository.ts'
 
+export const GetCustomerInput = z.object({ customerId: z.string() })
+
 /**
  * One of the merchant's customers (contract 4.2).
  *
  * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
  */
-export async function getCustomer(context: Context, input: { customerId: string }): Promise<Customer> {
+export async function getCustomer(context: Context, input: z.input<typeof GetCustomerInput>): Promise<Customer> {
   return findCustomer(context.db, context, input.customerId)
 }
 

@@ -2,20 +2,19 @@ import type { z } from 'zod'
 import type { WireNames } from '../rest/route.ts'
 import { get, pagination } from '../rest/route.ts'
 import type { Customer } from './customer.ts'
-import { getCustomer } from './get-customer.ts'
-import type { ListCustomersInput } from './list-customers.ts'
-import { listCustomers } from './list-customers.ts'
+import { GetCustomerInput, getCustomer } from './get-customer.ts'
+import { ListCustomersInput, listCustomers } from './list-customers.ts'
 
 const listNames: WireNames<z.input<typeof ListCustomersInput>> = { page: 'page', limit: 'limit' }
 
-const getNames: WireNames<{ customerId: string }> = { customerId: 'customerId' }
+const getNames: WireNames<z.input<typeof GetCustomerInput>> = { customerId: 'customerId' }
 
 export const customerRoutes = [
-  get('/api/customers', listNames, async (context, input) => {
+  get('/api/customers', ListCustomersInput, listNames, async (context, input) => {
     const page = await listCustomers(context, input)
     return { data: page.items.map(customerJson), pagination: pagination(page) }
   }),
-  get('/api/customers/:customerId', getNames, async (context, input) => ({
+  get('/api/customers/:customerId', GetCustomerInput, getNames, async (context, input) => ({
     data: customerJson(await getCustomer(context, input)),
   })),
 ]

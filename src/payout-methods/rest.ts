@@ -1,15 +1,16 @@
 import type { z } from 'zod'
 import type { WireNames } from '../rest/route.ts'
 import { get, pagination, post, put, remove } from '../rest/route.ts'
-import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
-import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
-import type { DeletePayoutMethodInput } from './delete-payout-method.ts'
-import { deletePayoutMethod } from './delete-payout-method.ts'
-import type { ListPayoutMethodsInput } from './list-payout-methods.ts'
-import { listPayoutMethods } from './list-payout-methods.ts'
+import {
+  CreateBankPayoutMethodInput,
+  CreateWalletPayoutMethodInput,
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+} from './create-payout-method.ts'
+import { DeletePayoutMethodInput, deletePayoutMethod } from './delete-payout-method.ts'
+import { ListPayoutMethodsInput, listPayoutMethods } from './list-payout-methods.ts'
 import type { BankPayoutMethod, PayoutMethod, WalletPayoutMethod } from './payout-method.ts'
-import type { UpdateBankPayoutMethodInput } from './update-bank-payout-method.ts'
-import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
+import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
 const listNames: WireNames<z.input<typeof ListPayoutMethodsInput>> = {
   owner: 'customer_id',
@@ -53,7 +54,7 @@ const deleteNames: WireNames<z.input<typeof DeletePayoutMethodInput>> = {
 }
 
 export const payoutMethodRoutes = [
-  get('/api/payout/methods', listNames, async (context, input) => {
+  get('/api/payout/methods', ListPayoutMethodsInput, listNames, async (context, input) => {
     const page = await listPayoutMethods(context, input)
     const numbers = pagination(page)
     return {
@@ -62,19 +63,24 @@ export const payoutMethodRoutes = [
       pagination: { ...numbers, hasNextPage: page.page < numbers.totalPages, hasPreviousPage: page.page > 1 },
     }
   }),
-  post('/api/payout/methods/banks', bankNames, async (context, input) => ({
+  post('/api/payout/methods/banks', CreateBankPayoutMethodInput, bankNames, async (context, input) => ({
     message: 'Bank payout method created successfully',
     data: payoutMethodJson(await createBankPayoutMethod(context, input)),
   })),
-  put('/api/payout/methods/banks/:payout_method_id', updateNames, async (context, input) => ({
-    message: 'Bank payout method updated successfully',
-    data: payoutMethodJson(await updateBankPayoutMethod(context, input)),
-  })),
-  post('/api/payout/methods/wallets', walletNames, async (context, input) => ({
+  put(
+    '/api/payout/methods/banks/:payout_method_id',
+    UpdateBankPayoutMethodInput,
+    updateNames,
+    async (context, input) => ({
+      message: 'Bank payout method updated successfully',
+      data: payoutMethodJson(await updateBankPayoutMethod(context, input)),
+    }),
+  ),
+  post('/api/payout/methods/wallets', CreateWalletPayoutMethodInput, walletNames, async (context, input) => ({
     message: 'Wallet payout method created successfully',
     data: payoutMethodJson(await createWalletPayoutMethod(context, input)),
   })),
-  remove('/api/payout/methods/:payout_method_id', deleteNames, async (context, input) => {
+  remove('/api/payout/methods/:payout_method_id', DeletePayoutMethodInput, deleteNames, async (context, input) => {
     const { customerId } = await deletePayoutMethod(context, input)
     // The contract has the text differ by whose the method was.
     return { message: `${customerId === null ? 'Merchant' : 'Customer'} payout method deleted successfully` }

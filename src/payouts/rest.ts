@@ -2,8 +2,7 @@ import type { z } from 'zod'
 import { formatAmount } from '../money/amount.ts'
 import type { WireNames } from '../rest/route.ts'
 import { post } from '../rest/route.ts'
-import type { CreatePayoutInput } from './create-payout.ts'
-import { createPayout } from './create-payout.ts'
+import { CreatePayoutInput, createPayout } from './create-payout.ts'
 import type { Payout } from './payout.ts'
 import { payoutReason } from './payout.ts'
 
@@ -23,7 +22,7 @@ const bankPayoutNames: WireNames<z.input<typeof CreatePayoutInput>> = {
 }
 
 export const payoutRoutes = [
-  post('/api/payouts/banks', bankPayoutNames, async (context, input) => ({
+  post('/api/payouts/banks', CreatePayoutInput, bankPayoutNames, async (context, input) => ({
     data: payoutJson(await createPayout(context, input)),
   })),
 ]

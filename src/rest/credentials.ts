@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** The API key of a request; `null` when there is none, or two that differ (ruling 12). */
-export function presentedKey(headers: IncomingHttpHeaders): string | null {
-  const own = headers['x-api-key']
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  const key = own === undefined ? bearer : String(own).trim()
-  if (key === undefined || (own !== undefined && headers.authorization !== undefined && bearer !== key)) return null
-  return key
+export function presentedKey({ 'x-api-key': own, authorization }: IncomingHttpHeaders): string | null {
+  // Another scheme than Bearer is not for us: a proxy may have put it there.
+  const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? null
+  if (own === undefined) return bearer
+  const key = String(own).trim()
+  return bearer === null || bearer === key ? key : null
 }

@@ -4,6 +4,7 @@ import type { ErrorCode, FieldFault, Refusal } from '../errors.ts'
 export const statusOfCode: Record<ErrorCode, number> = {
   INVALID_INPUT: 400,
   MALFORMED_JSON: 400,
+  MALFORMED_REQUEST: 400,
   INVALID_TOKEN: 401,
   RESOURCE_NOT_FOUND: 404,
   ENDPOINT_NOT_FOUND: 404,

@@ -1,6 +1,8 @@
+import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput } from '../errors.ts'
+import { faultsOf } from '../input.ts'
 import type { Page } from '../page.ts'
 import { totalPages } from '../page.ts'
 import type { Names } from './errors.ts'
@@ -15,6 +17,8 @@ export type Answer = { readonly message?: string; readonly data?: unknown; reado
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
+  /** The operation's own schema of its input. */
+  readonly schema: z.ZodType
   readonly names: Names
   readonly status: 200 | 201
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<Answer>
@@ -23,17 +27,21 @@ export type Route = {
 /** Creations answer 201: the contract does not say, and the service that it describes does so (ruling 1). */
 const created = 201
 
-type Handler<Input> = (context: Context, input: Input) => Promise<Answer>
-
 const route =
   (method: Route['method'], status: Route['status']) =>
-  <Input>(path: string, names: WireNames<Input>, run: Handler<Input>): Route => ({
+  <Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    names: WireNames<z.input<Schema>>,
+    run: (context: Context, input: z.input<Schema>) => Promise<Answer>,
+  ): Route => ({
     method,
     path,
+    schema,
     names,
     status,
     // The operation itself parses what it is given, so an input that does not fit its type is refused there.
-    run: (context, input) => run(context, input as Input),
+    run: (context, input) => run(context, input as z.input<Schema>),
   })
 
 export const get = route('GET', 200)
@@ -54,22 +62,38 @@ export type Parts = {
  * Unknown names are ignored, except in a body one that is a known name in another spelling: ignoring `customerId` would
  * act for the wrong owner (ruling 13).
  *
- * @throws Refusal INVALID_INPUT for such a name, for a query parameter given twice, and for a body that is no object
+ * @throws Refusal INVALID_INPUT for such a name, for a query parameter given twice, and for a body that is no object;
+ *   with them whatever else is wrong with the input in itself, so that all is reported at once (ruling 3)
  */
-export function unpack({ method, path, names }: Route, { params, query, body }: Parts): Record<string, unknown> {
+export function unpack(
+  { method, path, schema, names }: Route,
+  { params, query, body }: Parts,
+): Record<string, unknown> {
   const isQuery = method === 'GET'
   const source = isQuery ? asRecord(query) : bodyFields(body)
   const inPath = asRecord(params)
   const known = Object.entries(names).filter(([, wire]) => !path.includes(`:${wire}`))
-  const faults = isQuery ? repeatedParameters(known, source) : misspeltFields(known, source)
-  if (faults.length > 0) throw invalidInput(faults)
 
   const input: Record<string, unknown> = {}
   for (const [field, wire] of Object.entries(names)) {
     const from = Object.hasOwn(inPath, wire) ? inPath : source
     if (Object.hasOwn(from, wire)) input[field] = from[wire]
   }
+  const faults = isQuery ? repeatedParameters(known, source) : misspeltFields(known, source)
+  if (faults.length > 0) throw invalidInput([...faults, ...otherFaults(schema, input, { names, faults })])
   return input
+}
+
+/** What else is wrong, in the caller's names, but not that a field is missing which is there under another spelling. */
+function otherFaults(
+  schema: z.ZodType,
+  input: object,
+  { names, faults }: { names: Names; faults: readonly FieldFault[] },
+): FieldFault[] {
+  const spelt = faults.map(({ field }) => fold(field))
+  return faultsOf(schema, input)
+    .map((fault) => ({ ...fault, field: names[fault.field] ?? fault.field }))
+    .filter(({ field }) => !spelt.includes(fold(field)))
 }
 
 /** The pagination object that every list has (contract 4). */

@@ -2,11 +2,9 @@ import type { z } from 'zod'
 import { formatAmount } from '../money/amount.ts'
 import type { WireNames } from '../rest/route.ts'
 import { get, pagination, post } from '../rest/route.ts'
-import type { CreateWalletInput } from './create-wallet.ts'
-import { createWallet } from './create-wallet.ts'
-import { getWallet } from './get-wallet.ts'
-import type { ListCustomerWalletsInput } from './list-wallets.ts'
-import { listCustomerWallets } from './list-wallets.ts'
+import { CreateWalletInput, createWallet } from './create-wallet.ts'
+import { GetWalletInput, getWallet } from './get-wallet.ts'
+import { ListCustomerWalletsInput, listCustomerWallets } from './list-wallets.ts'
 import type { Wallet, WalletAddress } from './wallet.ts'
 
 const createNames: WireNames<z.input<typeof CreateWalletInput>> = {
@@ -25,20 +23,20 @@ const listNames: WireNames<z.input<typeof ListCustomerWalletsInput>> = {
   limit: 'limit',
 }
 
-const getNames: WireNames<{ walletId: string }> = { walletId: 'wallet_id' }
+const getNames: WireNames<z.input<typeof GetWalletInput>> = { walletId: 'wallet_id' }
 
 export const walletRoutes = [
-  post('/api/wallets', createNames, async (context, input) => {
+  post('/api/wallets', CreateWalletInput, createNames, async (context, input) => {
     const wallet = await createWallet(context, input)
     const addresses = wallet.addresses.map((address) => createdAddressJson(wallet, address))
     return { data: { ...walletJson(wallet), addresses } }
   }),
-  get('/api/wallets/:customer_id/customer', listNames, async (context, input) => {
+  get('/api/wallets/:customer_id/customer', ListCustomerWalletsInput, listNames, async (context, input) => {
     const page = await listCustomerWallets(context, input)
     return { data: page.items.map(listedWalletJson), pagination: pagination(page) }
   }),
   // The contract calls the key optional here; a balance is nobody's but its owner's, so it is required (ruling 33).
-  get('/api/wallets/:wallet_id', getNames, async (context, input) => {
+  get('/api/wallets/:wallet_id', GetWalletInput, getNames, async (context, input) => {
     const wallet = await getWallet(context, input)
     return { data: { ...walletJson(wallet), addresses: wallet.addresses.map(addressJson) } }
   }),

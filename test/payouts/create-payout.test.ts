@@ -13,7 +13,19 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     const walletId = await app.wallet({ balance: '100', customerId })
 
     const { status, body } = await app.rest('POST', path, {
-      body: { ...payoutBody, customer_id: customerId, narration: 'For March' },
+      body: {
+        customer_id: customerId,
+        currency: 'USDC',
+        account_number: '0690000031',
+        bank_name: 'Access Bank',
+        bank_code: '044',
+        amount: '40',
+        recipient_name: 'Ada Obi',
+        recipient_currency: 'NGN',
+        recipient_country: 'Nigeria',
+        payment_purpose: 'GIFTS',
+        narration: 'For March',
+      },
     })
 
     expect(status).toBe(201)

@@ -93,6 +93,13 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(200)
   })
 
+  test('ruling 12: another scheme beside x-api-key is not for this service, as where a proxy adds one', async () => {
+    const app = await startApp(engine)
+    const headers = { authorization: 'Basic dXNlcjpwYXNz' }
+    expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
+    expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(401)
+  })
+
   test('ruling 12: both headers with one key are fine, with two keys are refused, even if both are good', async () => {
     const app = await startApp(engine)
     const { apiKey: second } = await createKey(app.service, app.merchant.id)

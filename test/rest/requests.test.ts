@@ -53,6 +53,26 @@ describe.each(everyEngine)('names in a body on %s', (engine) => {
     expect(body.data).toEqual([])
   })
 
+  test('rulings 3 and 13: a misspelt field is reported together with all others, and not as missing too', async () => {
+    const app = await startApp(engine)
+    const { account_number, ...rest } = payoutBody
+    const body = { ...rest, accountNumber: account_number, amount: 1, recipient_country: 'Ghana' }
+    const { body: answer } = await app.rest('POST', '/api/payouts/banks', { body })
+    expect(answer.error.details.fields).toEqual([
+      {
+        field: 'accountNumber',
+        code: 'INVALID_PARAMETER',
+        message: 'accountNumber is not a field: write account_number',
+      },
+      { field: 'amount', code: 'INVALID_FORMAT', message: 'amount must be a string' },
+      {
+        field: 'recipient_country',
+        code: 'INVALID_PARAMETER',
+        message: 'recipient_country must be one of Nigeria, South Africa',
+      },
+    ])
+  })
+
   test('ruling 13: a field that resembles none is ignored', async () => {
     const app = await startApp(engine)
     const others = { customer: absentId, customer_ids: [absentId], id: absentId, status: 'closed', balance: '1000000' }
@@ -183,6 +203,7 @@ describe.each(everyEngine)('text on %s', (engine) => {
     ['Hangul, composed', '\u1112\u1161\u11ab', '한'],
     ['not folded further', 'ﬁ ² Ⅳ ｱ', 'ﬁ ² Ⅳ ｱ'],
     ['Arabic', 'إيجار', 'إيجار'],
+    ['with a direction mark', 'محمد\u200f', 'محمد\u200f'],
     ['with a joiner', 'نامه\u200cای', 'نامه\u200cای'],
     ['emoji of several code points', '👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦'],
     ['markup', '<b>Rent</b> & "more"', '<b>Rent</b> & "more"'],

@@ -24,7 +24,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
     const service = { ...app.service, db: { ...app.db, ping } }
     const server = createServer({ service, logger: createLogger('silent'), rateLimit: null })
-    expect((await server.inject('/readyz')).statusCode).toBe(500)
+    expect((await server.inject('/readyz')).statusCode).toBe(503)
     expect((await server.inject('/livez')).statusCode).toBe(200)
   })
 
@@ -50,7 +50,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
 
 describe.each(everyEngine)('the log on %s', (engine) => {
   const secrets = {
-    account: '0690000031',
+    account: '0690000032',
     iban: 'GB82WEST12345698765432',
     address: walletMethodBody.wallet_address,
     name: 'Ada Obi',

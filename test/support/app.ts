@@ -154,7 +154,7 @@ export const dullCustomer = {
 /** The body of a payout to a Nigerian bank that nothing is wrong with. */
 export const payoutBody = {
   currency: 'USDC',
-  account_number: '0690000031',
+  account_number: '0690000032',
   bank_name: 'Access Bank',
   bank_code: '044',
   amount: '40',
@@ -168,7 +168,7 @@ export const payoutBody = {
 export const bankMethodBody = {
   type: 'BANK',
   account_name: 'Ada Obi',
-  account_number: '0690000031',
+  account_number: '0690000032',
   bank_name: 'Access Bank',
   currency: 'NGN',
   bank_code: '044',
