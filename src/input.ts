@@ -64,6 +64,7 @@ export const uuid = () =>
 /** An amount above zero in the form of ruling 36, read exactly. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {
+    if (value === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
     const amount = parseAmount(value)
     if (amount !== null && amount > 0n) return amount
     return refuse(

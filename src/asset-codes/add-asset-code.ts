@@ -21,7 +21,7 @@ export const AddAssetCodeInput = z.object({
  *
  * @throws Refusal INVALID_INPUT, also when the code exists or networks do not fit the type
  */
-export function addAssetCode(service: Service, input: z.input<typeof AddAssetCodeInput>): Promise<AssetCode> {
+export async function addAssetCode(service: Service, input: z.input<typeof AddAssetCodeInput>): Promise<AssetCode> {
   const { assetType, code, minorUnitPlaces, networks: names } = parse(AddAssetCodeInput, input, faultsOf(input))
   return service.db.write(async (tx) => {
     if (await assetCodeByCode(tx, { code })) {

@@ -9,7 +9,7 @@ import { setCustomerClosed } from './repository.ts'
  *
  * @throws Refusal RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
-export function closeCustomer(context: Context, { customerId }: { customerId: string }): Promise<Customer> {
+export async function closeCustomer(context: Context, { customerId }: { customerId: string }): Promise<Customer> {
   return context.db.write(async (tx) => {
     const customer = requireActive(await findCustomer(tx, context, customerId))
     const { merchantId, id } = customer

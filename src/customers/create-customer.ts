@@ -48,7 +48,7 @@ export const CreateCustomerInput = z.object({
  *   name, a business its business name
  * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
  */
-export function createCustomer(context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> {
+export async function createCustomer(context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> {
   const request = parse(CreateCustomerInput, input, missingNames(input))
   return once(context, {
     request,

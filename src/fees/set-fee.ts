@@ -34,7 +34,7 @@ export const SetFeeInput = z.object({
  * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` meaning half a per cent
  * @throws Refusal INVALID_INPUT
  */
-export function setFee(service: Service, input: z.input<typeof SetFeeInput>): Promise<Fee> {
+export async function setFee(service: Service, input: z.input<typeof SetFeeInput>): Promise<Fee> {
   return service.db.write(async (tx) => {
     const assets = await assetCodesWithNetworks(tx)
     const faults = [

@@ -13,7 +13,7 @@ export const CreateMerchantInput = z.object({ name: text() })
  *
  * @throws Refusal INVALID_INPUT
  */
-export function createMerchant(
+export async function createMerchant(
   service: Service,
   input: z.input<typeof CreateMerchantInput>,
   key: ApiKey = newApiKey(service.mode),

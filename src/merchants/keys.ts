@@ -18,7 +18,7 @@ export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
  *
  * @throws Refusal RESOURCE_NOT_FOUND, INVALID_INPUT when the merchant has two live keys already
  */
-export function createKey(
+export async function createKey(
   service: Service,
   merchantId: string,
   key: ApiKey = newApiKey(service.mode),
@@ -37,7 +37,7 @@ export function createKey(
  *
  * @throws Refusal RESOURCE_NOT_FOUND
  */
-export function rotateKey(
+export async function rotateKey(
   service: Service,
   merchantId: string,
 ): Promise<{ id: string; apiKey: string; revoked: string[] }> {
@@ -53,7 +53,7 @@ export function rotateKey(
  *
  * @throws Refusal RESOURCE_NOT_FOUND when there is no such live key
  */
-export function revokeKey(service: Service, keyId: string): Promise<{ id: string }> {
+export async function revokeKey(service: Service, keyId: string): Promise<{ id: string }> {
   return service.db.write(async (tx) => {
     const [revoked] = await revokeApiKeyRow(tx, { id: keyId, revokedAt: timestamp(service.now()) })
     if (!revoked) throw notFound('Live API key')

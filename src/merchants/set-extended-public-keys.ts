@@ -20,7 +20,7 @@ export const SetExtendedPublicKeysInput = z.object({
  * @throws Refusal INVALID_INPUT for what is no such key, a private key, or in live mode the sandbox's own;
  *   RESOURCE_NOT_FOUND
  */
-export function setMerchantKeys(
+export async function setMerchantKeys(
   service: Service,
   input: z.input<typeof SetExtendedPublicKeysInput>,
 ): Promise<Merchant> {

@@ -16,7 +16,7 @@ export const DeletePayoutMethodInput = z.object({ payoutMethodId: z.string(), cu
  * @returns the method as it was
  * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND
  */
-export function deletePayoutMethod(
+export async function deletePayoutMethod(
   context: Context,
   input: z.input<typeof DeletePayoutMethodInput>,
 ): Promise<PayoutMethod> {

@@ -53,7 +53,7 @@ type Request = z.output<typeof CreatePayoutInput>
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED, RATE_UNAVAILABLE, WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export function createPayout(context: Context, input: z.input<typeof CreatePayoutInput>): Promise<Payout> {
+export async function createPayout(context: Context, input: z.input<typeof CreatePayoutInput>): Promise<Payout> {
   const request = parse(CreatePayoutInput, input, corridorFault(input))
 
   return once(context, {

@@ -32,7 +32,7 @@ export const SettlePayoutInput = z.object({
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT,
  *   BALANCE_LIMIT_EXCEEDED
  */
-export function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
+export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
   const { payoutId, status, cause } = parse(SettlePayoutInput, input)
   return context.db.write(async (tx) => {
     const payout = await findPayout(tx, context, payoutId)

@@ -26,7 +26,7 @@ export const SetRateInput = z.object({
  * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC
  * @throws Refusal INVALID_INPUT
  */
-export function setRate(service: Service, input: z.input<typeof SetRateInput>): Promise<Rate> {
+export async function setRate(service: Service, input: z.input<typeof SetRateInput>): Promise<Rate> {
   return service.db.write(async (tx) => {
     const assets = await assetCodesWithNetworks(tx)
     const faults = [

@@ -21,7 +21,7 @@ export type Deposit = RowOf<'deposits'>
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
  *   BALANCE_LIMIT_EXCEEDED
  */
-export function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
+export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
   const { walletId, amount, reference } = parse(DepositInput, input)
   const { merchantId, db } = context
   return db.write(async (tx) => {

@@ -9,7 +9,7 @@ import { insertPooledAddress, pooledAddressByAddress } from './repository.ts'
  *
  * @throws Refusal INVALID_INPUT that names the first lines that are no addresses; then none is added
  */
-export function importSolanaAddresses(
+export async function importSolanaAddresses(
   context: Context,
   { addresses }: { addresses: readonly string[] },
 ): Promise<{ added: number; known: number }> {

@@ -45,7 +45,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['{}', 'INVALID_FORMAT'],
     ['{"amount":"5"}', 'INVALID_FORMAT'],
     ['null', 'MISSING_REQUIRED_FIELD'],
-    ['""', 'INVALID_FORMAT'],
+    ['""', 'MISSING_REQUIRED_FIELD'],
   ])('is refused as the JSON value %s', async (json, code) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
