@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
-import type { Params, Tx } from './query.ts'
+import type { Page } from '../page.ts'
+import { offsetOf } from '../page.ts'
+import type { Params, Reader, Tx } from './query.ts'
 import { from, into, queryOne, statementOne } from './query.ts'
 
 /** The merchant's dense sequences; those of an owner end in its id. */
@@ -19,6 +21,20 @@ export async function nextInSequence(tx: Tx, merchantId: string, name: SequenceN
   const row = await advance(tx, { merchantId, name })
   if (!row) throw new Error(`the sequence ${name} did not advance`)
   return row.latest
+}
+
+/**
+ * A page of rows that are numbered densely and never deleted, newest first: the total is the latest number, and any page
+ * starts at a known one. `rows` fetches up to `limit` rows at or below a number.
+ */
+export async function pageOfSequence<Item>(
+  db: Reader,
+  { merchantId, name, page, limit }: { merchantId: string; name: SequenceName; page: number; limit: number },
+  rows: (start: { fromSequence: number; limit: number }) => Promise<Item[]>,
+): Promise<Page<Item>> {
+  const total = (await latestInSequence(db, { merchantId, name }))?.latest ?? 0
+  const fromSequence = total - offsetOf({ page, limit })
+  return { items: fromSequence > 0 ? await rows({ fromSequence, limit }) : [], total, page, limit }
 }
 
 const advance = statementOne((p: Params<Sequence>) =>
