@@ -1,3 +1,5 @@
+import type { Amount } from './money/amount.ts'
+
 /** Every code that a request can be refused with; each door maps all of them (rulings 2 to 9). */
 export const errorCodes = [
   'INVALID_INPUT',
@@ -33,11 +35,11 @@ export type FieldFaultCode = (typeof fieldFaultCodes)[number]
 /** A faulty field: `field` is the operation's own name for it, `message` a predicate such as `must be one of NGN, ZAR`. */
 export type FieldFault = { readonly field: string; readonly code: FieldFaultCode; readonly message: string }
 
-/** What a refusal says beyond its sentence; amounts are strings of eight places. */
+/** What a refusal says beyond its sentence. */
 export type RefusalDetails = {
   readonly fields?: readonly FieldFault[]
-  readonly available?: string
-  readonly required?: string
+  readonly available?: Amount
+  readonly required?: Amount
 }
 
 /** An expected refusal: thrown before anything is written, and answered in full to the caller. */

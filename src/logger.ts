@@ -2,6 +2,9 @@ import type { DestinationStream, Logger } from 'pino'
 import { pino } from 'pino'
 import type { Config } from './config.ts'
 
+/** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */
+const unwrittenLimitBytes = 64 * 1024 * 1024
+
 /**
  * JSON lines on standard output, without API keys and account numbers.
  *
@@ -10,7 +13,7 @@ import type { Config } from './config.ts'
  */
 export function createLogger(
   level: Config['logLevel'],
-  destination: DestinationStream = pino.destination({ dest: 1, sync: false }),
+  destination: DestinationStream = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes }),
 ): Logger {
   return pino(
     {

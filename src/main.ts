@@ -4,6 +4,7 @@ import { readConfig } from './config.ts'
 import type { Service } from './context.ts'
 import { createService } from './context.ts'
 import { openDatabase } from './database/open.ts'
+import { claimMode } from './installation/claim-mode.ts'
 import { createLogger } from './logger.ts'
 import { createServer } from './server.ts'
 
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
     },
   })
   const service = createService({ db, mode: config.mode })
+  await claimMode(service)
   const hasDemo = await prepareDemo(service)
   const app = createServer({ service, logger, rateLimit: config.rateLimit })
   const address = await app.listen({ host: config.host, port: config.port })

@@ -1,5 +1,4 @@
 import { Refusal } from './errors.ts'
-import type { Clock } from './ids.ts'
 
 /**
  * Lets a request of a merchant pass or refuses it, and sets the headers that tell how much is left.
@@ -13,12 +12,14 @@ type Bucket = { tokens: number; filledAt: number }
 /**
  * A token bucket for each merchant: `perSecond` requests at once, refilled evenly.
  *
+ * @param elapsed milliseconds since any moment; not the time of day, which may step back and shut everyone out
+ *
  * It says `RateLimit` and `RateLimit-Policy` as the IETF draft has them. Buckets that are full again are forgotten, so
  * memory follows the number of merchants that are active.
  */
-export function rateLimiter(perSecond: number, now: Clock): RateLimiter {
+export function rateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const buckets = new Map<string, Bucket>()
-  let sweptAt = now()
+  let sweptAt = elapsed()
 
   function bucketOf(merchantId: string, at: number): Bucket {
     const bucket = buckets.get(merchantId) ?? { tokens: perSecond, filledAt: at }
@@ -35,7 +36,7 @@ export function rateLimiter(perSecond: number, now: Clock): RateLimiter {
   }
 
   return (merchantId, setHeader) => {
-    const at = now()
+    const at = elapsed()
     sweep(at)
     const bucket = bucketOf(merchantId, at)
     const isOver = bucket.tokens < 1

@@ -16,17 +16,25 @@ export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger
   readonly rateLimit: number | null
+  /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
+  readonly elapsed?: () => number
 }
 
 /** The HTTP host with both doors, ready to listen or to be injected into. */
-export function createServer({ service, logger, rateLimit }: ServerOptions): FastifyInstance {
+export function createServer({
+  service,
+  logger,
+  rateLimit,
+  elapsed = () => performance.now(),
+}: ServerOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
     bodyLimit: bodyLimitBytes,
-    // A client that sends slowly holds a socket, never longer than this.
+    // A client that sends slowly holds a socket for this long, and until the next look at all of them.
     requestTimeout: 30_000,
+    http: { connectionsCheckingInterval: 5_000 },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384 },
@@ -62,7 +70,7 @@ export function createServer({ service, logger, rateLimit }: ServerOptions): Fas
 
   addHealth(app, service)
   app.register(async (scope) => {
-    addRestRoutes(scope, service, rateLimit === null ? null : rateLimiter(rateLimit, service.now))
+    addRestRoutes(scope, service, rateLimit === null ? null : rateLimiter(rateLimit, elapsed))
   })
   return app
 }

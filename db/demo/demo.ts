@@ -2,12 +2,12 @@ import type { Context, Service } from '../../src/context.ts'
 import { createContext, createService } from '../../src/context.ts'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { Tx } from '../../src/database/query.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
-import { timestamp } from '../../src/ids.ts'
 import type { ApiKey } from '../../src/merchants/api-key.ts'
-import { formatApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
+import { formatApiKey } from '../../src/merchants/api-key.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
-import { createKey, revokeKey } from '../../src/merchants/keys.ts'
 import { allMerchants, apiKeyById } from '../../src/merchants/repository.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
@@ -16,8 +16,6 @@ import { setRate } from '../../src/rates/set-rate.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './story.ts'
-
-const demoMerchantName = 'Demo merchant'
 
 /** The demo merchant's key: the same everywhere, so that examples work when pasted. Live mode refuses it. */
 export const demoKey: ApiKey = {
@@ -30,28 +28,32 @@ export const demoApiKey = formatApiKey(demoKey)
 /**
  * Gives an empty database the demo merchant, by calling operations as anyone would; its month of history ends now.
  *
- * The fixed key comes last, so a seeding that was cut short is not taken for a whole one.
- *
  * @returns whether the demo is there; it is not where somebody else's merchants are
  */
 export async function seedDemo(service: Service): Promise<boolean> {
   if (await apiKeyById(service.db, { id: demoKey.id })) return true
-  const merchants = await allMerchants(service.db, {})
-  if (merchants.some(({ name }) => name !== demoMerchantName)) return false
+  return service.db.write(async (tx) => {
+    if (await apiKeyById(tx, { id: demoKey.id })) return true
+    if ((await allMerchants(tx, {})).length > 0) return false
+    const past = createService({
+      db: withinTransaction(service.db, tx),
+      mode: 'sandbox',
+      clock: lastMonth(service.now()),
+    })
+    const merchant = await createMerchant(past, { name: 'Demo merchant' }, demoKey)
+    await setPrices(past)
+    await tellStory(createContext(past, merchant.id))
+    return true
+  })
+}
 
-  const past = createService({ ...service, clock: clockOfLastMonth(service.now()) })
-  const merchant = await createMerchant(past, { name: demoMerchantName })
-  await setPrices(past)
-  await tellStory(createContext(past, merchant.id))
-
-  const firstKey = parseApiKey(merchant.apiKey)
-  if (firstKey) await revokeKey(service, firstKey.id)
-  await createKey(service, merchant.id, demoKey)
-  return true
+/** Makes the operations' own transactions part of this one, so that the demo is there as a whole or not at all, once. */
+function withinTransaction(db: Database, tx: Tx): Database {
+  return { ...db, execute: tx.execute, write: (operation) => operation(tx) }
 }
 
 /** Starts thirty days ago and moves on by five hours whenever it is read, until it reaches now. */
-function clockOfLastMonth(now: number): () => number {
+function lastMonth(now: number): () => number {
   const step = 5 * 60 * 60 * 1000
   let at = now - 30 * 24 * 60 * 60 * 1000
   return () => {
@@ -61,9 +63,8 @@ function clockOfLastMonth(now: number): () => number {
 }
 
 async function setPrices(service: Service): Promise<void> {
-  const effectiveAt = timestamp(service.now())
-  for (const rate of rates) await setRate(service, { ...rate, effectiveAt })
-  for (const fee of fees) await setFee(service, { ...fee, effectiveAt })
+  for (const rate of rates) await setRate(service, rate)
+  for (const fee of fees) await setFee(service, fee)
 }
 
 async function tellStory(context: Context): Promise<void> {

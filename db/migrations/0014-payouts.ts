@@ -46,6 +46,7 @@ export const payouts: Migration = {
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('payouts_key', ['merchant_id', 'id'])
         .addForeignKeyConstraint('payouts_wallet', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id'])
+        .addForeignKeyConstraint('payouts_customer', ['merchant_id', 'customer_id'], 'customers', ['merchant_id', 'id'])
         .addForeignKeyConstraint('payouts_transfer', ['merchant_id', 'transfer_id'], 'transfers', [
           'merchant_id',
           'id',

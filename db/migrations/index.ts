@@ -14,6 +14,7 @@ import { deposits } from './0012-deposits.ts'
 import { payoutMethods } from './0013-payout-methods.ts'
 import { payouts } from './0014-payouts.ts'
 import { payoutEvents } from './0015-payout-events.ts'
+import { installation } from './0016-installation.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   payoutMethods,
   payouts,
   payoutEvents,
+  installation,
 ]

@@ -14,9 +14,10 @@ import { setFee } from '../fees/set-fee.ts'
 import { fill } from '../fill/fill.ts'
 import { parseUuid } from '../ids.ts'
 import { createMerchant } from '../merchants/create-merchant.ts'
+import { findMerchant } from '../merchants/find-merchant.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../merchants/keys.ts'
-import { allMerchants, merchantById } from '../merchants/repository.ts'
-import { setMerchantKeys } from '../merchants/set-extended-public-keys.ts'
+import { allMerchants } from '../merchants/repository.ts'
+import { setExtendedPublicKeys } from '../merchants/set-extended-public-keys.ts'
 import { merchantOfPayout } from '../payouts/repository.ts'
 import { settlePayout } from '../payouts/settle-payout.ts'
 import { setRate } from '../rates/set-rate.ts'
@@ -168,8 +169,8 @@ export const commands: Readonly<Record<string, Command>> = {
   demo: {
     summary: 'Gives an empty database the demo merchant and shows its fixed key.',
     run: async (service) => {
-      if (service.mode !== 'sandbox') throw new Refusal('INVALID_INPUT', 'The demo exists in MODE=sandbox only.')
-      if (!(await seedDemo(service))) throw new Refusal('INVALID_INPUT', 'The database is not empty.')
+      if (!(await seedDemo(sandboxOnly(service, 'demo'))))
+        throw new Refusal('INVALID_INPUT', 'The database is not empty.')
       return { apiKey: demoApiKey }
     },
   },
@@ -185,7 +186,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     run: (service, _, options) =>
       fill(
-        service,
+        sandboxOnly(service, 'fill'),
         {
           merchants: wholeNumber('merchants', options.merchants ?? '1'),
           customers: wholeNumber('customers', options.customers ?? '100'),
@@ -239,15 +240,14 @@ async function contextOf(
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: Options) {
   const merchantId = word(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  const merchant = await setMerchantKeys(service, keys)
+  const merchant = await setExtendedPublicKeys(service, keys)
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const pool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
   return { ...merchant, solana: pool }
 }
 
 async function newCustomer(service: Service, words: readonly string[], options: Options) {
-  const merchant = await merchantById(service.db, { id: word(words, 0) })
-  if (!merchant) throw notFound('Merchant')
+  const merchant = await findMerchant(service.db, word(words, 0))
   // The contract wants an address of every customer; an operator who has none yet leaves it open.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
   const customer = await createCustomer(createContext(service, merchant.id), {
@@ -263,6 +263,12 @@ async function newCustomer(service: Service, words: readonly string[], options: 
     country,
   })
   return { id: customer.id }
+}
+
+/** Invented data must never meet a live merchant. */
+function sandboxOnly(service: Service, command: string): Service {
+  if (service.mode === 'sandbox') return service
+  throw new Refusal('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
 }
 
 function wholeNumber(option: string, text: string): number {

@@ -3,6 +3,7 @@ import { readConfig } from '../config.ts'
 import { createService } from '../context.ts'
 import { openDatabase } from '../database/open.ts'
 import { Refusal } from '../errors.ts'
+import { claimMode } from '../installation/claim-mode.ts'
 import { formatAmount } from '../money/amount.ts'
 import type { Command } from './commands.ts'
 import { commands } from './commands.ts'
@@ -44,6 +45,7 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
   })
   try {
     const service = createService({ db, mode: config.mode })
+    await claimMode(service)
     const result = await command.run(service, words, options)
     return { result, code: command.hasFailed?.(result) ? 1 : 0 }
   } finally {

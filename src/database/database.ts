@@ -5,8 +5,9 @@ export type Database = Reader & {
   /**
    * Runs `operation` in a transaction of its own and answers only when that is durable.
    *
-   * The operation may wait for nothing but its own statements, may run again after a conflict, and should check before
-   * it writes; whatever it throws rolls it back alone.
+   * The operation may wait for nothing but its own statements and should check before it writes; whatever it throws
+   * rolls it back alone. It may run again: after a `Conflict`, and on an engine with many writers after a serialization
+   * failure, a deadlock or a unique violation, because by then it may find what it did not find before.
    *
    * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked)
    */
@@ -23,6 +24,9 @@ export type Database = Reader & {
 
 /** `writes` are operations that committed, `commits` the transactions that they shared. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number }
+
+/** Thrown by an operation that lost a race to another writer; with one writer, as on SQLite, that can't happen. */
+export class Conflict extends Error {}
 
 /** What opening a database takes: where it is, and what to do when a commit's outcome can't be known. */
 export type DatabaseOptions = {

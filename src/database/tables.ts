@@ -10,6 +10,11 @@ import { amount, generated, integer, json, nullable, text, timestamp, uuid } fro
  * `customerId is null` would need another query.
  */
 export const tables = {
+  installation: {
+    id: integer(),
+    mode: text<'sandbox' | 'live'>(),
+    createdAt: timestamp(),
+  },
   merchants: {
     id: uuid(),
     name: text(),

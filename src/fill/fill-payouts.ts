@@ -7,14 +7,14 @@ import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import type { Leg, TransferKind } from '../ledger/post-transfer.ts'
-import { insertEntry, insertTransfer } from '../ledger/repository.ts'
+import { recordTransfer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
 import { paymentPurposes, payoutAssetCodes } from '../payouts/payout.ts'
 import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
 import { transactionId } from '../payouts/transaction-id.ts'
-import type { Rate } from '../rates/rate.ts'
+import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { insertDeposit, walletsOfMerchant } from '../wallets/repository.ts'
 import type { Progress } from './fill.ts'
@@ -64,7 +64,7 @@ export async function fillPayouts(
 }
 
 /** What prices a payout from an asset to a bank's currency. */
-type Prices = Map<string, { rate: Rate; fee: Fee | null }>
+type Prices = Map<string, { rate: RateInForce; fee: Fee | null }>
 
 async function pricesOf({ db, now }: Context): Promise<Prices> {
   const at = timestamp(now())
@@ -174,7 +174,7 @@ async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount
   })
 }
 
-/** One transfer with its entries; the wallet's entry moves the book that is kept of it. */
+/** One transfer; where the wallet is among the legs, it moves the book that is kept of it. */
 async function write(
   tx: Tx,
   context: Context,
@@ -183,29 +183,13 @@ async function write(
   debits: readonly Leg[],
   credits: readonly Leg[],
 ): Promise<string> {
-  const { merchantId } = context
-  const transferId = context.newId()
-  await insertTransfer(tx, {
-    merchantId,
-    id: transferId,
-    kind,
-    assetCode: book.currency,
-    createdAt: timestamp(context.now()),
-  })
-  let line = 0
-  for (const direction of ['debit', 'credit'] as const) {
-    for (const { accountId, amount } of direction === 'debit' ? debits : credits) {
-      if (amount === 0n) continue
-      const isBook = accountId === book.id
-      if (isBook) {
-        book.balance += direction === 'debit' ? -amount : amount
-        book.entryCount++
-      }
-      const place = isBook
-        ? { sequence: book.entryCount, balanceAfter: book.balance }
-        : { sequence: null, balanceAfter: null }
-      await insertEntry(tx, { merchantId, transferId, line: ++line, accountId, direction, amount, ...place })
-    }
+  const debit = debits.find(({ accountId }) => accountId === book.id)
+  const credit = credits.find(({ accountId }) => accountId === book.id)
+  if (debit || credit) {
+    book.balance += (credit?.amount ?? 0n) - (debit?.amount ?? 0n)
+    book.entryCount++
   }
-  return transferId
+  const place = { sequence: book.entryCount, balanceAfter: book.balance }
+  const transfer = { kind, assetCode: book.currency, debits, credits }
+  return recordTransfer(tx, context, transfer, debit || credit ? { walletId: book.id, place } : null)
 }

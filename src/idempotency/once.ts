@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Context } from '../context.ts'
+import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
@@ -54,12 +55,14 @@ export function once<Result>(
   })
 }
 
-/** Absent fields are left out, so that a field which a later version adds does not change what earlier requests gave. */
+/**
+ * A key of a payout is remembered for ever, so the fingerprint of a request must never change: fields are taken by name,
+ * not in their order, and absent ones are left out, because a later version may move some and add others.
+ */
 function fingerprintOf(request: object): string {
-  const text = JSON.stringify(request, (_, value: unknown) => {
-    if (value === null) return undefined
-    return typeof value === 'bigint' ? value.toString() : value
-  })
+  const given = Object.entries(request).filter(([, value]) => value !== null)
+  const byName = Object.fromEntries(given.sort(([one], [other]) => (one < other ? -1 : 1)))
+  const text = JSON.stringify(byName, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
   return hash('sha256', text, 'base64url')
 }
 
@@ -78,7 +81,9 @@ export function keyMemory<Result>(context: Context, operation: string): Memory<R
     },
     keep: async (tx, { key, fingerprint }, result) => {
       await deleteExpiredKeys(tx, { merchantId, oldest: oldest(), limit: 10 })
-      await insertKey(tx, { merchantId, operation, key, fingerprint, result, createdAt: timestamp(context.now()) })
+      const createdAt = timestamp(context.now())
+      const row = { merchantId, operation, key, fingerprint, result, createdAt, oldest: oldest() }
+      if (!(await insertKey(tx, row))) throw new Conflict('another request kept the same idempotency key')
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { from, into, queryOne, remove, statement } from '../database/query.ts'
+import { from, into, queryOne, remove, statement, statementOne } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 
 /** What a key answered, unless that is older than `oldest`. */
@@ -12,8 +12,8 @@ export const keyByName = queryOne((p: Params<{ merchantId: string; operation: st
     .where('createdAt', '>=', p.oldest),
 )
 
-/** Keeps what a key answered, in place of an answer whose time is over. */
-export const insertKey = statement((p: Params<RowOf<'idempotencyKeys'>>) =>
+/** Keeps what a key answered, in place of one from before `oldest`; `null` when a later one is there. */
+export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { oldest: string }>) =>
   into('idempotencyKeys')
     .values({
       merchantId: p.merchantId,
@@ -26,8 +26,10 @@ export const insertKey = statement((p: Params<RowOf<'idempotencyKeys'>>) =>
     .onConflict((conflict) =>
       conflict
         .columns(['merchantId', 'operation', 'key'])
-        .doUpdateSet({ fingerprint: p.fingerprint, result: p.result, createdAt: p.createdAt }),
-    ),
+        .doUpdateSet({ fingerprint: p.fingerprint, result: p.result, createdAt: p.createdAt })
+        .where('idempotencyKeys.createdAt', '<', p.oldest),
+    )
+    .returning('key'),
 )
 
 /** Removes up to `limit` of the merchant's keys that are older than `oldest`, the oldest first. */

@@ -94,7 +94,14 @@ async function moveWalletBalance(
   throw new Error('a transfer has its wallet on exactly one side')
 }
 
-async function recordTransfer(
+/**
+ * Writes a transfer with its entries, and changes no balance: `wallet` says where the wallet's entry stands in its statement.
+ *
+ * For bulk work that keeps balances itself; everyone else posts a transfer.
+ *
+ * @returns the transfer's id
+ */
+export async function recordTransfer(
   tx: Tx,
   context: Context,
   { kind, assetCode, debits, credits }: ClearingRequest,

@@ -5,7 +5,8 @@ import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
-import { apiKeysOfMerchant, insertApiKey, merchantById, revokeApiKeyRow } from './repository.ts'
+import { findMerchant } from './find-merchant.ts'
+import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
 /** Keys of one merchant that work at the same time: the old and the new one of a rotation. */
 export const liveKeyLimit = 2
@@ -67,14 +68,14 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
  * @throws Refusal RESOURCE_NOT_FOUND
  */
 export async function listKeys(service: Service, merchantId: string): Promise<ApiKeySummary[]> {
-  if (!(await merchantById(service.db, { id: merchantId }))) throw notFound('Merchant')
-  const keys = await apiKeysOfMerchant(service.db, { merchantId })
+  const { id } = await findMerchant(service.db, merchantId)
+  const keys = await apiKeysOfMerchant(service.db, { merchantId: id })
   return keys.map(({ secretHash: _, ...key }) => key)
 }
 
 async function liveKeys(tx: Tx, merchantId: string) {
-  if (!(await merchantById(tx, { id: merchantId }))) throw notFound('Merchant')
-  const keys = await apiKeysOfMerchant(tx, { merchantId })
+  const { id } = await findMerchant(tx, merchantId)
+  const keys = await apiKeysOfMerchant(tx, { merchantId: id })
   return keys.filter(({ revokedAt }) => revokedAt === null)
 }
 

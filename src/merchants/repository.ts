@@ -38,9 +38,17 @@ export const markKeyUsed = statement((p: Params<{ id: string; usedAt: string; be
 )
 
 /** Sets the account-level public keys from which the merchant's deposit addresses are derived. */
-export const setExtendedPublicKeys = statement(
+export const updateExtendedPublicKeys = statement(
   (p: Params<{ id: string; evmExtendedPublicKey: string | null; tronExtendedPublicKey: string | null }>) =>
     change('merchants')
       .set({ evmExtendedPublicKey: p.evmExtendedPublicKey, tronExtendedPublicKey: p.tronExtendedPublicKey })
       .where('id', '=', p.id),
+)
+
+/** Another merchant than `merchantId` that derives its addresses from this key; an operator's view. */
+export const otherMerchantWithKey = queryOne((p: Params<{ merchantId: string; key: string }>) =>
+  from('merchants')
+    .select('id')
+    .where('id', '<>', p.merchantId)
+    .where(({ or, eb }) => or([eb('evmExtendedPublicKey', '=', p.key), eb('tronExtendedPublicKey', '=', p.key)])),
 )

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { Service } from '../context.ts'
+import type { Tx } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
-import { notFound } from '../errors.ts'
+import { invalidInput } from '../errors.ts'
 import { optionalText, parse } from '../input.ts'
 import { parseExtendedPublicKey } from '../networks/derive-address.ts'
 import { sandboxExtendedPublicKeys } from '../networks/sandbox-addresses.ts'
+import { findMerchant } from './find-merchant.ts'
 import type { Merchant } from './merchant.ts'
-import { merchantById, setExtendedPublicKeys } from './repository.ts'
+import { otherMerchantWithKey, updateExtendedPublicKeys } from './repository.ts'
 
 export const SetExtendedPublicKeysInput = z.object({
   merchantId: z.string(),
@@ -20,7 +22,7 @@ export const SetExtendedPublicKeysInput = z.object({
  * @throws Refusal INVALID_INPUT for what is no such key, a private key, or in live mode the sandbox's own;
  *   RESOURCE_NOT_FOUND
  */
-export async function setMerchantKeys(
+export async function setExtendedPublicKeys(
   service: Service,
   input: z.input<typeof SetExtendedPublicKeysInput>,
 ): Promise<Merchant> {
@@ -29,16 +31,29 @@ export async function setMerchantKeys(
     ...keyFault(service, 'tronExtendedPublicKey', input.tronExtendedPublicKey),
   ])
   return service.db.write(async (tx) => {
-    const merchant = await merchantById(tx, { id: request.merchantId })
-    if (!merchant) throw notFound('Merchant')
+    const merchant = await findMerchant(tx, request.merchantId)
+    await refuseSharedKeys(tx, service, { ...request, merchantId: merchant.id })
     const changed = {
       ...merchant,
       evmExtendedPublicKey: request.evmExtendedPublicKey ?? merchant.evmExtendedPublicKey,
       tronExtendedPublicKey: request.tronExtendedPublicKey ?? merchant.tronExtendedPublicKey,
     }
-    await setExtendedPublicKeys(tx, changed)
+    await updateExtendedPublicKeys(tx, changed)
     return changed
   })
+}
+
+/** Two merchants with one key would be given the same addresses, and nobody could tell whose deposit came in. */
+async function refuseSharedKeys(
+  tx: Tx,
+  { mode }: Service,
+  { merchantId, ...keys }: z.output<typeof SetExtendedPublicKeysInput>,
+): Promise<void> {
+  for (const [field, key] of Object.entries(keys)) {
+    if (mode === 'live' && key !== null && (await otherMerchantWithKey(tx, { merchantId, key }))) {
+      throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must not be the key of another merchant' }])
+    }
+  }
 }
 
 function keyFault({ mode }: Service, field: string, key: string | null | undefined): FieldFault[] {

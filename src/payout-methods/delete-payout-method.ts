@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
 import { optional, parse, uuid } from '../input.ts'
 import { countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
@@ -23,7 +24,7 @@ export async function deletePayoutMethod(
   const request = parse(DeletePayoutMethodInput, input)
   return context.db.write(async (tx) => {
     const method = await findOwnedPayoutMethod(tx, context, request)
-    await deletePayoutMethodRow(tx, method)
+    if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
     await countMethod(tx, method, -1)
     return method
   })

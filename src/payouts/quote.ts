@@ -7,14 +7,11 @@ import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount } from '../money/amount.ts'
 import { convertAtRate, feeOn } from '../money/rate.ts'
-import type { Rate } from '../rates/rate.ts'
+import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { oldestWalletWith } from '../wallets/repository.ts'
 
 type PayoutTerms = { readonly assetCode: string; readonly recipientCurrency: string; readonly amount: Amount }
-
-/** Minor units of every currency that can be paid out to: kobo and cents. */
-const minorUnitPlaces = 2
 
 /** The price of a payout now: `fee` is null where none was ever set, `total` is what leaves the wallet. */
 export type Quote = {
@@ -38,10 +35,10 @@ export async function quotePayout(db: Reader, context: Context, terms: PayoutTer
 }
 
 /** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */
-export function priceOf(amount: Amount, { rate: { rate }, fee: tariff }: { rate: Rate; fee: Fee | null }): Quote {
+export function priceOf(amount: Amount, { rate, fee: tariff }: { rate: RateInForce; fee: Fee | null }): Quote {
   const fee = tariff && feeOn(amount, tariff)
-  const amountFiat = convertAtRate(amount, rate, minorUnitPlaces)
-  return { exchangeRate: rate, amountFiat, fee, total: amount + (fee ?? 0n) }
+  const amountFiat = convertAtRate(amount, rate.rate, rate.minorUnitPlaces)
+  return { exchangeRate: rate.rate, amountFiat, fee, total: amount + (fee ?? 0n) }
 }
 
 /**
@@ -60,7 +57,7 @@ export async function findPayingWallet(
   if (wallet) return wallet
   const oldest = await oldestWalletWith(db, { ...owner, balance: 0n })
   if (!oldest) throw new Refusal('WALLET_NOT_FOUND', `There is no active ${assetCode} wallet to pay from.`)
-  const [available, required] = [formatAmount(oldest.balance), formatAmount(total)]
-  const message = `The wallet holds ${available} ${assetCode}, and the payout with its fee takes ${required}.`
+  const [available, required] = [oldest.balance, total]
+  const message = `The wallet holds ${formatAmount(available)} ${assetCode}, and the payout with its fee takes ${formatAmount(required)}.`
   throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
 }

@@ -2,9 +2,15 @@ import type { Service } from '../context.ts'
 import { invalidInput } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 
-/** The stored form of an effective time: the one asked for, else now. */
-export function effectiveTime(service: Service, asked: string | null): string {
-  return timestamp(asked === null ? service.now() : Date.parse(asked))
+/**
+ * The stored form of an effective time: the one asked for, else now.
+ *
+ * @throws Refusal INVALID_INPUT for a time that has passed: what was in force then must stay known
+ */
+export function effectiveTime({ now }: Service, asked: string | null): string {
+  const at = now()
+  if (asked === null || Date.parse(asked) >= at) return timestamp(asked === null ? at : Date.parse(asked))
+  throw invalidInput([{ field: 'effectiveAt', code: 'INVALID_PARAMETER', message: 'must not be in the past' }])
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ErrorCode, FieldFault, Refusal } from '../errors.ts'
+import { formatAmount } from '../money/amount.ts'
 
 /** The HTTP status of every code (rulings 3 to 9). */
 export const statusOfCode: Record<ErrorCode, number> = {
@@ -54,9 +55,13 @@ export function problemBody(refusal: Refusal, { names, requestId }: { names: Nam
   }
 }
 
-function describe({ message, details: { fields, ...amounts } }: Refusal, names: Names) {
+function describe({ message, details: { fields, available, required } }: Refusal, names: Names) {
   const faults = fields?.map((fault) => onTheWire(fault, names))
-  const details = faults ? { fields: faults, ...amounts } : amounts
+  const details = {
+    ...(faults && { fields: faults }),
+    ...(available !== undefined && { available: formatAmount(available) }),
+    ...(required !== undefined && { required: formatAmount(required) }),
+  }
   return {
     message: faults ? `${faults.map((fault) => fault.message).join('; ')}.` : message,
     details: Object.keys(details).length > 0 ? details : null,

@@ -20,6 +20,8 @@ export type Route = {
   /** The operation's own schema of its input. */
   readonly schema: z.ZodType
   readonly names: Names
+  /** The wire names of the fields that the query or body carries, each by its folded spelling; the others are in the path. */
+  readonly carried: ReadonlyMap<string, string>
   readonly status: 200 | 201
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<Answer>
 }
@@ -39,6 +41,11 @@ const route =
     path,
     schema,
     names,
+    carried: new Map(
+      Object.values<string>(names)
+        .filter((wire) => !path.includes(`:${wire}`))
+        .map((wire) => [fold(wire), wire]),
+    ),
     status,
     // The operation itself parses what it is given, so an input that does not fit its type is refused there.
     run: (context, input) => run(context, input as z.input<Schema>),
@@ -62,24 +69,26 @@ export type Parts = {
  * Unknown names are ignored, except in a body one that is a known name in another spelling: ignoring `customerId` would
  * act for the wrong owner (ruling 13).
  *
+ * @param doorFaults what is wrong with the request beside its fields, to be reported with the rest
  * @throws Refusal INVALID_INPUT for such a name, for a query parameter given twice, and for a body that is no object;
  *   with them whatever else is wrong with the input in itself, so that all is reported at once (ruling 3)
  */
 export function unpack(
-  { method, path, schema, names }: Route,
+  { method, schema, names, carried }: Route,
   { params, query, body }: Parts,
+  doorFaults: readonly FieldFault[] = [],
 ): Record<string, unknown> {
   const isQuery = method === 'GET'
   const source = isQuery ? asRecord(query) : bodyFields(body)
   const inPath = asRecord(params)
-  const known = Object.entries(names).filter(([, wire]) => !path.includes(`:${wire}`))
 
   const input: Record<string, unknown> = {}
-  for (const [field, wire] of Object.entries(names)) {
+  for (const field in names) {
+    const wire = names[field] as string
     const from = Object.hasOwn(inPath, wire) ? inPath : source
     if (Object.hasOwn(from, wire)) input[field] = from[wire]
   }
-  const faults = isQuery ? repeatedParameters(known, source) : misspeltFields(known, source)
+  const faults = [...doorFaults, ...(isQuery ? repeatedParameters(carried, source) : misspeltFields(carried, source))]
   if (faults.length > 0) throw invalidInput([...faults, ...otherFaults(schema, input, { names, faults })])
   return input
 }
@@ -111,18 +120,15 @@ function asRecord(value: unknown): Record<string, unknown> {
   return (value ?? {}) as Record<string, unknown>
 }
 
-type Named = readonly (readonly [string, string])[]
-
-function repeatedParameters(known: Named, query: Record<string, unknown>): FieldFault[] {
-  return known
-    .filter(([, wire]) => Array.isArray(query[wire]))
-    .map(([, wire]) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
+function repeatedParameters(carried: Route['carried'], query: Record<string, unknown>): FieldFault[] {
+  return [...carried.values()]
+    .filter((wire) => Array.isArray(query[wire]))
+    .map((wire) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
 }
 
-function misspeltFields(known: Named, body: Record<string, unknown>): FieldFault[] {
-  const spelt = new Map(known.map(([, wire]) => [fold(wire), wire]))
+function misspeltFields(carried: Route['carried'], body: Record<string, unknown>): FieldFault[] {
   return Object.keys(body).flatMap((key) => {
-    const wire = spelt.get(fold(key))
+    const wire = carried.get(fold(key))
     if (wire === undefined || wire === key) return []
     return [{ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` } as const]
   })

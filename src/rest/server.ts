@@ -2,7 +2,8 @@ import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
-import { invalidInput, Refusal } from '../errors.ts'
+import type { FieldFault } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import { presentedKey } from './credentials.ts'
@@ -50,9 +51,9 @@ export function addRestRoutes(app: FastifyInstance, service: Service, limiter: R
 }
 
 async function answer(service: Service, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string> {
-  const key = route.method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : null
+  const { key, faults } = idempotencyKeyOf(route.method === 'POST' ? request.headers['idempotency-key'] : undefined)
   const context = createContext(service, request.merchantId, key)
-  const input = unpack(route, request)
+  const input = unpack(route, request, faults)
   request.names = route.names
   const { message, data, pagination } = await route.run(context, input)
   if (context.isReplayed) reply.header('idempotent-replayed', 'true')
@@ -104,14 +105,14 @@ function requireJsonAccepted({ headers: { accept } }: FastifyRequest): void {
   throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
 }
 
-/** The key without its quotes; `null` when there is none (ruling 22). */
-function idempotencyKeyOf(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null
+/** The key without its quotes, `null` when there is none, or what is wrong with it (ruling 22). */
+function idempotencyKeyOf(header: string | string[] | undefined): { key: string | null; faults: FieldFault[] } {
+  if (header === undefined) return { key: null, faults: [] }
   const text = Array.isArray(header) ? header.join(', ') : header
   const key = /^"(.*)"$/.exec(text)?.[1] ?? text
-  if (/^[\x20-\x7e]{1,255}$/.test(key)) return key
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return { key, faults: [] }
   const message = 'must be 1 to 255 printable ASCII characters'
-  throw invalidInput([{ field: 'Idempotency-Key', code: 'INVALID_FORMAT', message }])
+  return { key: null, faults: [{ field: 'Idempotency-Key', code: 'INVALID_FORMAT', message }] }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import type { Context } from '../context.ts'
+import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
+import type { SequenceName } from '../database/sequence.ts'
 import { latestInSequence, nextInSequence } from '../database/sequence.ts'
 import { Refusal } from '../errors.ts'
-import type { Merchant } from '../merchants/merchant.ts'
 import { merchantById } from '../merchants/repository.ts'
 import { deriveAddress } from '../networks/derive-address.ts'
 import type { AddressFamily, Network } from '../networks/network.ts'
@@ -20,28 +22,45 @@ import { pooledAddress } from './repository.ts'
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
-  const family = addressFamily(network)
-  const name = `addresses:${family}` as const
-  const number = ((await latestInSequence(tx, { merchantId, name }))?.latest ?? 0) + 1
-  const address = await addressNumber(tx, context, family, number)
+  const source = await sourceOf(tx, context, addressFamily(network))
+  const number = ((await latestInSequence(tx, { merchantId, name: source.sequence }))?.latest ?? 0) + 1
+  const address = await source.addressNumber(number)
   if (address === null) {
     throw new Refusal('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
   }
-  await nextInSequence(tx, merchantId, name)
+  const taken = await nextInSequence(tx, merchantId, source.sequence)
+  if (taken !== number) throw new Conflict('another request took the same deposit address')
   return address
 }
 
-async function addressNumber(tx: Tx, context: Context, family: AddressFamily, number: number): Promise<string | null> {
-  const isSandbox = context.mode === 'sandbox'
-  if (family === 'solana') {
-    const pooled = await pooledAddress(tx, { merchantId: context.merchantId, family, sequence: number })
-    return pooled?.address ?? (isSandbox ? sandboxSolanaAddress(number - 1) : null)
-  }
-  const merchant = await merchantById(tx, { id: context.merchantId })
-  const extendedPublicKey = keyOf(merchant, family) ?? (isSandbox ? sandboxExtendedPublicKeys[family] : null)
-  return extendedPublicKey && deriveAddress(family, extendedPublicKey, number - 1)
+/** Where addresses come from: each source numbers its own from one, and gives `null` for a number that it can't serve. */
+type Source = {
+  readonly sequence: SequenceName
+  readonly addressNumber: (number: number) => Promise<string | null>
 }
 
-function keyOf(merchant: Merchant | null, family: 'evm' | 'tron'): string | null {
-  return (family === 'evm' ? merchant?.evmExtendedPublicKey : merchant?.tronExtendedPublicKey) ?? null
+async function sourceOf(tx: Tx, context: Context, family: AddressFamily): Promise<Source> {
+  return family === 'solana' ? poolOf(tx, context) : keySource(tx, context, family)
+}
+
+function poolOf(tx: Tx, { merchantId, mode }: Context): Source {
+  const family = 'solana'
+  return {
+    sequence: `addresses:${family}`,
+    addressNumber: async (number) => {
+      const pooled = await pooledAddress(tx, { merchantId, family, sequence: number })
+      return pooled?.address ?? (mode === 'sandbox' ? sandboxSolanaAddress(number - 1) : null)
+    },
+  }
+}
+
+/** Each key is numbered from zero by itself: a wallet looks no more than twenty unused addresses ahead (BIP-44). */
+async function keySource(tx: Tx, { merchantId, mode }: Context, family: 'evm' | 'tron'): Promise<Source> {
+  const merchant = await merchantById(tx, { id: merchantId })
+  const own = family === 'evm' ? merchant?.evmExtendedPublicKey : merchant?.tronExtendedPublicKey
+  const key = own ?? (mode === 'sandbox' ? sandboxExtendedPublicKeys[family] : null)
+  return {
+    sequence: `addresses:${family}:${key === null ? '' : hash('sha256', key, 'hex').slice(0, 16)}`,
+    addressNumber: async (number) => key && deriveAddress(family, key, number - 1),
+  }
 }

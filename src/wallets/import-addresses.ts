@@ -2,12 +2,13 @@ import type { Context } from '../context.ts'
 import { nextInSequence } from '../database/sequence.ts'
 import { invalidInput } from '../errors.ts'
 import { solanaAddressFault } from '../networks/solana.ts'
-import { insertPooledAddress, pooledAddressByAddress } from './repository.ts'
+import { insertPooledAddress, merchantOfPooledAddress } from './repository.ts'
 
 /**
  * Adds Solana addresses to the merchant's pool, to be given out in this order; those that it has are passed over.
  *
- * @throws Refusal INVALID_INPUT that names the first lines that are no addresses; then none is added
+ * @throws Refusal INVALID_INPUT that names the first lines that are no addresses, or an address of another merchant; then none
+ *   is added
  */
 export async function importSolanaAddresses(
   context: Context,
@@ -23,7 +24,12 @@ export async function importSolanaAddresses(
   return context.db.write(async (tx) => {
     let added = 0
     for (const address of new Set(addresses)) {
-      if (await pooledAddressByAddress(tx, { merchantId, family, address })) continue
+      const owner = await merchantOfPooledAddress(tx, { family, address })
+      if (owner?.id === merchantId) continue
+      if (owner)
+        throw invalidInput([
+          { field: address, code: 'INVALID_PARAMETER', message: 'is in the pool of another merchant' },
+        ])
       const sequence = await nextInSequence(tx, merchantId, `pooled_addresses:${family}`)
       await insertPooledAddress(tx, { merchantId, family, sequence, address })
       added++

@@ -85,13 +85,14 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
     .where('sequence', '=', p.sequence),
 )
 
-/** Whether the pool has the address already. */
-export const pooledAddressByAddress = queryOne((p: Params<{ merchantId: string; family: 'solana'; address: string }>) =>
-  from('pooledAddresses')
-    .select('sequence')
-    .where('merchantId', '=', p.merchantId)
-    .where('family', '=', p.family)
-    .where('address', '=', p.address),
+/** The merchant whose pool has an address, whoever that is; an operator's view: one look per merchant. */
+export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
+  from('merchants')
+    .crossJoin('pooledAddresses')
+    .whereRef('pooledAddresses.merchantId', '=', 'merchants.id')
+    .where('pooledAddresses.family', '=', p.family)
+    .where('pooledAddresses.address', '=', p.address)
+    .select('merchants.id'),
 )
 
 export const depositByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>

@@ -144,6 +144,9 @@ describe('the operator’s commands', () => {
     expect((await open('solana')).data.addresses[0]?.address).toBe('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v')
     expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
     expect((await cli(place, 'merchant', 'addresses', id, '--tron', ownKey)).code).toBe(1)
+    // Two merchants with one source of addresses could not tell whose deposit came in.
+    const other = (await cli(place, 'merchant', 'create', 'Other', '--json')).json() as Merchant
+    expect((await cli(place, 'merchant', 'addresses', other.id, '--solana', pool)).stderr).toContain('another merchant')
     expect(
       (await cli(place, 'merchant', 'addresses', id, '--evm', 'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq'))
         .stderr,

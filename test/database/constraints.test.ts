@@ -80,6 +80,10 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
   pooled_addresses: [`update pooled_addresses set family = 'other'`],
   deposits: ['update deposits set amount = 0'],
+  installation: [
+    `insert into installation values (2, 'sandbox', '')`,
+    `insert into installation values (1, 'other', '')`,
+  ],
   payout_methods: [
     `update payout_methods set type = 'OTHER', wallet_address = 'x', network = 'x', account_number = null`,
     'update payout_methods set account_number = null',

@@ -33,6 +33,7 @@ export function keyRow(number: number) {
     fingerprint: '',
     result: { text: 'x'.repeat(100_000) },
     createdAt: '2026-01-01T00:00:00.000Z',
+    oldest: '',
   }
 }
 

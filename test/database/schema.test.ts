@@ -5,7 +5,16 @@ import { tables } from '../../src/database/tables.ts'
 import { openTestDatabase } from './open-test-database.ts'
 
 /** Tables of no merchant: shared by all, or what tells the merchant. */
-const tablesOfNoMerchant = ['merchants', 'api_keys', 'asset_codes', 'asset_networks', 'rates', 'fees', 'migrations']
+const tablesOfNoMerchant = [
+  'merchants',
+  'api_keys',
+  'asset_codes',
+  'asset_networks',
+  'rates',
+  'fees',
+  'installation',
+  'migrations',
+]
 
 const typeOfKind: Record<ColumnKind, string> = {
   text: 'TEXT',

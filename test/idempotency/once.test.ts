@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import { payoutsDownFrom } from '../../src/payouts/repository.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
@@ -35,6 +36,15 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     expect(everythingStored(app)).toEqual(before)
     expect(before[table]?.at(-1)).toContain(first.body.data.id)
     await app.expectBooksToBalance()
+  })
+
+  // Keys of payouts live for ever: a fingerprint that changed would turn every retry of an old payout into a refusal.
+  test('keeps a fingerprint that no later version may change, whatever the order of the fields', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, account_number: '0690000032' }, headers })
+    const [payout] = await payoutsDownFrom(app.db, { merchantId: app.merchant.id, fromSequence: 1, limit: 1 })
+    expect(payout?.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
   })
 
   test.each(creations)('is refused with another body at $path', async ({ path, body, other }) => {

@@ -102,11 +102,7 @@ async function outcomeOf(call: Promise<Outcome>): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { available, required } = error.details
-    const amounts = available && required && { available: units(available), required: units(required) }
-    return { refusal: error.code, ...(amounts && amounts) }
+    const amounts = available !== undefined && required !== undefined && { available, required }
+    return { refusal: error.code, ...amounts }
   }
-}
-
-function units(text: string): bigint {
-  return BigInt(text.replace('.', ''))
 }

@@ -62,6 +62,27 @@ describe('npm start', () => {
     expect((await cli(live, 'merchant', 'list', '--json')).json()).toEqual([])
   })
 
+  test('makes one demo where several processes start on an empty database at once', async () => {
+    const place = await emptyPlace()
+    const started = await Promise.all([startService(place), startService(place), cli(place, 'demo', '--json')])
+    expect(started[2].json()).toEqual({ apiKey: demoApiKey })
+    expect((await cli(place, 'merchant', 'list', '--json')).json()).toHaveLength(1)
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
+  })
+
+  test('refuses a database of the other mode, whichever command meets it', async () => {
+    const place = await emptyPlace({ MODE: 'live' })
+    await cli(place, 'merchant', 'create', 'Acme')
+    const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
+    await expect(startService(forgotten)).rejects.toThrow('This database is of MODE=live')
+    for (const args of [['demo'], ['fill'], ['audit'], ['merchant', 'list']]) {
+      const { code, stderr } = await cli(forgotten, ...args)
+      expect([code, stderr]).toEqual([1, expect.stringContaining('This database is of MODE=live')])
+    }
+    expect((await cli(place, 'fill')).stderr).toContain('MODE=sandbox only')
+    expect((await cli(place, 'merchant', 'list', '--json')).json()).toHaveLength(1)
+  })
+
   test('names every wrong variable and ends', async () => {
     const place = await emptyPlace({ PORT: 'x', MODE: 'prod' })
     await expect(startService({ ...place, env: { ...place.env, ...{ LOG_LEVEL: 'loud' } } })).rejects.toThrow(

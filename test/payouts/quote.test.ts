@@ -45,8 +45,6 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
     app.setClock('2026-03-03T00:00:00.000Z')
     expect(await app.price()).toEqual(['1700', '1700.00000000', null])
 
-    await setRate(app.service, { ...rate, rate: '1650.5', effectiveAt: '2026-03-02T12:00:00.000Z' })
-    expect(await app.price()).toEqual(['1700', '1700.00000000', null])
     await app.expectBooksToBalance()
   })
 

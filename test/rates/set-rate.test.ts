@@ -14,19 +14,21 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     const app = await start()
     const rate = await setRate(app.service, { ...pair, rate: '1545.500' })
     expect(rate).toEqual({ ...pair, rate: '1545.5', effectiveAt: '2026-03-01T00:00:00.000Z' })
-    expect(await rateInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toEqual(rate)
+    expect(await rateInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toMatchObject(rate)
     expect(await rateInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
-  test('sets one from a time on, past or to come, and the latest that has come counts', async () => {
+  test('sets one from a time on, never a past one, and the latest that has come counts', async () => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '3', effectiveAt: '2026-04-01T00:00:00Z' })
-    await setRate(app.service, { ...pair, rate: '1', effectiveAt: '2026-02-01T00:00:00.000Z' })
+    // What was in force must stay known.
+    const past = setRate(app.service, { ...pair, rate: '1', effectiveAt: '2026-02-28T23:59:59.999Z' })
+    await expect(past).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
     await setRate(app.service, { ...pair, rate: '2' })
 
     const inForce = async (at: string) => (await rateInForce(app.db, { ...pair, at }))?.rate ?? null
-    expect(await inForce('2026-01-31T23:59:59.999Z')).toBeNull()
-    expect(await inForce('2026-02-01T00:00:00.000Z')).toBe('1')
+    expect(await inForce('2026-02-28T23:59:59.999Z')).toBeNull()
+    expect(await inForce('2026-03-01T00:00:00.000Z')).toBe('2')
     expect(await inForce('2026-03-31T23:59:59.999Z')).toBe('2')
     expect(await inForce('2026-04-01T00:00:00.000Z')).toBe('3')
   })

@@ -73,6 +73,29 @@ describe.each(everyEngine)('names in a body on %s', (engine) => {
     ])
   })
 
+  test('ruling 21: text that takes quadratic time to normalise is refused at once, and holds up nobody', async () => {
+    const app = await startApp(engine)
+    const pay = async (narration: string) => {
+      const before = process.cpuUsage()
+      const answer = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, narration } })
+      return { ...answer, cpu: process.cpuUsage(before).user }
+    }
+    const plain = await pay('a'.repeat(120_001))
+    const hostile = await pay(`a${'\u0301\u0316'.repeat(60_000)}`)
+    expect(hostile.status).toBe(400)
+    expect(hostile.body.error.details.fields).toEqual([
+      { field: 'narration', code: 'INVALID_PARAMETER', message: 'narration must have at most 255 characters' },
+    ])
+    // Normalising it would take a thousand times as long.
+    expect(hostile.cpu).toBeLessThan(plain.cpu * 50)
+    // What is long only before it is normalised is as long as it comes out: 255 letters, each of three code points.
+    const composed = 'e\u0323\u0302'.repeat(255)
+    const { body: accepted } = await app.rest('POST', '/api/payout/methods/banks', {
+      body: { ...bankMethodBody, account_name: composed },
+    })
+    expect(accepted.data.account_name).toBe('\u1ec7'.repeat(255))
+  })
+
   test('ruling 13: a field that resembles none is ignored', async () => {
     const app = await startApp(engine)
     const others = { customer: absentId, customer_ids: [absentId], id: absentId, status: 'closed', balance: '1000000' }

@@ -54,7 +54,7 @@ export async function startApp(
   })
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent')
-  const server = createServer({ service, logger, rateLimit: rateLimit ?? null })
+  const server = createServer({ service, logger, rateLimit: rateLimit ?? null, ...(clock && { elapsed: clock }) })
   onTestFinished(async () => {
     await server.close()
     await db.close()

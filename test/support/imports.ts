@@ -17,10 +17,10 @@ export type Import = {
  * the top; `doors` are the files that the two protocols share and that every module's own door imports.
  */
 export const order = [
-  'errors',
   'ids',
   'page',
   'money',
+  'errors',
   'input',
   'database',
   'context',
@@ -29,6 +29,7 @@ export const order = [
   'rate-limit',
   'doors',
   'ledger',
+  'installation',
   'idempotency',
   'networks',
   'merchants',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
-import { setMerchantKeys } from '../../src/merchants/set-extended-public-keys.ts'
+import { setExtendedPublicKeys } from '../../src/merchants/set-extended-public-keys.ts'
 import { evmAddressFault } from '../../src/networks/evm.ts'
 import { sandboxExtendedPublicKeys } from '../../src/networks/sandbox-addresses.ts'
 import { solanaAddressFault } from '../../src/networks/solana.ts'
@@ -135,14 +135,14 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
   test("ruling 32: a merchant's own public key comes before the sandbox's, and a private key is never taken", async () => {
     const app = await startApp(engine)
     const { id: merchantId } = app.merchant
-    await setMerchantKeys(app.service, { merchantId, evmExtendedPublicKey: sandboxExtendedPublicKeys.tron })
+    await setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey: sandboxExtendedPublicKeys.tron })
     const first = await addressOn(app, 'erc20')
     expect(evmAddressFault(String(first))).toBeNull()
     expect(sandboxAddresses).not.toContain(first)
     // The second test vector's master key of BIP-32.
     const evmExtendedPublicKey =
       'xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U'
-    const refused = async () => setMerchantKeys(app.service, { merchantId, evmExtendedPublicKey })
+    const refused = async () => setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey })
     await expect(refused()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 

@@ -12,13 +12,14 @@ export type SqliteReader = Reader & { readonly refresh: () => void }
  */
 export function sqliteReader(connection: SqliteConnection): SqliteReader {
   const begin = connection.raw.prepare('begin')
-  const commit = connection.raw.prepare('commit')
+  // Ending by ROLLBACK needs no I/O, so it works even after a read has failed and closed the transaction by itself.
+  const end = connection.raw.prepare('rollback')
   let isOpen = false
 
   function refresh(): void {
     if (!isOpen) return
     isOpen = false
-    commit.run()
+    if (connection.raw.inTransaction) end.run()
   }
 
   return {

@@ -6,7 +6,7 @@ import type { SqliteConnection } from './connection.ts'
 /** Operations that wait for their turn; one more is refused, so that overload sheds instead of piling up. */
 export const queueLimit = 10_000
 
-/** Operations that share one commit at most, which bounds how long a group holds the event loop. */
+/** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */
 export const groupLimit = 256
 
 /** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
@@ -104,7 +104,9 @@ export function sqliteWriter(
     const waited = setImmediate(() =>
       abandonCurrent(group, new Error('an operation inside write() waited for something other than its statements')),
     )
-    void runMembers(group).then(() => clearImmediate(waited))
+    runMembers(group)
+      .finally(() => clearImmediate(waited))
+      .catch(onFatal)
   }
 
   async function runMembers(group: Group): Promise<void> {

@@ -3,6 +3,6 @@ import { type Check, finding } from './check.ts'
 /** Checks a British sort code: six digits, in pairs or not. It carries no check digit, so only its form can be checked. */
 export function checkSortCode(sortCode: string): Check {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
-  const fault = isWellFormed ? null : 'A sort code has six digits, such as 12-34-56, 12 34 56 or 123456.'
+  const fault = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
   return finding({ field: 'sortCode', code: 'SORT_CODE', fault })
 }

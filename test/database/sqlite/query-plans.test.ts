@@ -14,9 +14,12 @@ import { compileForSqlite } from '../../../src/database/sqlite/compile.ts'
 const operatorFolders = ['audit', 'fill']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
+  'installation:installationRow': 'reads its one row, at start',
+  'merchants:otherMerchantWithKey': 'asks every merchant for its key',
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
+  'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',
   'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
   'wallets:walletsOfMerchant': 'serves the filling with data',
 }
@@ -99,7 +102,7 @@ test('finding the merchant of an id looks into each merchant, and not at each ro
   for (const { plan } of lookups) {
     expect(plan).toEqual([
       expect.stringMatching(/^SCAN merchants USING COVERING INDEX/),
-      expect.stringMatching(/^SEARCH \w+ USING COVERING INDEX .*\(merchant_id=\? AND id=\?\)$/),
+      expect.stringMatching(/^SEARCH \w+ USING COVERING INDEX .*\(merchant_id=\? AND (family=\? AND address|id)=\?\)$/),
     ])
   }
 })
@@ -110,7 +113,16 @@ describe('the exceptions', () => {
   })
 })
 
-const tablesOfNoMerchant = ['merchants', 'api_keys', 'asset_codes', 'asset_networks', 'rates', 'fees', 'migrations']
+const tablesOfNoMerchant = [
+  'merchants',
+  'api_keys',
+  'asset_codes',
+  'asset_networks',
+  'rates',
+  'fees',
+  'installation',
+  'migrations',
+]
 
 function unexpected(found: readonly Planned[]): readonly Planned[] {
   return found.filter(({ name }) => !(name in smallQueries))
