@@ -11,10 +11,7 @@ const unwrittenLimitBytes = 64 * 1024 * 1024
  * Lines say which route was asked for, never with what, so only an error's own text could carry either: keys are blanked
  * in the finished line, long numbers in errors. Writing does not wait for the reader of the log.
  */
-export function createLogger(
-  level: Config['logLevel'],
-  destination: DestinationStream = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes }),
-): Logger {
+export function createLogger(level: Config['logLevel'], destination: DestinationStream = standardOutput()): Logger {
   return pino(
     {
       level,
@@ -26,6 +23,13 @@ export function createLogger(
     },
     destination,
   )
+}
+
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes })
+  // A full log disk or a reader that is gone must not stop payouts: lines are lost until there is room again.
+  output.on('error', () => {})
+  return output
 }
 
 const apiKeys = /pgw_[a-z]+_[0-9a-z_]+/gi

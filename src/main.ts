@@ -8,8 +8,9 @@ import { claimMode } from './installation/claim-mode.ts'
 import { createLogger } from './logger.ts'
 import { createServer } from './server.ts'
 
-/** How long accepted requests may take to be answered after SIGTERM before the process ends all the same. */
-const drainTimeoutMs = 10_000
+/** How long after SIGTERM connections that send or read nothing are waited for, and then the rest of the end. */
+const connectionsTimeoutMs = 5_000
+const endTimeoutMs = 9_000
 
 async function main(): Promise<void> {
   const config = readConfig()
@@ -34,7 +35,9 @@ async function main(): Promise<void> {
     if (isEnding) return
     isEnding = true
     logger.info({ signal }, 'draining')
-    setTimeout(() => process.exit(1), drainTimeoutMs).unref()
+    setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
+    // Not process.exit, which waits for whoever should read the log. Everything acknowledged is on disk already.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), endTimeoutMs).unref()
     await app.close()
     await db.close()
     logger.info('ended')

@@ -50,8 +50,11 @@ export function createServer({
 
   app.decorateRequest('merchantId', '')
   app.decorateRequest('names', null)
+  // No body is read but where an endpoint of the contract takes one.
+  app.removeAllContentTypeParsers()
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    if (request.is404) throw new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
   })
   app.addHook('onResponse', async (request, reply) => {
     // The route, never the path or the body: what a caller sends may hold account numbers and keys.
@@ -92,9 +95,10 @@ function refusalOf(error: unknown, { log, raw }: FastifyRequest): Refusal {
     if (error.code === 'UNAVAILABLE') log.error({ err: error.cause ?? error }, 'the store did not take a request')
     return error
   }
-  const code = codeOfHostError[String((error as { code?: unknown }).code)]
+  const { code: hostCode, statusCode = 500 } = error as { code?: string; statusCode?: number }
+  const code = codeOfHostError[String(hostCode)] ?? (statusCode < 500 ? 'MALFORMED_REQUEST' : undefined)
   if (code) return new Refusal(code, sentenceOfHostError[code] ?? 'The request is malformed.')
-  if (raw.destroyed && (error as { code?: unknown }).code === 'ECONNRESET') {
+  if (raw.destroyed && hostCode === 'ECONNRESET') {
     return new Refusal('MALFORMED_REQUEST', 'The connection ended in the middle of the body.')
   }
   log.error({ err: error }, 'a request failed')
@@ -111,7 +115,7 @@ const codeOfHostError: Record<string, ErrorCode> = {
 const sentenceOfHostError: Partial<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: `A body may have at most ${bodyLimitBytes} bytes.`,
   UNSUPPORTED_MEDIA_TYPE: 'A body must be application/json.',
-  MALFORMED_REQUEST: 'The body is not as long as its content-length says.',
+  MALFORMED_REQUEST: 'This is not a valid HTTP request.',
   ENDPOINT_NOT_FOUND: 'There is no such endpoint.',
 }
 

@@ -38,6 +38,7 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
   const config = readConfig()
   const db = await openDatabase({
     url: config.databaseUrl,
+    mustExist: command.mayStart !== true,
     onFatal: (error) => {
       process.stderr.write(`The outcome of a commit is unknown: ${error.message}\n`)
       process.exit(1)

@@ -31,6 +31,8 @@ export class Conflict extends Error {}
 /** What opening a database takes: where it is, and what to do when a commit's outcome can't be known. */
 export type DatabaseOptions = {
   readonly url: string
+  /** Refuses to make a new database, so that a mistyped URL is not taken for an empty one. */
+  readonly mustExist?: boolean
   /** Called once, when the process must end rather than guess whether a commit is durable. */
   readonly onFatal: (error: Error) => void
 }

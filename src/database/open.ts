@@ -7,8 +7,8 @@ import { openSqlite } from './sqlite/open.ts'
  *
  * @throws when the URL names no engine of ours, or the file can't be opened or is of a later version
  */
-export async function openDatabase({ url, onFatal }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({ url, mustExist = false, onFatal }: DatabaseOptions): Promise<Database> {
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
-  if (scheme === 'sqlite' && place) return openSqlite(resolve(place), onFatal)
+  if (scheme === 'sqlite' && place) return openSqlite({ path: resolve(place), mustExist, onFatal })
   throw new Error('DATABASE_URL must be sqlite:<path>')
 }

@@ -127,11 +127,13 @@ function repeatedParameters(carried: Route['carried'], query: Record<string, unk
 }
 
 function misspeltFields(carried: Route['carried'], body: Record<string, unknown>): FieldFault[] {
-  return Object.keys(body).flatMap((key) => {
+  const faults = Object.keys(body).flatMap((key) => {
     const wire = carried.get(fold(key))
     if (wire === undefined || wire === key) return []
     return [{ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` } as const]
   })
+  // A body may hold thousands of spellings of one name; the answer need not.
+  return faults.slice(0, 20)
 }
 
 function fold(name: string): string {

@@ -34,6 +34,8 @@ export function openConnection(path: string, { isReadOnly }: { isReadOnly: boole
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
     // Fewer checkpoints: each costs two syncs, and 4,000 pages are at most 16 MiB of log.
     raw.pragma('wal_autocheckpoint = 4000')
+    // A log that a long read made larger shrinks again.
+    raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
   // Else REPLACE would delete a row without asking the triggers that forbid it.

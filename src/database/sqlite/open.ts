@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
+import { unavailable } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
@@ -8,21 +9,33 @@ import { migrateSqlite } from './migrate.ts'
 import { sqliteReader } from './reader.ts'
 import { sqliteWriter } from './writer.ts'
 
-/** Opens (and where it is missing, makes) the SQLite file at `path`, migrated to the latest form. */
-export function openSqlite(path: string, onFatal: (error: Error) => void): Database {
-  mkdirSync(dirname(path), { recursive: true })
-  const writing = openConnection(path, { isReadOnly: false })
-  migrateSqlite(writing.raw, migrations)
-  const reading = openConnection(path, { isReadOnly: true })
+/**
+ * Opens the SQLite file at `path`, migrated to the latest form.
+ *
+ * @throws Error that names the file when it can't be opened, or is missing where `mustExist`
+ */
+export function openSqlite({
+  path,
+  mustExist,
+  onFatal,
+}: {
+  path: string
+  mustExist: boolean
+  onFatal: (error: Error) => void
+}): Database {
+  if (mustExist && !existsSync(path)) throw new Error(`${path} does not exist: DATABASE_URL must name a database`)
+  const { writing, reading } = openConnections(path)
+  const requireFile = fileWatch(path)
   const reader = sqliteReader(reading)
   // A read transaction that began before a commit must not answer whoever that commit answers.
-  const writer = sqliteWriter(writing, { onCommit: reader.refresh, onFatal })
+  const writer = sqliteWriter(writing, { requireFile, onCommit: reader.refresh, onFatal })
 
   return {
     execute: reader.execute,
     write: writer.write,
     statistics: writer.statistics,
     ping: async () => {
+      requireFile()
       reading.raw.prepare('select name from migrations limit 1').get()
     },
     backup: async (target) => {
@@ -39,6 +52,31 @@ export function openSqlite(path: string, onFatal: (error: Error) => void): Datab
   }
 }
 
+function openConnections(path: string) {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    const writing = openConnection(path, { isReadOnly: false })
+    migrateSqlite(writing.raw, migrations)
+    return { writing, reading: openConnection(path, { isReadOnly: true }) }
+  } catch (error) {
+    throw new Error(`${path} can't be opened: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/**
+ * Throws once the file at `path` is no longer the one that was opened: SQLite would go on in a file that has no name, and
+ * what it acknowledges would be gone with the process. Looks at most once a second.
+ */
+function fileWatch(path: string): () => void {
+  const { ino } = statSync(path)
+  let lookedAt = performance.now()
+  return () => {
+    if (performance.now() - lookedAt < 1_000) return
+    if (statSync(path, { throwIfNoEntry: false })?.ino === ino) lookedAt = performance.now()
+    else throw unavailable('The database file was removed or replaced while it was in use.')
+  }
+}
+
 /**
  * Writes a compact copy of one snapshot, under a name of its own until it is whole and on disk.
  *
@@ -46,13 +84,20 @@ export function openSqlite(path: string, onFatal: (error: Error) => void): Datab
  */
 function backUp({ raw }: SqliteConnection, target: string): void {
   if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
-  const partial = `${target}.partial`
-  rmSync(partial, { force: true })
-  raw.prepare('vacuum into ?').run(partial)
-  for (const path of [partial, dirname(resolve(target))]) {
-    const file = openSync(path, 'r')
-    fsyncSync(file)
-    closeSync(file)
-    if (path === partial) renameSync(partial, target)
+  const partial = `${target}.${process.pid}.partial`
+  try {
+    raw.prepare('vacuum into ?').run(partial)
+    sync(partial)
+    // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
+    linkSync(partial, target)
+  } finally {
+    rmSync(partial, { force: true })
   }
+  sync(dirname(resolve(target)))
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
 }

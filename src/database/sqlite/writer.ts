@@ -49,12 +49,17 @@ type Group = {
  * group roll back and run again without it: operations check before they write, so this is rare, and it spares every
  * other operation a savepoint. It too is answered after the commit.
  *
+ * @param requireFile throws when what would be written could never be read again; asked before each group
  * @param onCommit called after each commit, before anyone is answered
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
  */
 export function sqliteWriter(
   connection: SqliteConnection,
-  { onCommit, onFatal }: { onCommit: () => void; onFatal: (error: Error) => void },
+  {
+    requireFile,
+    onCommit,
+    onFatal,
+  }: { requireFile: () => void; onCommit: () => void; onFatal: (error: Error) => void },
 ): SqliteWriter {
   const { raw } = connection
   // SQLite would wait for a lock without letting the event loop run, and reads with it: `run` waits instead.
@@ -94,10 +99,11 @@ export function sqliteWriter(
   function run(members: readonly Member[], abandoned: readonly Member[] = [], lockRetry = 0): void {
     const group: Group = { members, abandoned, current: null, hasCurrentWritten: false, isOver: false, failure: null }
     try {
+      requireFile()
       begin.run()
     } catch (error) {
       if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, abandoned, lockRetry + 1)
-      else finish(group, () => refuse(group, error))
+      else finish(group, () => refuse(withQueue(group), error))
       return
     }
     // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
@@ -182,6 +188,13 @@ export function sqliteWriter(
     if (raw.inTransaction) rollback.run()
     answer()
     startNext()
+  }
+
+  /** Whoever is still waiting would wait as long for the same lock again. */
+  function withQueue(group: Group): Group {
+    const waiting = queue
+    queue = []
+    return { ...group, abandoned: [...group.abandoned, ...waiting] }
   }
 
   function refuse(group: Group, error: unknown): void {
