@@ -11,7 +11,7 @@ const unwrittenLimitBytes = 64 * 1024 * 1024
  * Lines say which route was asked for, never with what, so only an error's own text could carry either: keys are blanked
  * in the finished line, long numbers in errors. Writing does not wait for the reader of the log.
  */
-export function createLogger(level: Config['logLevel'], destination: DestinationStream = standardOutput()): Logger {
+export function createLogger(level: Config['logLevel'], destination: DestinationStream): Logger {
   return pino(
     {
       level,
@@ -25,12 +25,22 @@ export function createLogger(level: Config['logLevel'], destination: Destination
   )
 }
 
-function standardOutput(): DestinationStream {
+/** Standard output as the destination of a log, written in the background; `endLog` ends it. */
+export function standardOutput(): LogOutput {
   const output = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes })
   // A full log disk or a reader that is gone must not stop payouts: lines are lost until there is room again.
-  output.on('error', () => {})
+  output.on('error', () => brokenOutputs.add(output))
   return output
 }
+
+/** Lets the process end where its log could not be written: pino would go on trying, and never let it. */
+export function endLog(output: LogOutput): void {
+  if (brokenOutputs.has(output)) process.kill(process.pid, 'SIGKILL')
+}
+
+const brokenOutputs = new WeakSet<LogOutput>()
+
+type LogOutput = ReturnType<typeof pino.destination>
 
 const apiKeys = /pgw_[a-z]+_[0-9a-z_]+/gi
 

@@ -5,7 +5,7 @@ import type { Service } from './context.ts'
 import { createService } from './context.ts'
 import { openDatabase } from './database/open.ts'
 import { claimMode } from './installation/claim-mode.ts'
-import { createLogger } from './logger.ts'
+import { createLogger, endLog, standardOutput } from './logger.ts'
 import { createServer } from './server.ts'
 
 /** How long after SIGTERM connections that send or read nothing are waited for, and then the rest of the end. */
@@ -14,7 +14,8 @@ const endTimeoutMs = 9_000
 
 async function main(): Promise<void> {
   const config = readConfig()
-  const logger = createLogger(config.logLevel)
+  const output = standardOutput()
+  const logger = createLogger(config.logLevel, output)
   const db = await openDatabase({
     url: config.databaseUrl,
     onFatal: (error) => {
@@ -41,6 +42,7 @@ async function main(): Promise<void> {
     await app.close()
     await db.close()
     logger.info('ended')
+    endLog(output)
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)

@@ -209,6 +209,8 @@ describe('the operator’s commands', () => {
     const help = await cli(place)
     expect(help.code).toBe(0)
     expect(help.stdout).toContain('payout settle <payout id>')
+    // A mistyped URL must not look like an empty database whose books balance.
+    expect((await cli(place, 'audit')).stderr).toContain('does not exist')
     expect((await cli(place, 'nonsense')).code).toBe(2)
     const usage = await cli(place, 'deposit', 'only-one-word', '--json')
     expect(usage.code).toBe(2)

@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { openSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
@@ -103,6 +106,42 @@ describe('npm start', () => {
     expect(lines.map((line) => JSON.parse(line)).filter(({ route }) => route)).toHaveLength(2)
     expect(stdout).not.toContain(demoApiKey)
     expect(stdout).not.toContain(payoutBody.account_number)
+  })
+
+  test('goes on and ends although its log can not be written', async () => {
+    const place = await emptyPlace()
+    const { address, child, ended } = await startService(place, openSync('/dev/full', 'w'))
+    for (let i = 0; i < 50; i++) {
+      expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(200)
+    }
+    child.kill('SIGTERM')
+    await ended
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true })
+  })
+
+  test('says that it is not ready, and acknowledges nothing, when its file is removed', async () => {
+    const place = await emptyPlace()
+    const { address } = await startService(place)
+    const body = JSON.stringify({ ...payoutBody, amount: '1' })
+    const pay = () => fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body })
+    expect((await pay()).status).toBe(201)
+    await rename(place.file, `${place.file}.gone`)
+    // The file is looked at once a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect((await pay()).status).toBe(503)
+    expect((await fetch(`${address}/readyz`)).status).toBe(503)
+    await rename(`${place.file}.gone`, place.file)
+    expect((await pay()).status).toBe(201)
+  })
+
+  test('on SIGTERM does not wait for a connection that sends nothing', async () => {
+    const { address, child, ended } = await startService(await emptyPlace())
+    const silent = connect(Number(new URL(address).port), '127.0.0.1')
+    await new Promise((resolve) => silent.on('connect', resolve))
+    silent.on('error', () => {})
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+    silent.destroy()
   })
 
   test('on SIGTERM answers what it has accepted, and ends', async () => {

@@ -30,7 +30,7 @@ const context = () => createContext(service, merchant.id)
 const wallet = await createWallet(context(), { currency: 'USDC', description: 'Proof', network: 'erc20' })
 await depositToWallet(context(), { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
 
-const app = createServer({ service, logger: createLogger('silent'), rateLimit: null })
+const app = createServer({ service, logger: createLogger('silent', { write: () => {} }), rateLimit: null })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 
 function report(): void {

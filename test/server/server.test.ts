@@ -23,9 +23,21 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
       throw new Error('the database is gone')
     }
     const service = { ...app.service, db: { ...app.db, ping } }
-    const server = createServer({ service, logger: createLogger('silent'), rateLimit: null })
+    const server = createServer({ service, logger: createLogger('silent', { write: () => {} }), rateLimit: null })
     expect((await server.inject('/readyz')).statusCode).toBe(503)
     expect((await server.inject('/livez')).statusCode).toBe(200)
+  })
+
+  test.each([
+    ['DELETE', '/nope', ''],
+    ['POST', '/nope', '{"__proto__":1}'],
+    ['POST', '/livez', '{bad'],
+    ['POST', '/api/payouts', ''],
+    ['POST', '/api/payouts/banks/', '{'],
+  ] as const)('answers %s %s with 404, whatever the body', async (method, url, payload) => {
+    const { server } = await startApp(engine)
+    const answer = await server.inject({ method, url, payload, headers: { 'content-type': 'application/json' } })
+    expect([answer.statusCode, answer.json().error.code]).toEqual([404, 'ENDPOINT_NOT_FOUND'])
   })
 
   test('answers what is no HTTP in the envelope and ends the connection', async () => {

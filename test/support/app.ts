@@ -53,7 +53,7 @@ export async function startApp(
     },
   })
   const service = createService({ db, mode, ...(clock && { clock }) })
-  const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent')
+  const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
   const server = createServer({ service, logger, rateLimit: rateLimit ?? null, ...(clock && { elapsed: clock }) })
   onTestFinished(async () => {
     await server.close()

@@ -26,16 +26,20 @@ export async function cli(place: Place, ...args: string[]): Promise<Ended & { re
   return { ...ended, json: () => JSON.parse(ended.stdout) }
 }
 
-/** Starts the service as `npm start` does, on a free port, and waits until it is ready. */
-export async function startService(place: Place) {
-  const child = spawn(process.execPath, ['src/main.ts'], { cwd: root, env: { ...place.env, PORT: '0' } })
+/** Starts the service as `npm start` does, on a free port, and waits until it is ready; its log goes to `output`. */
+export async function startService(place: Place, output: 'pipe' | number = 'pipe') {
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: root,
+    env: { ...place.env, PORT: '0' },
+    stdio: ['ignore', output, 'pipe'],
+  })
   onTestFinished(() => {
     child.kill('SIGKILL')
   })
   const ended = endOf(child)
   const greeting = await new Promise<string>((resolve, reject) => {
     let text = ''
-    child.stderr.on('data', (chunk) => {
+    child.stderr?.on('data', (chunk) => {
       text += chunk
       if (text.includes('\n\n')) resolve(text)
     })
