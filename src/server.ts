@@ -44,7 +44,7 @@ export function createServer({
     frameworkErrors: (_error, request, reply) => {
       // No hook runs for a URL that can't be decoded.
       reply.header('x-request-id', request.id)
-      sendFailure(new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.'), request, reply)
+      sendFailure(endpointNotFound(), request, reply)
     },
   })
 
@@ -54,7 +54,7 @@ export function createServer({
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (request.is404) throw new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
+    if (request.is404) throw endpointNotFound()
   })
   app.addHook('onResponse', async (request, reply) => {
     // The route, never the path or the body: what a caller sends may hold account numbers and keys.
@@ -67,7 +67,7 @@ export function createServer({
     })
   })
   app.setNotFoundHandler(async () => {
-    throw new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
+    throw endpointNotFound()
   })
   app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
 
@@ -76,6 +76,10 @@ export function createServer({
     addRestRoutes(scope, service, rateLimit === null ? null : rateLimiter(rateLimit, elapsed))
   })
   return app
+}
+
+function endpointNotFound(): Refusal {
+  return new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
 }
 
 /** Alive: the process answers. Ready: it can read its database, and so serve. */

@@ -38,7 +38,8 @@ export async function pageOfList<Item>(
 ): Promise<Page<Item>> {
   const total = await countOfList(db, { merchantId, list })
   const offset = offsetOf({ page, limit })
-  const start = offset === 0 ? newest : offset < total ? await seekInList(db, { merchantId, list, offset }) : null
+  const start =
+    offset === 0 ? newest : offset < total ? await seekInList(db, { merchantId, list, total, offset }) : null
   return { items: start && total > 0 ? await rows({ ...start, limit }) : [], total, page, limit }
 }
 
@@ -67,12 +68,12 @@ export async function countOfList(db: Reader, { merchantId, list }: CountedList)
   return row?.rowCount ?? 0
 }
 
-/** Where the page begins that follows the `offset` newest rows; `null` beyond the end. */
+/** Where the page begins that follows the `offset` newest of `total` rows; `null` beyond the end. */
 export async function seekInList(
   db: Reader,
-  { merchantId, list, offset }: CountedList & { offset: number },
+  { merchantId, list, total, offset }: CountedList & { total: number; offset: number },
 ): Promise<PageStart | null> {
-  let scope: Scope = { first: 0, last: highestBlock, rowCount: await countOfList(db, { merchantId, list }) }
+  let scope: Scope = { first: 0, last: highestBlock, rowCount: total }
   let skip = offset
   let fromSequence = 0
   for (const [level, blockSize] of blockSizes.entries()) {

@@ -157,8 +157,8 @@ async function collectQueries(): Promise<{ name: string; query: Query }[]> {
   await collect('database:countInLists', (tx) => countInLists(tx, { ...key, lists: [''], sequence: 1, change: 1 }))
   await collect('database:countOfList', (tx) => countOfList(tx, key))
   // Near the newest row and near the oldest, which are two queries.
-  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, offset: 0 }))
-  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, offset: 1 }))
+  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, total: 1, offset: 0 }))
+  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, total: 1, offset: 1 }))
   return collected
 }
 
