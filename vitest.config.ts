@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  // Without this Vite takes the CommonJS twin of graphql where Node takes the ES module: two copies, and no error of one is
+  // an instance of the other's class.
+  ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
     // Some tests start processes of their own, and machines that run them may be slow: a limit is for what hangs.
