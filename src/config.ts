@@ -9,7 +9,7 @@ const Environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   DATABASE_URL: z
     .string()
-    .regex(/^sqlite:.+/, 'must be sqlite:<path>')
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)/, 'must be sqlite:<path> or postgres://<user>@<host>/<database>')
     .default('sqlite:db/payouts.sqlite'),
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),

@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 export const wallets: Migration = {
   name: '0010-wallets',
-  statements: (schema, { uuid, timestamp, table }) => [
+  statements: (schema, { uuid, timestamp, referenceToText, table }) => [
     table(
       schema
         .createTable('wallets')
@@ -23,7 +23,7 @@ export const wallets: Migration = {
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('wallets_key', ['merchant_id', 'id'])
         .addForeignKeyConstraint('wallets_customer', ['merchant_id', 'customer_id'], 'customers', ['merchant_id', 'id'])
-        .addForeignKeyConstraint('wallets_account', ['merchant_id', 'id'], 'accounts', ['merchant_id', 'id']),
+        .$call((wallets) => referenceToText(wallets, { name: 'wallets_account', column: 'id', target: 'accounts' })),
     ),
     // Serves the list of all of a merchant's wallets.
     schema.createIndex('wallets_by_sequence').unique().on('wallets').columns(['merchant_id', 'sequence']),

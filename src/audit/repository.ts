@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
-import { from, query } from '../database/query.ts'
+import { acrossMerchants, from, query } from '../database/query.ts'
 
 /**
  * Each query finds what contradicts itself, over all merchants; nothing found means that the books are right. An
@@ -11,145 +11,164 @@ const signed = sql<bigint>`case direction when 'credit' then amount else -amount
 
 /** Transfers whose debits and credits differ, or that have no entries at all. */
 export const unbalancedTransfers = query(() =>
-  from('transfers')
-    .leftJoin('entries', (join) =>
-      join.onRef('entries.merchantId', '=', 'transfers.merchantId').onRef('entries.transferId', '=', 'transfers.id'),
-    )
-    .select('transfers.id')
-    .groupBy(['transfers.merchantId', 'transfers.id'])
-    .having(sql<boolean>`coalesce(sum(${signed}), 1) <> 0`),
+  acrossMerchants(
+    from('transfers')
+      .leftJoin('entries', (join) =>
+        join.onRef('entries.merchantId', '=', 'transfers.merchantId').onRef('entries.transferId', '=', 'transfers.id'),
+      )
+      .select('transfers.id')
+      .groupBy(['transfers.merchantId', 'transfers.id'])
+      .having(sql<boolean>`coalesce(sum(${signed}), 1) <> 0`),
+  ),
 )
 
 /** Entries of another asset than their account's. */
 export const entriesOfAnotherAsset = query(() =>
-  from('entries')
-    .innerJoin('transfers', (join) =>
-      join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
-    )
-    .innerJoin('accounts', (join) =>
-      join.onRef('accounts.merchantId', '=', 'entries.merchantId').onRef('accounts.id', '=', 'entries.accountId'),
-    )
-    .select('entries.transferId as id')
-    .whereRef('accounts.assetCode', '<>', 'transfers.assetCode'),
+  acrossMerchants(
+    from('entries')
+      .innerJoin('transfers', (join) =>
+        join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
+      )
+      .innerJoin('accounts', (join) =>
+        join.onRef('accounts.merchantId', '=', 'entries.merchantId').onRef('accounts.id', '=', 'entries.accountId'),
+      )
+      .select('entries.transferId as id')
+      .whereRef('accounts.assetCode', '<>', 'transfers.assetCode'),
+  ),
 )
 
 /** Wallet accounts whose balance or number of entries is not what their entries say. */
 export const wrongBalances = query(() =>
-  from('accounts')
-    .leftJoin(
-      from('entries')
-        .select(['merchantId', 'accountId'])
-        .select([
-          sql<bigint>`sum(${signed})`.as('total'),
-          sql<bigint>`count(*)`.as('entries'),
-          sql<bigint>`max(sequence)`.as('latest'),
-        ])
-        .where('sequence', 'is not', null)
-        .groupBy(['merchantId', 'accountId'])
-        .as('sums'),
-      (join) => join.onRef('sums.merchantId', '=', 'accounts.merchantId').onRef('sums.accountId', '=', 'accounts.id'),
-    )
-    .select('accounts.id')
-    .where('accounts.kind', '=', 'wallet')
-    .where(
-      sql<boolean>`accounts.balance <> coalesce(sums.total, 0) or accounts.entry_count <> coalesce(sums.entries, 0)
+  acrossMerchants(
+    from('accounts')
+      .leftJoin(
+        from('entries')
+          .select(['merchantId', 'accountId'])
+          .select([
+            sql<bigint>`sum(${signed})`.as('total'),
+            sql<bigint>`count(*)`.as('entries'),
+            sql<bigint>`max(sequence)`.as('latest'),
+          ])
+          .where('sequence', 'is not', null)
+          .groupBy(['merchantId', 'accountId'])
+          .as('sums'),
+        (join) => join.onRef('sums.merchantId', '=', 'accounts.merchantId').onRef('sums.accountId', '=', 'accounts.id'),
+      )
+      .select('accounts.id')
+      .where('accounts.kind', '=', 'wallet')
+      .where(
+        sql<boolean>`accounts.balance <> coalesce(sums.total, 0) or accounts.entry_count <> coalesce(sums.entries, 0)
         or accounts.entry_count <> coalesce(sums.latest, 0)`,
-    ),
+      ),
+  ),
 )
 
 /** Entries of wallet accounts whose balance after them is not the sum up to there. */
 export const wrongRunningBalances = query(() =>
-  from(
-    from('entries')
-      .select(['transferId', 'balanceAfter'])
-      .select(sql<bigint>`sum(${signed}) over (partition by merchant_id, account_id order by sequence)`.as('running'))
-      .where('sequence', 'is not', null)
-      .as('statement'),
-  )
-    .select('statement.transferId as id')
-    .whereRef('statement.balanceAfter', '<>', 'statement.running'),
+  acrossMerchants(
+    from(
+      from('entries')
+        .select(['transferId', 'balanceAfter'])
+        .select(sql<bigint>`sum(${signed}) over (partition by merchant_id, account_id order by sequence)`.as('running'))
+        .where('sequence', 'is not', null)
+        .as('statement'),
+    )
+      .select('statement.transferId as id')
+      .whereRef('statement.balanceAfter', '<>', 'statement.running'),
+  ),
 )
 
 /** Payouts whose wallet was not debited by exactly amount and fee, leaving the balance that the payout says. */
 export const payoutsWithoutDebit = query(() =>
-  from('payouts')
-    .leftJoin('entries', (join) =>
-      join
-        .onRef('entries.merchantId', '=', 'payouts.merchantId')
-        .onRef('entries.transferId', '=', 'payouts.transferId')
-        .onRef('entries.accountId', '=', 'payouts.walletId')
-        .on('entries.direction', '=', 'debit')
-        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`)
-        .onRef('entries.balanceAfter', '=', 'payouts.balanceAfter'),
-    )
-    .select('payouts.id')
-    .where('entries.line', 'is', null),
+  acrossMerchants(
+    from('payouts')
+      .leftJoin('entries', (join) =>
+        join
+          .onRef('entries.merchantId', '=', 'payouts.merchantId')
+          .onRef('entries.transferId', '=', 'payouts.transferId')
+          .onRef('entries.accountId', '=', 'payouts.walletId')
+          .on('entries.direction', '=', 'debit')
+          .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`)
+          .onRef('entries.balanceAfter', '=', 'payouts.balanceAfter'),
+      )
+      .select('payouts.id')
+      .where('entries.line', 'is', null),
+  ),
 )
 
 /** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
 export const depositsWithoutCredit = query(() =>
-  from('deposits')
-    .leftJoin('entries', (join) =>
-      join
-        .onRef('entries.merchantId', '=', 'deposits.merchantId')
-        .onRef('entries.transferId', '=', 'deposits.transferId')
-        .onRef('entries.accountId', '=', 'deposits.walletId')
-        .on('entries.direction', '=', 'credit')
-        .onRef('entries.amount', '=', 'deposits.amount')
-        .onRef('entries.balanceAfter', '=', 'deposits.balanceAfter'),
-    )
-    .select('deposits.reference as id')
-    .where('entries.line', 'is', null),
+  acrossMerchants(
+    from('deposits')
+      .leftJoin('entries', (join) =>
+        join
+          .onRef('entries.merchantId', '=', 'deposits.merchantId')
+          .onRef('entries.transferId', '=', 'deposits.transferId')
+          .onRef('entries.accountId', '=', 'deposits.walletId')
+          .on('entries.direction', '=', 'credit')
+          .onRef('entries.amount', '=', 'deposits.amount')
+          .onRef('entries.balanceAfter', '=', 'deposits.balanceAfter'),
+      )
+      .select('deposits.reference as id')
+      .where('entries.line', 'is', null),
+  ),
 )
 
 /** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
 export const payoutsWithoutRefund = query(() =>
-  from('payoutEvents')
-    .innerJoin('payouts', (join) =>
-      join
-        .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
-        .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
-    )
-    .leftJoin('entries', (join) =>
-      join
-        .onRef('entries.merchantId', '=', 'payoutEvents.merchantId')
-        .onRef('entries.transferId', '=', 'payoutEvents.transferId')
-        .onRef('entries.accountId', '=', 'payouts.walletId')
-        .on('entries.direction', '=', 'credit')
-        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`),
-    )
-    .select('payouts.id')
-    .where('payoutEvents.status', 'in', ['FAILED', 'RETURNED'])
-    .where('entries.line', 'is', null),
+  acrossMerchants(
+    from('payoutEvents')
+      .innerJoin('payouts', (join) =>
+        join
+          .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
+          .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
+      )
+      .leftJoin('entries', (join) =>
+        join
+          .onRef('entries.merchantId', '=', 'payoutEvents.merchantId')
+          .onRef('entries.transferId', '=', 'payoutEvents.transferId')
+          .onRef('entries.accountId', '=', 'payouts.walletId')
+          .on('entries.direction', '=', 'credit')
+          .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`),
+      )
+      .select('payouts.id')
+      .where('payoutEvents.status', 'in', ['FAILED', 'RETURNED'])
+      .where('entries.line', 'is', null),
+  ),
 )
 
 /** Transfers that no payout, payout event or deposit names. */
 export const orphanedTransfers = query(() =>
-  from('transfers')
-    .select('id')
-    .where(
-      sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
+  acrossMerchants(
+    from('transfers')
+      .select('id')
+      .where(
+        sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
         select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits)`,
-    ),
+      ),
+  ),
 )
 
 /** Payouts whose status is not what their events lead to. */
 export const payoutsWithoutEvents = query(() =>
-  from('payouts')
-    .leftJoin(
-      from('payoutEvents')
-        .select(['merchantId', 'payoutId'])
-        .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
-        .groupBy(['merchantId', 'payoutId'])
-        .as('events'),
-      (join) => join.onRef('events.merchantId', '=', 'payouts.merchantId').onRef('events.payoutId', '=', 'payouts.id'),
-    )
-    .select('payouts.id')
-    .where(
-      sql<boolean>`coalesce(events.path, '') <> case payouts.status when 'PROCESSING' then ''
+  acrossMerchants(
+    from('payouts')
+      .leftJoin(
+        from('payoutEvents')
+          .select(['merchantId', 'payoutId'])
+          .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
+          .groupBy(['merchantId', 'payoutId'])
+          .as('events'),
+        (join) =>
+          join.onRef('events.merchantId', '=', 'payouts.merchantId').onRef('events.payoutId', '=', 'payouts.id'),
+      )
+      .select('payouts.id')
+      .where(
+        sql<boolean>`coalesce(events.path, '') <> case payouts.status when 'PROCESSING' then ''
         when 'COMPLETED' then 'COMPLETED COMPLETED 1' when 'FAILED' then 'FAILED FAILED 1'
         else 'COMPLETED RETURNED 2' end`,
-    ),
+      ),
+  ),
 )
 
 /**
@@ -158,8 +177,9 @@ export const payoutsWithoutEvents = query(() =>
  * no sum of all that ever came in leaves 64 bits.
  */
 export const wrongClearingAccounts = query(() =>
-  from(
-    sql<{ id: string }>`(select merchant_id || ' ' || account_id as id from (
+  acrossMerchants(
+    from(
+      sql<{ id: string }>`(select merchant_id || ' ' || account_id as id from (
       select merchant_id, 'payouts_in_transit:' || asset_code as account_id, amount from payouts
         where status = 'PROCESSING'
       union all
@@ -173,16 +193,18 @@ export const wrongClearingAccounts = query(() =>
       union all
       select merchant_id, account_id, case direction when 'debit' then amount else -amount end from entries
         where sequence is null
-    ) as both group by merchant_id, account_id
+    ) as postings group by merchant_id, account_id
       having sum(amount / 100000000) + sum(amount % 100000000) / 100000000 <> 0
         or sum(amount % 100000000) % 100000000 <> 0)`.as('wrong'),
-  ).select('wrong.id'),
+    ).select('wrong.id'),
+  ),
 )
 
 /** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
 export const brokenSequences = query(() =>
-  from(
-    sql<{ id: string }>`(select merchant_id || ' ' || name as id from (
+  acrossMerchants(
+    from(
+      sql<{ id: string }>`(select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
         where name in ('payouts', 'customers', 'wallets')
       union all
@@ -191,15 +213,17 @@ export const brokenSequences = query(() =>
       select merchant_id, 'customers', 0, count(*), max(sequence) from customers group by merchant_id
       union all
       select merchant_id, 'wallets', 0, count(*), max(sequence) from wallets group by merchant_id
-    ) as both group by merchant_id, name
+    ) as numbered group by merchant_id, name
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest))`.as('broken'),
-  ).select('broken.id'),
+    ).select('broken.id'),
+  ),
 )
 
 /** Maintained counts that are not what counting gives, for blocks of one size. */
 export const wrongListCounts = query((p: Params<{ blockSize: number; divisor: number }>) =>
-  from(
-    sql<{ id: string }>`(select merchant_id || ' ' || list as id from (
+  acrossMerchants(
+    from(
+      sql<{ id: string }>`(select merchant_id || ' ' || list as id from (
       select merchant_id, list, sequence / ${p.divisor} as block, count(*) as difference from (
         select merchant_id, 'payout_methods' as list, sequence from payout_methods
         union all select merchant_id, 'payout_methods/type:' || type, sequence from payout_methods
@@ -217,24 +241,29 @@ export const wrongListCounts = query((p: Params<{ blockSize: number; divisor: nu
       union all
       select merchant_id, list, block, -row_count from list_counts where block_size = ${p.blockSize}
     ) as compared group by merchant_id, list, block having sum(difference) <> 0)`.as('wrong'),
-  ).select('wrong.id'),
+    ).select('wrong.id'),
+  ),
 )
 
 /** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */
 export const walletTotals = query(() =>
-  from('accounts')
-    .select('assetCode')
-    .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
-    .where('kind', '=', 'wallet')
-    .groupBy('assetCode')
-    .orderBy('assetCode'),
+  acrossMerchants(
+    from('accounts')
+      .select('assetCode')
+      .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
+      .where('kind', '=', 'wallet')
+      .groupBy('assetCode')
+      .orderBy('assetCode'),
+  ),
 )
 
 /** How many transfers, entries and payouts there are. */
 export const bookSizes = query(() =>
-  from(
-    sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select
+  acrossMerchants(
+    from(
+      sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select
       (select count(*) from transfers) as transfers, (select count(*) from entries) as entries,
       (select count(*) from payouts) as payouts)`.as('sizes'),
-  ).selectAll(),
+    ).selectAll(),
+  ),
 )

@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
+import { acrossMerchants, change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
 
 type CustomerKey = { merchantId: string; id: string }
 
@@ -29,9 +29,11 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
 
 /** The merchant of a customer, for an operator who has nothing but the customer's id: one look per merchant. */
 export const merchantOfCustomer = queryOne((p: Params<{ id: string }>) =>
-  from('merchants')
-    .crossJoin('customers')
-    .whereRef('customers.merchantId', '=', 'merchants.id')
-    .where('customers.id', '=', p.id)
-    .select('merchants.id'),
+  acrossMerchants(
+    from('merchants')
+      .crossJoin('customers')
+      .whereRef('customers.merchantId', '=', 'merchants.id')
+      .where('customers.id', '=', p.id)
+      .select('merchants.id'),
+  ),
 )

@@ -12,9 +12,15 @@ export type Database = Reader & {
    * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked)
    */
   readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
+  /** Runs `read` so that all its statements see the same moment. */
+  readonly snapshot: <Result>(read: (db: Reader) => Promise<Result>) => Promise<Result>
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
-  /** Copies the whole database, as of one moment and durably, to a new file while it is in use. */
+  /**
+   * Copies the whole database, as of one moment and durably, to a new file while it is in use.
+   *
+   * @throws with advice where the engine has tools of its own for that
+   */
   readonly backup: (path: string) => Promise<void>
   /** Counts of what the engine did since it was opened. */
   readonly statistics: () => DatabaseStatistics
@@ -35,4 +41,6 @@ export type DatabaseOptions = {
   readonly mustExist?: boolean
   /** Called once, when the process must end rather than guess whether a commit is durable. */
   readonly onFatal: (error: Error) => void
+  /** Told what an operator should put right, though the database works. */
+  readonly onWarning?: (message: string) => void
 }

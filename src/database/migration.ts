@@ -19,6 +19,14 @@ export type MigrationDialect = {
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
   /** Ends a table of narrow rows that are stored in the order of their primary key, where the engine can. */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
+  /**
+   * Holds that a uuid `column` names a row of `target` of the same merchant, whose own id is text: to an engine with types
+   * of their own these differ.
+   */
+  readonly referenceToText: <Table extends string, Column extends string>(
+    table: CreateTableBuilder<Table, Column>,
+    reference: { readonly name: string; readonly column: Column; readonly target: string },
+  ) => CreateTableBuilder<Table, Column>
   /** Forbids to change or delete rows of `table`. */
   readonly appendOnly: (table: string) => readonly Compilable[]
 }

@@ -1,14 +1,21 @@
 import { resolve } from 'node:path'
 import type { Database, DatabaseOptions } from './database.ts'
+import { openPostgres } from './postgres/open.ts'
 import { openSqlite } from './sqlite/open.ts'
 
 /**
  * Opens the database at `url` and brings it to the latest form.
  *
- * @throws when the URL names no engine of ours, or the file can't be opened or is of a later version
+ * @throws when the URL names no engine of ours, or the database can't be opened or is of a later version
  */
-export async function openDatabase({ url, mustExist = false, onFatal }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({
+  url,
+  mustExist = false,
+  onFatal,
+  onWarning = () => {},
+}: DatabaseOptions): Promise<Database> {
+  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, onWarning })
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   if (scheme === 'sqlite' && place) return openSqlite({ path: resolve(place), mustExist, onFatal })
-  throw new Error('DATABASE_URL must be sqlite:<path>')
+  throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

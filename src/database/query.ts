@@ -20,6 +20,8 @@ export type Query = {
   /** Its place in an engine's array of prepared statements. */
   readonly number: number
   readonly node: RootOperationNode
+  /** Whether it reads or changes rows of any merchant; see `acrossMerchants`. */
+  readonly isAcrossMerchants: boolean
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
@@ -107,6 +109,17 @@ export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: 
   return (tx, row) => tx.execute(built, row)
 }
 
+/**
+ * Declares that a query is an operator's view over all merchants. Where the engine itself keeps merchants apart, any
+ * other query sees the rows of its parameter `merchantId` only, and none at all without one.
+ */
+export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
+  overAll.add(built)
+  return built
+}
+
+const overAll = new WeakSet<Compilable<unknown>>()
+
 /** The right side of `in` for a parameter that is an array; it may be empty. */
 export function list<Item>(values: readonly Item[]): Expression<Item> {
   const { placeholder } = values as unknown as Placeholder
@@ -126,7 +139,7 @@ let queryCount = 0
 
 function newQuery(built: Compilable<unknown>): Query {
   const node = (built as unknown as { toOperationNode(): OperationNode }).toOperationNode()
-  return { number: queryCount++, node: node as RootOperationNode }
+  return { number: queryCount++, node: node as RootOperationNode, isAcrossMerchants: overAll.has(built) }
 }
 
 function placeholder(name: string): Placeholder {

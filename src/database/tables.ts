@@ -1,4 +1,4 @@
-import type { NewRow, Row, TableTypes } from './columns.ts'
+import type { ColumnKind, NewRow, Row, TableTypes } from './columns.ts'
 import { amount, generated, integer, json, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
@@ -237,6 +237,18 @@ export const tables = {
     createdAt: timestamp(),
   },
 } as const
+
+/** The kind of each column of each table, as the database spells both. */
+export const columnsInDatabase: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(
+  Object.entries(tables).map(([table, columns]) => [
+    snakeCase(table),
+    Object.fromEntries(Object.entries(columns).map(([column, { kind }]) => [snakeCase(column), kind])),
+  ]),
+)
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
 
 /** Kysely's view of the tables. */
 export type Tables = TableTypes<typeof tables>

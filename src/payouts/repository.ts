@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
+import { acrossMerchants, change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
@@ -50,9 +50,11 @@ export const eventsOfPayout = query((p: Params<{ merchantId: string; payoutId: s
 
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
 export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
-  from('merchants')
-    .crossJoin('payouts')
-    .whereRef('payouts.merchantId', '=', 'merchants.id')
-    .where('payouts.id', '=', p.id)
-    .select('merchants.id'),
+  acrossMerchants(
+    from('merchants')
+      .crossJoin('payouts')
+      .whereRef('payouts.merchantId', '=', 'merchants.id')
+      .where('payouts.id', '=', p.id)
+      .select('merchants.id'),
+  ),
 )

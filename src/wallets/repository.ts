@@ -1,6 +1,6 @@
 import type { AssetType } from '../asset-codes/asset-code.ts'
 import type { Params } from '../database/query.ts'
-import { from, insertRow, list, query, queryOne, queryWithFilters } from '../database/query.ts'
+import { acrossMerchants, from, insertRow, list, query, queryOne, queryWithFilters } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 
 type WalletKey = { merchantId: string; id: string }
@@ -68,11 +68,13 @@ export const oldestWalletWith = queryOne(
 
 /** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
 export const merchantOfWallet = queryOne((p: Params<{ id: string }>) =>
-  from('merchants')
-    .crossJoin('wallets')
-    .whereRef('wallets.merchantId', '=', 'merchants.id')
-    .where('wallets.id', '=', p.id)
-    .select('merchants.id'),
+  acrossMerchants(
+    from('merchants')
+      .crossJoin('wallets')
+      .whereRef('wallets.merchantId', '=', 'merchants.id')
+      .where('wallets.id', '=', p.id)
+      .select('merchants.id'),
+  ),
 )
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -87,12 +89,14 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
 
 /** The merchant whose pool has an address, whoever that is; an operator's view: one look per merchant. */
 export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
-  from('merchants')
-    .crossJoin('pooledAddresses')
-    .whereRef('pooledAddresses.merchantId', '=', 'merchants.id')
-    .where('pooledAddresses.family', '=', p.family)
-    .where('pooledAddresses.address', '=', p.address)
-    .select('merchants.id'),
+  acrossMerchants(
+    from('merchants')
+      .crossJoin('pooledAddresses')
+      .whereRef('pooledAddresses.merchantId', '=', 'merchants.id')
+      .where('pooledAddresses.family', '=', p.family)
+      .where('pooledAddresses.address', '=', p.address)
+      .select('merchants.id'),
+  ),
 )
 
 export const depositByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>

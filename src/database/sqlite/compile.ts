@@ -1,4 +1,4 @@
-import type { RootOperationNode, ValueNode } from 'kysely'
+import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder } from '../query.ts'
 
@@ -36,4 +36,11 @@ class Compiler extends SqliteQueryCompiler {
     this.appendValue(node.value)
     if (isList) this.append('))')
   }
+
+  /** With one writer no row needs a lock of its own. */
+  protected override visitSelectModifier({ modifier, rawModifier }: SelectModifierNode): void {
+    if (rawModifier || modifier === undefined || !locks.has(modifier)) throw new Error('SQLite has no such modifier')
+  }
 }
+
+const locks = new Set<NonNullable<SelectModifierNode['modifier']>>(['ForUpdate', 'ForNoKeyUpdate', 'ForShare'])

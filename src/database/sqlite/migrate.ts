@@ -20,6 +20,8 @@ const dialect: MigrationDialect = {
   raw,
   table: (table) => ended(table, sql`strict`),
   clusteredTable: (table) => ended(table, sql`strict, without rowid`),
+  referenceToText: (table, { name, column, target }) =>
+    table.addForeignKeyConstraint(name, ['merchant_id', column] as never, target, ['merchant_id', 'id']),
   appendOnly: (table) =>
     ['update', 'delete'].map((verb) => {
       const trigger = sql.ref(`${table}_no_${verb}`)

@@ -32,6 +32,8 @@ export function openSqlite({
 
   return {
     execute: reader.execute,
+    // A snapshot waits for nothing but its statements, and so stays within a turn.
+    snapshot: (read) => read(reader),
     write: writer.write,
     statistics: writer.statistics,
     ping: async () => {

@@ -1,0 +1,111 @@
+import type { Connection, FieldDef, Submittable } from 'pg'
+
+/** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
+export type Step = {
+  /** The name under which the connection keeps the statement. */
+  readonly name: string
+  /** Its text where this connection has not prepared it yet. */
+  readonly text: string | null
+  readonly values: readonly (string | null)[] | null
+  readonly toRow: ((values: (string | null)[]) => unknown) | null
+}
+
+/** What a step answered: rows and the server's word for what it did, or of one described its types. */
+export type Answer = {
+  readonly rows: unknown[]
+  command: string
+  parameterTypes: readonly number[]
+  fields: readonly FieldDef[]
+}
+
+/** The steps of a batch, and which of the texts that it sent the server took. */
+export type Batch = Submittable & {
+  readonly answers: Promise<readonly Answer[]>
+  readonly prepared: () => readonly string[]
+}
+
+/**
+ * Sends all steps in one go, ended by one Sync, and reads their answers in one go: one round trip however many they are.
+ *
+ * Up to the Sync they are one transaction, unless one is open already; what follows a step that fails is not run. pg runs
+ * one statement for each round trip, but lets others speak the protocol for themselves on its connections.
+ */
+export function batchOf(steps: readonly Step[]): Batch {
+  const answers: Answer[] = steps.map(() => ({ rows: [], command: '', parameterTypes: [], fields: [] }))
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>()
+  const sent = steps.filter(({ text }) => text !== null)
+  let place = 0
+  let preparedCount = 0
+  let forget = () => {}
+
+  const current = () => answers[place] as Answer
+  const handlers = {
+    submit(connection: Connection) {
+      forget = listen(connection, {
+        parseComplete: () => void preparedCount++,
+        parameterDescription: ({ dataTypeIDs }: { dataTypeIDs: number[] }) => {
+          current().parameterTypes = dataTypeIDs
+        },
+        noData: () => void place++,
+      })
+      send(connection as unknown as Wire, steps)
+    },
+    handleRowDescription({ fields }: { fields: FieldDef[] }) {
+      current().fields = fields
+      place++
+    },
+    handleDataRow({ fields }: { fields: (string | null)[] }) {
+      const toRow = steps[place]?.toRow
+      if (toRow) current().rows.push(toRow(fields))
+    },
+    handleCommandComplete({ text }: { text: string }) {
+      current().command = text
+      place++
+    },
+    handleEmptyQuery: () => void place++,
+    handleError(error: Error) {
+      forget()
+      reject(error)
+    },
+    handleReadyForQuery() {
+      forget()
+      resolve(answers)
+    },
+  }
+  return { ...handlers, answers: promise, prepared: () => sent.slice(0, preparedCount).map(({ name }) => name) }
+}
+
+/** What pg's connection can do; its published types name other arguments. */
+type Wire = {
+  readonly stream: { cork(): void; uncork(): void }
+  parse(message: { name: string; text: string }): void
+  describe(message: { type: 'S'; name: string }): void
+  bind(message: { statement: string; values: readonly (string | null)[] }): void
+  execute(message: object): void
+  sync(): void
+}
+
+function send(wire: Wire, steps: readonly Step[]): void {
+  wire.stream.cork()
+  try {
+    for (const { name, text, values } of steps) {
+      if (text !== null) wire.parse({ name, text })
+      if (values === null) wire.describe({ type: 'S', name })
+      else {
+        wire.bind({ statement: name, values })
+        wire.execute({})
+      }
+    }
+    wire.sync()
+  } finally {
+    wire.stream.uncork()
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each event has its own message.
+function listen(connection: Connection, listeners: Record<string, (message: any) => void>): () => void {
+  for (const [event, listener] of Object.entries(listeners)) connection.on(event, listener)
+  return () => {
+    for (const [event, listener] of Object.entries(listeners)) connection.off(event, listener)
+  }
+}

@@ -1,0 +1,44 @@
+import { Refusal, unavailable } from '../../errors.ts'
+import { Conflict } from '../database.ts'
+
+/** What PostgreSQL calls an error: five characters, the first two its class. */
+export function sqlState(error: unknown): string | null {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
+}
+
+/** Lost to another transaction: run again it may pass, and it finds what it did not find before. */
+export function isLostRace(error: unknown): boolean {
+  return error instanceof Conflict || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
+}
+
+/** The connection, and with it whatever ran on it, is over: it broke, or the server ended it or went away. */
+export function isConnectionLost(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state !== null) return /^08|^57P0|^25P03/.test(state) || (error as { severity?: string }).severity === 'FATAL'
+  return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT|EAI_|ENOTFOUND)|Connection terminated|Client has encountered/.test(
+    `${(error as { code?: unknown })?.code ?? ''}${(error as Error)?.message ?? ''}`,
+  )
+}
+
+/**
+ * The server can't do it now and may later: it has no connection, disk, memory or time left, a lock was not to be had, or
+ * it only reads because another took its place.
+ */
+export function isPassing(error: unknown): boolean {
+  return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
+}
+
+/** What the caller is told: UNAVAILABLE for what may pass, a fault of ours as it is. */
+export function refusalFor(error: unknown): unknown {
+  if (error instanceof Refusal) return error
+  const mayPass = error instanceof Conflict || isConnectionLost(error) || isPassing(error)
+  return mayPass ? Object.assign(unavailable(), { cause: error }) : error
+}
+
+/** For a transaction that broke while it was committed: nobody can know whether it was. */
+export function unknownOutcome(cause: unknown): Refusal {
+  const message =
+    'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
+  return Object.assign(unavailable(message), { cause })
+}

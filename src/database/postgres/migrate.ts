@@ -1,0 +1,97 @@
+import type { RawBuilder } from 'kysely'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import type { Client } from 'pg'
+import type { Migration, MigrationDialect } from '../migration.ts'
+import { secureRows } from './row-security.ts'
+
+const kysely = new Kysely<never>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+})
+
+const dialect: MigrationDialect = {
+  uuid: sql`uuid`,
+  timestamp: sql`timestamptz`,
+  amount: sql`bigint`,
+  // As it was given: jsonb would order the fields of an object anew.
+  json: sql`json`,
+  raw,
+  table: (table) => table,
+  clusteredTable: (table) => table,
+  referenceToText: (table, { name, column, target }) =>
+    table
+      .addColumn(`${column}_text`, 'text', (c) =>
+        c
+          .generatedAlwaysAs(sql`${sql.ref(column)}::text`)
+          .stored()
+          .notNull(),
+      )
+      .addForeignKeyConstraint(name, ['merchant_id', `${column}_text`] as never, target, ['merchant_id', 'id']),
+  appendOnly: (table) =>
+    ['update', 'delete', 'truncate'].map((verb) =>
+      raw(
+        sql`create trigger ${sql.ref(`${table}_no_${verb}`)} before ${sql.raw(verb)} on ${sql.table(table)}
+          for each statement execute function forbid_change()`,
+      ),
+    ),
+}
+
+/** What an append-only table's triggers call. */
+const forbidChange = `create or replace function forbid_change() returns trigger language plpgsql as $$
+  begin raise exception '% are append-only', tg_table_name; end $$`
+
+/** Any number, the same in every version: whoever holds it migrates. */
+const migrationLock = 7_230_417_005
+
+/**
+ * Brings the database to the latest form, in one transaction.
+ *
+ * A lock is taken before it looks at what is there, so two processes that start at once do it once.
+ *
+ * @throws when the database has none of our tables where `mustExist`, or is of a later version than this program
+ */
+export async function migratePostgres(
+  client: Client,
+  migrations: readonly Migration[],
+  { mustExist }: { mustExist: boolean },
+): Promise<void> {
+  await client.query('begin')
+  try {
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
+    const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
+    if (tables[0]?.name === null) {
+      if (mustExist) throw new Error('it has no tables of this service: DATABASE_URL must name its database')
+      await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
+      await client.query(forbidChange)
+    }
+    await applyMissing(client, migrations)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+async function applyMissing(client: Client, migrations: readonly Migration[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
+  const applied = rows.map(({ name }) => name)
+  const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
+  if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
+  const missing = migrations.filter(({ name }) => !applied.includes(name))
+  for (const { name, statements } of missing) {
+    for (const statement of statements(kysely.schema, dialect)) {
+      const { sql: text, parameters } = statement.compile()
+      await client.query(text, [...parameters])
+    }
+    await client.query('insert into migrations values ($1, now())', [name])
+  }
+  if (missing.length > 0) await secureRows(client)
+}
+
+function raw(statement: RawBuilder<unknown>) {
+  return { compile: () => statement.compile(kysely) }
+}

@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { migrations } from '../../../db/migrations/index.ts'
+import type { Database } from '../database.ts'
+import { query } from '../query.ts'
+import { migratePostgres } from './migrate.ts'
+import { postgresPool } from './pool.ts'
+import { postgresReader } from './reader.ts'
+import { roleToTake } from './row-security.ts'
+import { postgresWriter } from './writer.ts'
+
+/** Connections of one process, and requests that may wait for one, unless the URL says otherwise. */
+const defaultSizes = { connections: 10, queue: 1_000 }
+
+/**
+ * Opens the PostgreSQL database at `url`, migrated to the latest form.
+ *
+ * Besides what PostgreSQL knows, the URL takes `pool` (connections) and `queue` (requests that wait for one).
+ *
+ * @throws Error that names the server and the database when it can't be opened
+ */
+export async function openPostgres({
+  url,
+  mustExist,
+  onWarning,
+}: {
+  url: string
+  mustExist: boolean
+  onWarning: (message: string) => void
+}): Promise<Database> {
+  const { config, sizes } = readUrl(url)
+  const role = await prepare(config, { mustExist, onWarning })
+  const pool = postgresPool(config, sizes, role)
+  const reader = postgresReader(pool)
+  const writer = postgresWriter(pool)
+  const running = new Set<Promise<unknown>>()
+
+  return {
+    execute: reader.execute,
+    snapshot: reader.snapshot,
+    write: (operation) => {
+      const result = writer.write(operation)
+      const ended = result.catch(() => {}).finally(() => running.delete(ended))
+      running.add(ended)
+      return result
+    },
+    statistics: writer.statistics,
+    ping: async () => void (await lookAtMigrations(reader, {})),
+    backup: async () => {
+      throw new Error(
+        'A PostgreSQL database is backed up by its own tools: pg_dump --format=custom for a copy of one moment, or pg_basebackup with archived WAL to restore to any moment.',
+      )
+    },
+    close: async () => {
+      while (running.size > 0) await Promise.all(running)
+      await pool.close()
+    },
+  }
+}
+
+const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
+
+function readUrl(url: string) {
+  const place = new URL(url)
+  const size = (name: 'pool' | 'queue', otherwise: number) => {
+    const text = place.searchParams.get(name)
+    place.searchParams.delete(name)
+    if (text === null) return otherwise
+    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+    throw new Error(`DATABASE_URL: ${name} must be a whole number from 1 to 999999`)
+  }
+  const sizes = { connections: size('pool', defaultSizes.connections), queue: size('queue', defaultSizes.queue) }
+  return { config: { connectionString: place.href, application_name: 'payout-gateway' }, sizes }
+}
+
+/** Migrates by a connection of its own, and finds out which role the others take. */
+async function prepare(
+  config: pg.ClientConfig,
+  { mustExist, onWarning }: { mustExist: boolean; onWarning: (message: string) => void },
+): Promise<string | null> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await migratePostgres(client, migrations, { mustExist })
+    await warnOfLoss(client, onWarning)
+    return await roleToTake(client, onWarning)
+  } catch (error) {
+    throw new Error(`${client.host}:${client.port}/${client.database} can't be opened: ${(error as Error).message}`, {
+      cause: error,
+    })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** What is acknowledged must be on disk; a server can be set otherwise, and only its operator can put that right. */
+async function warnOfLoss(client: pg.Client, onWarning: (message: string) => void): Promise<void> {
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    const { rows } = await client.query('select current_setting($1) as value', [setting])
+    if (rows[0]?.value !== 'off') continue
+    onWarning(`The PostgreSQL server has ${setting} = off: what is acknowledged can be lost when it crashes.`)
+  }
+}

@@ -1,0 +1,81 @@
+import type { Client, ClientConfig } from 'pg'
+import pg from 'pg'
+import { unavailable } from '../../errors.ts'
+import type { Answer } from './batch.ts'
+import type { Call, Control, PostgresConnection, Statements } from './connection.ts'
+import { postgresConnection } from './connection.ts'
+import { isConnectionLost, isPassing } from './errors.ts'
+
+/** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
+export type PoolSizes = { readonly connections: number; readonly queue: number }
+
+/** Connections that are lent out one at a time. */
+export type PostgresPool = {
+  readonly lend: () => Promise<Lent>
+  readonly close: () => Promise<void>
+}
+
+/** A connection for as long as somebody has it: given back, or thrown away when it is of no more use. */
+export type Lent = {
+  readonly send: (items: readonly (Call | Control)[]) => Promise<readonly Answer[]>
+  readonly giveBack: () => void
+  readonly throwAway: () => void
+}
+
+/** How long a request waits for a connection, a statement for a lock and for its end, a transaction for its next statement. */
+const connectTimeoutMs = 5_000
+const lockTimeoutMs = 10_000
+const statementTimeoutMs = 30_000
+const idleTimeoutMs = 15_000
+
+/**
+ * A pool of connections to the server of `config`; they are opened when needed, and anew when the server was away.
+ *
+ * @param role what the connections act as, where that is not who they log in as
+ */
+export function postgresPool(config: ClientConfig, sizes: PoolSizes, role: string | null): PostgresPool {
+  const statements: Statements = []
+  const connections = new WeakMap<Client, PostgresConnection>()
+  const settings = ['timezone=UTC', 'datestyle=ISO', ...(role === null ? [] : [`role=${role}`])]
+  const pool = new pg.Pool({
+    ...config,
+    max: sizes.connections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    lock_timeout: lockTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleTimeoutMs,
+    options: [config.options, ...settings.map((setting) => `-c ${setting}`)].filter(Boolean).join(' '),
+  })
+  // A connection that breaks while nobody has it is replaced when one is needed.
+  pool.on('error', () => {})
+
+  async function connect() {
+    if (pool.waitingCount >= sizes.queue) throw unavailable('Too many requests are waiting for the database.')
+    try {
+      return await pool.connect()
+    } catch (error) {
+      const isAway = isConnectionLost(error) || isPassing(error) || /timeout/.test((error as Error).message)
+      throw isAway ? Object.assign(unavailable('The database can not be reached.'), { cause: error }) : error
+    }
+  }
+
+  return {
+    lend: async () => {
+      const client = await connect()
+      // Whoever has it learns of a break from what it runs.
+      const ignore = () => {}
+      client.on('error', ignore)
+      const connection = connections.get(client) ?? postgresConnection(client, statements)
+      connections.set(client, connection)
+      connection.forgetScope()
+      const release = (isBroken: boolean) => {
+        client.off('error', ignore)
+        client.release(isBroken)
+      }
+      return { send: connection.send, giveBack: () => release(false), throwAway: () => release(true) }
+    },
+    close: () => pool.end(),
+  }
+}

@@ -1,0 +1,109 @@
+import { Refusal } from '../../errors.ts'
+import type { Query, Reader } from '../query.ts'
+import type { Call, Control } from './connection.ts'
+import { isConnectionLost, unknownOutcome } from './errors.ts'
+import type { Lent, PostgresPool } from './pool.ts'
+
+/** A transaction that begins with its first statement. */
+export type Transaction = Reader & {
+  /** Sends what is left and commits. */
+  readonly commit: () => Promise<void>
+  /** Undoes everything; answers why: the failure of a statement, whatever the operation made of it, else `error`. */
+  readonly rollBack: (error: unknown) => Promise<unknown>
+}
+
+type Waiting = Call & {
+  /** Whether somebody waits for it, and it can't be put off. */
+  readonly isAwaited: boolean
+  readonly resolve: (rows: never[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Statements that wait at most to be sent with what follows them. */
+const laterLimit = 500
+
+/**
+ * Opens a transaction that takes few round trips.
+ *
+ * What an operation asks for at the same time is sent together, BEGIN with the first of it. A statement that writes and
+ * answers no row is answered at once and sent with whatever comes next, at the latest with COMMIT: nobody could do
+ * anything with its answer but wait for it. If it fails, so does the transaction.
+ */
+export function openTransaction(pool: PostgresPool, begin: Control): Transaction {
+  let lent: Lent | null = null
+  let waiting: Waiting[] = []
+  let sending: Promise<void> | null = null
+  let failure: { readonly error: unknown } | null = null
+  let isOver = false
+
+  async function execute<Result>(query: Query, params: object): Promise<Result[]> {
+    if (isOver) throw new Error('a statement was run after its operation had ended')
+    if (failure) throw failure.error
+    const call = { query, params: params as Record<string, unknown> }
+    if (!answersRows(query) && waiting.length < laterLimit) {
+      waiting.push({ ...call, isAwaited: false, resolve: () => {}, reject: () => {} })
+      return []
+    }
+    return new Promise<Result[]>((resolve, reject) => {
+      waiting.push({ ...call, isAwaited: true, resolve, reject })
+      sending ??= sendWaiting()
+    })
+  }
+
+  async function sendWaiting(): Promise<void> {
+    do {
+      // The operation goes on by microtasks until it waits for its statements: by then all that it asks for is here.
+      await new Promise((resolve) => setImmediate(resolve))
+      // Whoever waits for what failed has been told.
+      await send().catch(() => {})
+    } while (waiting.some(({ isAwaited }) => isAwaited))
+    sending = null
+  }
+
+  async function send(last: Control[] = []): Promise<string | undefined> {
+    const calls = waiting
+    waiting = []
+    try {
+      if (failure) throw failure.error
+      const first = lent === null ? [begin] : []
+      lent ??= await pool.lend()
+      const answers = await lent.send([...first, ...calls, ...last])
+      for (const [i, { resolve }] of calls.entries()) resolve((answers[i + first.length]?.rows ?? []) as never[])
+      return answers.at(-1)?.command
+    } catch (error) {
+      failure ??= { error }
+      for (const { reject } of calls) reject(error)
+      throw error
+    }
+  }
+
+  async function commit(): Promise<void> {
+    await sending
+    isOver = true
+    if (failure) throw failure.error
+    if (lent === null && waiting.length === 0) return
+    const command = await send(['commit']).catch((error) => {
+      throw isConnectionLost(error) ? unknownOutcome(error) : error
+    })
+    if (command !== 'COMMIT') throw new Error(`the transaction was ended by ${command}`)
+    lent?.giveBack()
+    lent = null
+  }
+
+  async function rollBack(error: unknown): Promise<unknown> {
+    isOver = true
+    await sending
+    const left = lent
+    lent = null
+    if (left !== null && isConnectionLost(failure?.error)) left.throwAway()
+    else await left?.send(['rollback']).then(left.giveBack, left.throwAway)
+    return failure && !(error instanceof Refusal && error.code === 'UNAVAILABLE') ? failure.error : error
+  }
+
+  return { execute, commit, rollBack }
+}
+
+/** Whether anyone learns something from running the query. */
+function answersRows({ node }: Query): boolean {
+  return node.kind === 'SelectQueryNode' || node.kind === 'RawNode' || ('returning' in node && node.returning != null)
+}

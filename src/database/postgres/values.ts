@@ -1,0 +1,90 @@
+import type { FieldDef } from 'pg'
+import type { PostgresParameter } from './compile.ts'
+
+/** PostgreSQL's numbers for the types of our columns, and of expressions over them. */
+export const types = {
+  boolean: 16,
+  bigint: 20,
+  smallint: 21,
+  integer: 23,
+  json: 114,
+  double: 701,
+  timestamp: 1184,
+  numeric: 1700,
+  uuid: 2950,
+  uuidArray: 2951,
+} as const
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** No row has this id, so whatever is no UUID is held against it: to the engine that alone would be an error. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * The text that is sent for a parameter, or `null` for NULL.
+ *
+ * @param type the number of the type that PostgreSQL expects there
+ */
+export function bound({ name, isList, isCompared }: PostgresParameter, type: number, value: unknown): string | null {
+  if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
+  if (value === null) return null
+  if (isList) return arrayText(value as readonly unknown[], type)
+  if (type === types.uuid && isCompared && !uuidPattern.test(value as string)) return nobody
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** An array literal; each item is quoted, so that none is taken for anything but its text. */
+function arrayText(items: readonly unknown[], type: number): string {
+  const held = type === types.uuidArray ? items.filter((item) => uuidPattern.test(item as string)) : items
+  return `{${held.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
+}
+
+/**
+ * The function that makes a row of the texts that PostgreSQL answers; the row is what SQLite would give.
+ *
+ * It is generated, as SQLite's, because an object literal with fixed names is made faster than one filled in a loop.
+ * Every name in it is a column of ours.
+ */
+export function rowMaker(fields: readonly FieldDef[]): (values: (string | null)[]) => unknown {
+  const made = fields.map(({ name, dataTypeID, tableID }, i) => {
+    // An integer that is no column may be anything, as on SQLite, and is a bigint.
+    const isColumn = tableID !== 0
+    const reader = isColumn && dataTypeID === types.integer ? 'Number' : readers[dataTypeID]
+    const value = `values[${i}]`
+    return `${camelCase(name)}: ${reader ? `${value} === null ? null : ${reader}(${value})` : value}`
+  })
+  const make = new Function('isoTime', 'wholeNumber', 'truth', `return (values) => ({ ${made.join(', ')} })`)
+  return make(isoTime, wholeNumber, truth)
+}
+
+/** How a value of a type is read; what is not here is text. */
+const readers: Readonly<Record<number, string>> = {
+  [types.boolean]: 'truth',
+  [types.bigint]: 'BigInt',
+  [types.smallint]: 'BigInt',
+  [types.integer]: 'BigInt',
+  [types.json]: 'JSON.parse',
+  [types.double]: 'Number',
+  [types.timestamp]: 'isoTime',
+  [types.numeric]: 'wholeNumber',
+}
+
+/** `2026-01-31 12:00:00.5+00` as `2026-01-31T12:00:00.500Z`; the year 0 is 1 BC to PostgreSQL. */
+export function isoTime(text: string): string {
+  const [, date = '', time = '', fraction = ''] = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00/.exec(text) ?? []
+  const day = text.endsWith(' BC') ? `0000${date.slice(4)}` : date
+  return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+}
+
+/** A sum of amounts is a numeric; whole numbers stay exact, anything else is the text that it came as. */
+function wholeNumber(text: string): bigint | string {
+  return /^-?\d+$/.test(text) ? BigInt(text) : text
+}
+
+function truth(text: string): bigint {
+  return text === 't' ? 1n : 0n
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
