@@ -6,6 +6,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/global-setup.ts',
     // Some tests start processes of their own, and machines that run them may be slow: a limit is for what hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

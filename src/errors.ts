@@ -71,3 +71,13 @@ export function unavailable(
 ): Refusal {
   return new Refusal('UNAVAILABLE', message)
 }
+
+/** Waits for all at once; of several refusals it throws the first in this order, which is the order of precedence. */
+export async function allInOrder<const Promises extends readonly Promise<unknown>[]>(
+  promises: Promises,
+): Promise<{ -readonly [Place in keyof Promises]: Awaited<Promises[Place]> }> {
+  await Promise.allSettled(promises)
+  const results = []
+  for (const promise of promises) results.push(await promise)
+  return results as never
+}

@@ -69,8 +69,8 @@ describe('a wrong value is named with what is allowed', () => {
     ...['-1', '65536', '80.5', '1e3', '0x50', ' 80', 'http'].map(
       (value) => ['PORT', value, 'must be a whole number from 0 to 65535'] as const,
     ),
-    ...['mysql://x', 'postgres', 'sqlite:', '/var/lib/x.sqlite'].map(
-      (value) => ['DATABASE_URL', value, 'must be sqlite:<path>'] as const,
+    ...['mysql://x', 'postgres', 'postgres://', 'sqlite:', '/var/lib/x.sqlite'].map(
+      (value) => ['DATABASE_URL', value, 'must be sqlite:<path> or postgres://<user>@<host>/<database>'] as const,
     ),
     ...['Sandbox', 'test', 'production'].map((value) => ['MODE', value, 'must be one of sandbox, live'] as const),
     ['LOG_LEVEL', 'verbose', `must be one of ${logLevels}`],
@@ -86,7 +86,7 @@ test('all faults are named at once', () => {
   expect(faultsOf({ PORT: 'x', DATABASE_URL: 'x', MODE: 'x', LOG_LEVEL: 'x', RATE_LIMIT: 'x' })).toEqual([
     'The configuration is wrong:',
     '  PORT must be a whole number from 0 to 65535',
-    '  DATABASE_URL must be sqlite:<path>',
+    '  DATABASE_URL must be sqlite:<path> or postgres://<user>@<host>/<database>',
     '  MODE must be one of sandbox, live',
     `  LOG_LEVEL must be one of ${logLevels}`,
     '  RATE_LIMIT must be off or a whole number from 1 to 1000000',

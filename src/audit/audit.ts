@@ -64,9 +64,13 @@ const checks: Readonly<Record<string, Check>> = {
  * @param onProgress called before each check with its name and its place among all
  */
 export async function audit(
-  { db }: Service,
+  service: Service,
   onProgress: (check: string, place: number, count: number) => void = () => {},
 ): Promise<Audit> {
+  return service.db.snapshot((db) => auditOf(db, onProgress), { mayTakeLong: true })
+}
+
+async function auditOf(db: Reader, onProgress: (check: string, place: number, count: number) => void): Promise<Audit> {
   const findings: Finding[] = []
   const all = Object.entries(checks)
   for (const [place, [check, run]] of all.entries()) {

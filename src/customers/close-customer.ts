@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { Conflict } from '../database/database.ts'
 import { timestamp } from '../ids.ts'
 import type { Customer } from './customer.ts'
 import { findCustomer, requireActive } from './get-customer.ts'
@@ -14,6 +15,7 @@ export async function closeCustomer(context: Context, { customerId }: { customer
     const customer = requireActive(await findCustomer(tx, context, customerId))
     const { merchantId, id } = customer
     const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timestamp(context.now()) })
-    return closed ?? customer
+    if (!closed) throw new Conflict('another request closed the customer')
+    return closed
   })
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import type { Reader } from '../database/query.ts'
+import type { Reader, Tx } from '../database/query.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
-import { customerById } from './repository.ts'
+import { customerById, customerToBuildOn } from './repository.ts'
 
 export const GetCustomerInput = z.object({ customerId: z.string() })
 
@@ -18,17 +18,21 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * The customer that a request acts for; `null` when it acts for the merchant itself.
+ * The customer that a request acts for; `null` when it acts for the merchant itself. It can't be closed before the
+ * transaction ends.
  *
  * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
  */
 export async function findActiveCustomer(
-  db: Reader,
-  context: Context,
+  tx: Tx,
+  { merchantId }: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
   if (customerId === null) return null
-  return requireActive(await findCustomer(db, context, customerId))
+  const id = parseUuid(customerId)
+  const customer = id && (await customerToBuildOn(tx, { merchantId, id }))
+  if (!customer) throw notFound('Customer')
+  return requireActive(customer)
 }
 
 /** @throws Refusal CUSTOMER_CLOSED */

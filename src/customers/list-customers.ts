@@ -19,7 +19,7 @@ export async function listCustomers(
   input: z.input<typeof ListCustomersInput>,
 ): Promise<Page<Customer>> {
   const asked = parse(ListCustomersInput, input)
-  return pageOfSequence(db, { merchantId, name: 'customers', ...asked }, (start) =>
-    customersDownFrom(db, { merchantId, ...start }),
+  return pageOfSequence(db, { merchantId, name: 'customers', ...asked }, (start, read) =>
+    customersDownFrom(read, { merchantId, ...start }),
   )
 }

@@ -9,6 +9,11 @@ export const customerById = queryOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
 )
 
+/** The customer, which stays as it is until the transaction ends. */
+export const customerToBuildOn = statementOne((p: Params<CustomerKey>) =>
+  from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),
+)
+
 /** The customers numbered `fromSequence` and below, newest first. */
 export const customersDownFrom = query((p: Params<{ merchantId: string; fromSequence: number; limit: number }>) =>
   from('customers')
@@ -19,11 +24,13 @@ export const customersDownFrom = query((p: Params<{ merchantId: string; fromSequ
     .limit(p.limit),
 )
 
+/** Closes a customer; `null` when it is closed already. */
 export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updatedAt: string }>) =>
   change('customers')
     .set({ status: 'closed', updatedAt: p.updatedAt })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
+    .where('status', '=', 'active')
     .returningAll(),
 )
 

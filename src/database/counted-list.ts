@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Page } from '../page.ts'
 import { offsetOf } from '../page.ts'
+import type { Database } from './database.ts'
 import type { Params, Reader, Tx } from './query.ts'
 import { from, into, query, queryOne, statement } from './query.ts'
 
@@ -27,20 +28,27 @@ const blocksAtOnce = 8
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
 /**
- * A page of a counted list: `rows` fetches up to `limit` rows at or below a sequence number, newest first.
+ * A page of a counted list: `rows` fetches up to `limit` rows at or below a sequence number, newest first, from the reader
+ * that it is given.
  *
  * The total and the rows come from one snapshot.
  */
 export async function pageOfList<Item>(
-  db: Reader,
+  db: Pick<Database, 'snapshot'>,
   { merchantId, list, page, limit }: CountedList & { page: number; limit: number },
-  rows: (start: PageStart & { limit: number }) => Promise<Item[]>,
+  rows: (start: PageStart & { limit: number }, db: Reader) => Promise<Item[]>,
 ): Promise<Page<Item>> {
-  const total = await countOfList(db, { merchantId, list })
-  const offset = offsetOf({ page, limit })
-  const start =
-    offset === 0 ? newest : offset < total ? await seekInList(db, { merchantId, list, total, offset }) : null
-  return { items: start && total > 0 ? await rows({ ...start, limit }) : [], total, page, limit }
+  return db.snapshot(async (read) => {
+    const counting = countOfList(read, { merchantId, list })
+    const offset = offsetOf({ page, limit })
+    if (offset === 0) {
+      const [total, items] = await Promise.all([counting, rows({ ...newest, limit }, read)])
+      return { items, total, page, limit }
+    }
+    const total = await counting
+    const start = offset < total ? await seekInList(read, { merchantId, list, total, offset }) : null
+    return { items: start ? await rows({ ...start, limit }, read) : [], total, page, limit }
+  })
 }
 
 const newest: PageStart = { fromSequence: 2_147_483_647, skip: 0 }

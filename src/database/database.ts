@@ -12,8 +12,11 @@ export type Database = Reader & {
    * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked)
    */
   readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
-  /** Runs `read` so that all its statements see the same moment. */
-  readonly snapshot: <Result>(read: (db: Reader) => Promise<Result>) => Promise<Result>
+  /** Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. */
+  readonly snapshot: <Result>(
+    read: (db: Reader) => Promise<Result>,
+    options?: { readonly mayTakeLong?: boolean },
+  ) => Promise<Result>
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
   /**

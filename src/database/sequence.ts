@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Page } from '../page.ts'
 import { offsetOf } from '../page.ts'
+import type { Database } from './database.ts'
 import type { Params, Reader, Tx } from './query.ts'
 import { from, into, queryOne, statementOne } from './query.ts'
 
@@ -25,16 +26,19 @@ export async function nextInSequence(tx: Tx, merchantId: string, name: SequenceN
 
 /**
  * A page of rows that are numbered densely and never deleted, newest first: the total is the latest number, and any page
- * starts at a known one. `rows` fetches up to `limit` rows at or below a number.
+ * starts at a known one. `rows` fetches up to `limit` rows at or below a number,
+ * from the reader that it is given.
  */
 export async function pageOfSequence<Item>(
-  db: Reader,
+  db: Pick<Database, 'snapshot'>,
   { merchantId, name, page, limit }: { merchantId: string; name: SequenceName; page: number; limit: number },
-  rows: (start: { fromSequence: number; limit: number }) => Promise<Item[]>,
+  rows: (start: { fromSequence: number; limit: number }, db: Reader) => Promise<Item[]>,
 ): Promise<Page<Item>> {
-  const total = (await latestInSequence(db, { merchantId, name }))?.latest ?? 0
-  const fromSequence = total - offsetOf({ page, limit })
-  return { items: fromSequence > 0 ? await rows({ fromSequence, limit }) : [], total, page, limit }
+  return db.snapshot(async (read) => {
+    const total = (await latestInSequence(read, { merchantId, name }))?.latest ?? 0
+    const fromSequence = total - offsetOf({ page, limit })
+    return { items: fromSequence > 0 ? await rows({ fromSequence, limit }, read) : [], total, page, limit }
+  })
 }
 
 const advance = statementOne((p: Params<Sequence>) =>

@@ -41,7 +41,7 @@ export async function fillPayouts(
   { random, payouts, onProgress }: { random: Random; payouts: number; onProgress: Progress },
 ): Promise<void> {
   const { db, merchantId } = context
-  const books: Book[] = (await walletsOfMerchant(db, { merchantId }))
+  let books: Book[] = (await walletsOfMerchant(db, { merchantId }))
     .filter(({ currency }) => currency === 'USDC' || currency === 'USDT')
     .map((wallet) => ({ ...wallet, entryCount: 0 }))
   const prices = await pricesOf(context)
@@ -49,16 +49,22 @@ export async function fillPayouts(
   const last = sequence + payouts
   while (sequence < last) {
     const upTo = Math.min(last, sequence + chunkSize)
-    await db.write(async (tx) => {
+    const before = books
+    const written = sequence
+    books = await db.write(async (tx) => {
+      // Copies, because what did not commit is run again from the same books.
+      const after = before.map((book) => ({ ...book }))
       const touched = new Set<Book>()
-      while (sequence < upTo) {
-        const book = random.pick(books)
+      for (let number = written + 1; number <= upTo; number++) {
+        const book = random.pick(after)
         touched.add(book)
-        await writePayout(tx, context, { random, book, prices, sequence: ++sequence })
+        await writePayout(tx, context, { random, book, prices, sequence: number })
       }
       for (const { id, balance, entryCount } of touched) await setAccount(tx, { merchantId, id, balance, entryCount })
-      await setSequence(tx, { merchantId, name: 'payouts', latest: sequence })
+      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo })
+      return after
     })
+    sequence = upTo
     onProgress('payouts', payouts - (last - sequence), payouts)
   }
 }

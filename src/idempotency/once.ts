@@ -26,33 +26,45 @@ export type Memory<Result> = {
  *
  * @throws Refusal IDEMPOTENCY_KEY_REUSED when the key came with other input before; else what `operation` throws
  */
-export function once<Result>(
+export function once<Result, Found = void>(
   context: Context,
   {
     request,
     memory,
+    find = async () => undefined as Found,
     operation,
   }: {
     request: object
     memory: Memory<Result>
-    operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>
+    /** What the operation needs to know first; asked for together with the memory, and of no account when that has it. */
+    find?: (tx: Tx) => Promise<Found>
+    operation: (tx: Tx, idempotency: Idempotency | null, found: Found) => Promise<Result>
   },
 ): Promise<Result> {
   const { idempotencyKey: key, db } = context
-  if (key === null) return db.write((tx) => operation(tx, null))
+  if (key === null) return db.write(async (tx) => operation(tx, null, await find(tx)))
 
   const idempotency = { key, fingerprint: fingerprintOf(request) }
   return db.write(async (tx) => {
-    const remembered = await memory.recall(tx, key)
+    const [remembered, found] = await Promise.all([memory.recall(tx, key), outcomeOf(find(tx))])
     context.isReplayed = remembered !== null
     if (remembered === null) {
-      const result = await operation(tx, idempotency)
+      const result = await operation(tx, idempotency, await found())
       await memory.keep(tx, idempotency, result)
       return result
     }
     if (remembered.fingerprint === idempotency.fingerprint) return remembered.result
     throw new Refusal('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
   })
+}
+
+/** Waits for something that may not count: its refusal is thrown only when it is asked for. */
+function outcomeOf<Found>(finding: Promise<Found>): Promise<() => Promise<Found>> {
+  const ask = () => finding
+  return finding.then(
+    () => ask,
+    () => ask,
+  )
 }
 
 /**

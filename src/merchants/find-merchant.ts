@@ -1,13 +1,25 @@
-import type { Reader } from '../database/query.ts'
+import type { Reader, Tx } from '../database/query.ts'
 import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Merchant } from './merchant.ts'
-import { merchantById } from './repository.ts'
+import { merchantById, merchantToChange } from './repository.ts'
 
 /** @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none */
 export async function findMerchant(db: Reader, merchantId: string): Promise<Merchant> {
   const id = parseUuid(merchantId)
   const merchant = id && (await merchantById(db, { id }))
+  if (!merchant) throw notFound('Merchant')
+  return merchant
+}
+
+/**
+ * The merchant, for an operation that changes it or its keys: no other does so before the transaction ends.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none
+ */
+export async function findMerchantToChange(tx: Tx, merchantId: string): Promise<Merchant> {
+  const id = parseUuid(merchantId)
+  const merchant = id && (await merchantToChange(tx, { id }))
   if (!merchant) throw notFound('Merchant')
   return merchant
 }

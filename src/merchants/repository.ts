@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, query, queryOne, statement } from '../database/query.ts'
+import { change, from, insertRow, query, queryOne, statement, statementOne } from '../database/query.ts'
 
 export const insertMerchant = insertRow('merchants')
 
@@ -7,6 +7,11 @@ export const insertApiKey = insertRow('apiKeys')
 
 export const merchantById = queryOne((p: Params<{ id: string }>) =>
   from('merchants').selectAll().where('id', '=', p.id),
+)
+
+/** The merchant, which nobody else changes before the transaction ends, nor its keys. */
+export const merchantToChange = statementOne((p: Params<{ id: string }>) =>
+  from('merchants').selectAll().where('id', '=', p.id).forNoKeyUpdate(),
 )
 
 /** Every merchant, oldest first; an operator's view. */

@@ -4,9 +4,10 @@ import type { Tx } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput } from '../errors.ts'
 import { optionalText, parse } from '../input.ts'
+import { lockInstallation } from '../installation/repository.ts'
 import { parseExtendedPublicKey } from '../networks/derive-address.ts'
 import { sandboxExtendedPublicKeys } from '../networks/sandbox-addresses.ts'
-import { findMerchant } from './find-merchant.ts'
+import { findMerchantToChange } from './find-merchant.ts'
 import type { Merchant } from './merchant.ts'
 import { otherMerchantWithKey, updateExtendedPublicKeys } from './repository.ts'
 
@@ -31,7 +32,8 @@ export async function setExtendedPublicKeys(
     ...keyFault(service, 'tronExtendedPublicKey', input.tronExtendedPublicKey),
   ])
   return service.db.write(async (tx) => {
-    const merchant = await findMerchant(tx, request.merchantId)
+    await lockInstallation(tx, {})
+    const merchant = await findMerchantToChange(tx, request.merchantId)
     await refuseSharedKeys(tx, service, { ...request, merchantId: merchant.id })
     const changed = {
       ...merchant,

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import type { Reader } from '../database/query.ts'
+import type { Tx } from '../database/query.ts'
 import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { payoutMethodOf } from './payout-method.ts'
-import { payoutMethodById } from './repository.ts'
+import { payoutMethodToChange } from './repository.ts'
 
 /**
  * The method that a request changes. A customer's is named together with its customer, a merchant's without; any
@@ -13,12 +13,12 @@ import { payoutMethodById } from './repository.ts'
  * @throws Refusal RESOURCE_NOT_FOUND
  */
 export async function findOwnedPayoutMethod(
-  db: Reader,
+  tx: Tx,
   { merchantId }: Context,
   { payoutMethodId, customerId }: { payoutMethodId: string; customerId: string | null },
 ): Promise<PayoutMethod> {
   const id = parseUuid(payoutMethodId)
-  const row = id && (await payoutMethodById(db, { merchantId, id }))
+  const row = id && (await payoutMethodToChange(tx, { merchantId, id }))
   if (!row || row.customerId !== customerId) throw notFound('Payout method')
   return payoutMethodOf(row)
 }

@@ -50,8 +50,8 @@ export async function listPayoutMethods(
     // A currency implies its type, so the narrower of the two decides.
     ...(currency === null ? { type: type ?? undefined } : { currency }),
   }
-  const found = await pageOfList(db, { merchantId, list: listName(filter), page, limit }, (start) =>
-    payoutMethodsDownFrom(db, { merchantId, ...start, ...filter }),
+  const found = await pageOfList(db, { merchantId, list: listName(filter), page, limit }, (start, read) =>
+    payoutMethodsDownFrom(read, { merchantId, ...start, ...filter }),
   )
   return { ...found, items: found.items.map(payoutMethodOf) }
 }

@@ -11,6 +11,11 @@ export const payoutMethodById = queryOne((p: Params<MethodKey>) =>
   from('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
 )
 
+/** The method, which nobody else changes or deletes before the transaction ends. */
+export const payoutMethodToChange = statementOne((p: Params<MethodKey>) =>
+  from('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
+)
+
 /** The merchant's methods at or below a sequence number, newest first; the owner's own numbers when one is given. */
 export const payoutMethodsDownFrom = queryWithFilters(
   ['ownerId', 'type', 'currency'],

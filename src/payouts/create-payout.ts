@@ -2,14 +2,18 @@ import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { newRow } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
+import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { nextInSequence } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
+import { allInOrder, Refusal } from '../errors.ts'
 import type { Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
 import { identifier, notOneOf, oneOf, optional, optionalText, parse, positiveAmount, text, uuid } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
+import type { Amount } from '../money/amount.ts'
+import { oldestWalletWith } from '../wallets/repository.ts'
 import type { Payout } from './payout.ts'
 import {
   corridors,
@@ -55,30 +59,30 @@ type Request = z.output<typeof CreatePayoutInput>
  */
 export async function createPayout(context: Context, input: z.input<typeof CreatePayoutInput>): Promise<Payout> {
   const request = parse(CreatePayoutInput, input, corridorFault(input))
+  const { merchantId } = context
+  const { assetCode, amount } = request
+  const ownerId = request.customerId ?? merchantId
 
+  // What can be asked for at once is: on a server each wait is a round trip.
   return once(context, {
     request,
     memory: payoutMemory(context),
-    operation: async (tx, idempotency) => {
-      await findActiveCustomer(tx, context, request.customerId)
-      const ownerId = request.customerId ?? context.merchantId
-      const quote = await quotePayout(tx, context, request)
-      const wallet = await findPayingWallet(tx, context, { ownerId, assetCode: request.assetCode, total: quote.total })
-
-      const { total, ...priced } = quote
-      const transfer = await postTransfer(tx, context, {
-        kind: 'payout',
-        assetCode: request.assetCode,
-        walletId: wallet.id,
-        debits: [{ accountId: wallet.id, amount: total }],
-        credits: [
-          { accountId: clearingAccountId('payouts_in_transit', request.assetCode), amount: request.amount },
-          { accountId: clearingAccountId('fees', request.assetCode), amount: quote.fee ?? 0n },
-        ],
-      })
+    find: (tx) =>
+      allInOrder([
+        findActiveCustomer(tx, context, request.customerId),
+        quotePayout(tx, context, request),
+        oldestWalletWith(tx, { merchantId, ownerId, currency: assetCode, balance: amount }),
+      ]),
+    operation: async (tx, idempotency, [, { total, ...priced }, likely]) => {
+      const wallet = await findPayingWallet(tx, context, { ownerId, assetCode, total, likely })
+      const [transfer, sequence] = await allInOrder([
+        payFrom(tx, context, wallet.id, { assetCode, amount, fee: priced.fee ?? 0n }),
+        nextInSequence(tx, merchantId, 'payouts'),
+      ])
       return recordPayout(tx, context, {
         ...request,
         ...priced,
+        sequence,
         walletId: wallet.id,
         transferId: transfer.id,
         balanceAfter: transfer.walletBalance,
@@ -86,6 +90,28 @@ export async function createPayout(context: Context, input: z.input<typeof Creat
         fingerprint: idempotency?.fingerprint ?? null,
       })
     },
+  })
+}
+
+/** Moves amount and fee out of a wallet that was just seen to cover both. */
+function payFrom(
+  tx: Tx,
+  context: Context,
+  walletId: string,
+  { assetCode, amount, fee }: { assetCode: string; amount: Amount; fee: Amount },
+) {
+  return postTransfer(tx, context, {
+    kind: 'payout',
+    assetCode,
+    walletId,
+    debits: [{ accountId: walletId, amount: amount + fee }],
+    credits: [
+      { accountId: clearingAccountId('payouts_in_transit', assetCode), amount },
+      { accountId: clearingAccountId('fees', assetCode), amount: fee },
+    ],
+  }).catch((error) => {
+    const isEmptied = error instanceof Refusal && error.code === 'INSUFFICIENT_FUNDS'
+    throw isEmptied ? new Conflict('another request took the money first') : error
   })
 }
 
@@ -126,6 +152,7 @@ function asCreated(payout: Payout): Payout {
 type Recorded = Request &
   Pick<
     Payout,
+    | 'sequence'
     | 'walletId'
     | 'transferId'
     | 'balanceAfter'
@@ -137,12 +164,10 @@ type Recorded = Request &
   >
 
 async function recordPayout(tx: Tx, context: Context, details: Recorded): Promise<Payout> {
-  const sequence = await nextInSequence(tx, context.merchantId, 'payouts')
   const payout: Payout = {
     ...newRow(context),
     ...details,
-    sequence,
-    transactionId: transactionId(context.merchantId, sequence),
+    transactionId: transactionId(context.merchantId, details.sequence),
     referenceId: context.newId(),
     status: 'PROCESSING',
     transferType: details.transferType ?? localTransferType(details.recipientCurrency),

@@ -18,7 +18,7 @@ export async function listPayouts(
   input: z.input<typeof ListPayoutsInput>,
 ): Promise<Page<Payout>> {
   const asked = parse(ListPayoutsInput, input)
-  return pageOfSequence(db, { merchantId, name: 'payouts', ...asked }, (start) =>
-    payoutsDownFrom(db, { merchantId, ...start }),
+  return pageOfSequence(db, { merchantId, name: 'payouts', ...asked }, (start, read) =>
+    payoutsDownFrom(read, { merchantId, ...start }),
   )
 }

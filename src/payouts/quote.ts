@@ -29,9 +29,12 @@ export type Quote = {
 export async function quotePayout(db: Reader, context: Context, terms: PayoutTerms): Promise<Quote> {
   const { assetCode, recipientCurrency, amount } = terms
   const at = timestamp(context.now())
-  const rate = await rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at })
+  const [rate, fee] = await Promise.all([
+    rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
+    feeInForce(db, { assetCode, recipientCurrency, at }),
+  ])
   if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-  return priceOf(amount, { rate, fee: await feeInForce(db, { assetCode, recipientCurrency, at }) })
+  return priceOf(amount, { rate, fee })
 }
 
 /** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */
@@ -41,17 +44,27 @@ export function priceOf(amount: Amount, { rate, fee: tariff }: { rate: RateInFor
   return { exchangeRate: rate.rate, amountFiat, fee, total: amount + (fee ?? 0n) }
 }
 
+type PayingWalletTerms = {
+  readonly ownerId: string
+  readonly assetCode: string
+  readonly total: Amount
+  readonly likely?: Awaited<ReturnType<typeof oldestWalletWith>>
+}
+
 /**
  * The wallet that pays: the owner's oldest active one in the asset that covers `total` (ruling 38).
  *
+ * @param likely the oldest that covers the amount without the fee, so that it need not be asked for after the fee is known
  * @throws Refusal WALLET_NOT_FOUND when the owner has none in the asset, INSUFFICIENT_FUNDS about the oldest when none
  *   covers it
  */
 export async function findPayingWallet(
   db: Reader,
   { merchantId }: Context,
-  { ownerId, assetCode, total }: { ownerId: string; assetCode: string; total: Amount },
+  { ownerId, assetCode, total, likely }: PayingWalletTerms,
 ) {
+  // Whatever covers the total covers the amount too, so no older one does.
+  if (likely && likely.balance >= total) return likely
   const owner = { merchantId, ownerId, currency: assetCode }
   const wallet = await oldestWalletWith(db, { ...owner, balance: total })
   if (wallet) return wallet

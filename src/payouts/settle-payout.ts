@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
@@ -43,7 +44,7 @@ export async function settlePayout(context: Context, input: z.input<typeof Settl
     const transferId = await moveMoney(tx, context, payout, status)
     const createdAt = timestamp(context.now())
     const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
-    if (!settled) throw statusConflict(payout.status, status)
+    if (!settled) throw new Conflict('another request settled the payout')
     await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
     return settled
   })

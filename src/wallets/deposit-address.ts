@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Context } from '../context.ts'
-import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import type { SequenceName } from '../database/sequence.ts'
-import { latestInSequence, nextInSequence } from '../database/sequence.ts'
+import { nextInSequence } from '../database/sequence.ts'
 import { Refusal } from '../errors.ts'
 import { merchantById } from '../merchants/repository.ts'
 import { deriveAddress } from '../networks/derive-address.ts'
@@ -23,13 +22,11 @@ import { pooledAddress } from './repository.ts'
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
   const source = await sourceOf(tx, context, addressFamily(network))
-  const number = ((await latestInSequence(tx, { merchantId, name: source.sequence }))?.latest ?? 0) + 1
-  const address = await source.addressNumber(number)
+  // The number is taken before it is known to serve: then nobody else can have it, and a refusal gives it back.
+  const address = await source.addressNumber(await nextInSequence(tx, merchantId, source.sequence))
   if (address === null) {
     throw new Refusal('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
   }
-  const taken = await nextInSequence(tx, merchantId, source.sequence)
-  if (taken !== number) throw new Conflict('another request took the same deposit address')
   return address
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { nextInSequence } from '../database/sequence.ts'
 import { invalidInput } from '../errors.ts'
+import { lockInstallation } from '../installation/repository.ts'
 import { solanaAddressFault } from '../networks/solana.ts'
 import { insertPooledAddress, merchantOfPooledAddress } from './repository.ts'
 
@@ -22,6 +23,7 @@ export async function importSolanaAddresses(
   const { merchantId } = context
   const family = 'solana'
   return context.db.write(async (tx) => {
+    await lockInstallation(tx, {})
     let added = 0
     for (const address of new Set(addresses)) {
       const owner = await merchantOfPooledAddress(tx, { family, address })

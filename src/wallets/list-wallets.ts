@@ -37,8 +37,8 @@ export async function listCustomerWallets(
 
   // A currency implies its type of asset, so the narrower of the two decides.
   const filter = asked.currency !== null ? { currency: asked.currency } : { assetType: asked.assetType }
-  const found = await pageOfList(db, { merchantId, list: listName(ownerId, filter), ...asked }, (start) =>
-    walletsDownFrom(db, {
+  const found = await pageOfList(db, { merchantId, list: listName(ownerId, filter), ...asked }, (start, read) =>
+    walletsDownFrom(read, {
       merchantId,
       ownerId,
       ...start,

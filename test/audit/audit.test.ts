@@ -36,7 +36,7 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
 
 const oneEntryOf = (kind: string) =>
   `transfer_id in (select id from transfers where kind = '${kind}' limit 1) and account_id`
-const wallet = `(select id from accounts where kind = 'wallet' limit 1)`
+const wallet = `(select id from accounts where kind = 'wallet' order by id limit 1)`
 const onePayout = (status: string) => `id in (select id from payouts where status = '${status}' limit 1)`
 
 // What was done to the file behind the service's back, and which check must say so.
@@ -134,7 +134,7 @@ const cases: [check: string, done: string, statements: string[]][] = [
     'every payout that failed or came back was paid back',
     'a refund to another wallet',
     [
-      `update entries set account_id = (select id from wallets where currency = 'USDT') where ${oneEntryOf('payout_failed')} = ${wallet}`,
+      `update entries set account_id = (select cast(id as text) from wallets where currency = 'USDT') where ${oneEntryOf('payout_failed')} = ${wallet}`,
     ],
   ],
   [
@@ -262,7 +262,7 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
 
   test.each(cases)('«%s» finds %s', async (check, _, statements) => {
     const app = await startBusyApp(engine)
-    tamperWith(app, ...statements)
+    await tamperWith(app, ...statements)
 
     const { balanced, findings } = await audit(app.service)
 
@@ -274,8 +274,8 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
 
   test('sums what is beyond 64 bits', async () => {
     const app = await startBusyApp(engine)
-    tamperWith(app, `update accounts set balance = 9223372036854775807 where kind = 'wallet'`)
-    tamperWith(app, `update accounts set asset_code = 'USDC' where kind = 'wallet'`)
+    await tamperWith(app, `update accounts set balance = 9223372036854775807 where kind = 'wallet'`)
+    await tamperWith(app, `update accounts set asset_code = 'USDC' where kind = 'wallet'`)
     const { wallets } = await audit(app.service)
     expect(wallets).toEqual({ USDC: '184467440737.09551614' })
   })

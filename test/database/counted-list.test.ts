@@ -24,7 +24,11 @@ async function count(db: Database, lists: readonly string[], changes: readonly (
 }
 
 /** A page as an operation asks for it; `members` stand for the table, newest first. */
-function pageOf(db: Reader, { list, page, limit }: { list: string; page: number; limit: number }, members: number[]) {
+function pageOf(
+  db: Pick<Database, 'snapshot'>,
+  { list, page, limit }: { list: string; page: number; limit: number },
+  members: number[],
+) {
   return pageOfList(db, { merchantId, list, page, limit }, async ({ fromSequence, skip, limit }) => {
     expect(skip).toBeLessThan(64)
     return members.filter((sequence) => sequence <= fromSequence).slice(skip, skip + limit)
@@ -150,7 +154,7 @@ test('the deepest page of a million rows reads a few counts, and no row before t
     rowsRead = 0
     const page = offset / 1 + 1
     const found = await pageOfList(
-      counting,
+      { snapshot: (read) => read(counting) },
       { merchantId, list: 'long', page, limit: 1 },
       async ({ fromSequence, skip }) => [fromSequence - skip],
     )

@@ -3,7 +3,7 @@ import { feeInForce } from '../../src/fees/repository.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
@@ -44,12 +44,12 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
   ])('refuses a wrong %s: %j', async (field, changes) => {
     const app = await start()
     await setFee(app.service, { ...pair, flat: '1', percent: '1' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const refusal = await refusalOf(() => setFee(app.service, { ...pair, flat: '2', percent: '0', ...changes }))
 
     expect(refusal.code).toBe('INVALID_INPUT')
     expect(refusal.details.fields?.map((fault) => fault.field)).toEqual([field])
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 })

@@ -5,7 +5,7 @@ import { payoutsDownFrom } from '../../src/payouts/repository.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }
 
@@ -27,13 +27,13 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     await app.wallet({ balance: '100' })
 
     const first = await app.rest('POST', path, { body, headers })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
     const second = await app.rest('POST', path, { body, headers })
 
     expect([first.status, second.status]).toEqual([201, 201])
     expect(second.text).toBe(first.text)
     expect([first.headers['idempotent-replayed'], second.headers['idempotent-replayed']]).toEqual([undefined, 'true'])
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
     expect(before[table]?.at(-1)).toContain(first.body.data.id)
     await app.expectBooksToBalance()
   })
@@ -51,23 +51,23 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', path, { body, headers })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const refused = await app.rest('POST', path, { body: { ...body, ...other }, headers })
 
     expect([refused.status, refused.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
     expect(refused.headers['idempotent-replayed']).toBeUndefined()
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 
   test.each(creations)('makes a row each without it at $path', async ({ path, table, body }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const count = () => everythingStored(app)[table]?.length ?? 0
-    const before = count()
+    const count = async () => (await whatIsStored(app))[table]?.length ?? 0
+    const before = await count()
     await app.rest('POST', path, { body })
     await app.rest('POST', path, { body })
-    expect(count()).toBe(before + 2)
+    expect(await count()).toBe(before + 2)
   })
 
   test('looks at what was meant, not at how it was written', async () => {
@@ -174,7 +174,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const [payout, wallet] = await postAll()
     expect(payout?.text).toBe(first[0]?.text)
     expect(wallet?.headers['idempotent-replayed']).toBeUndefined()
-    expect(everythingStored(app).payouts).toHaveLength(1)
+    expect((await whatIsStored(app)).payouts).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
@@ -197,19 +197,16 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine, { clock: () => now })
     const post = (key: string) =>
       app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, headers: { 'idempotency-key': key } })
-    const kept = () =>
-      everythingStored(app)
-        .idempotency_keys?.map((row) => JSON.parse(row).key)
-        .sort()
+    const kept = async () => (await whatIsStored(app)).idempotency_keys?.map((row) => JSON.parse(row).key).sort()
     for (let i = 0; i < 12; i++) await post(`old ${i}`)
     now += day
     await post('young')
     now += 29 * day + 1
 
     await post('new')
-    expect(kept()).toHaveLength(2 + 2)
+    expect(await kept()).toHaveLength(2 + 2)
     await post('newer')
-    expect(kept()).toEqual(['new', 'newer', 'young'])
+    expect(await kept()).toEqual(['new', 'newer', 'young'])
   })
 
   test('answers a wallet as it was made, whatever it holds now', async () => {

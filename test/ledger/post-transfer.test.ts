@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { postClearingTransfer, postTransfer } from '../../src/ledger/post-transfer.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const post = (app: App, request: Parameters<typeof postTransfer>[2]) =>
   app.db.write((tx) => postTransfer(tx, app.context(), request))
@@ -11,7 +11,7 @@ describe.each(everyEngine)('postTransfer on %s', (engine) => {
   test('refuses to take more than there is, by one unit', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
     const legs = (amount: bigint) => ({
       kind: 'payout' as const,
       assetCode: 'USDC',
@@ -21,14 +21,14 @@ describe.each(everyEngine)('postTransfer on %s', (engine) => {
     })
 
     await expect(post(app, legs(100_000_001n))).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
     expect(await post(app, legs(100_000_000n))).toMatchObject({ walletBalance: 0n })
   })
 
   test('is a fault when debits and credits differ, and moves nothing', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
     const request = {
       kind: 'payout',
       assetCode: 'USDC',
@@ -42,7 +42,7 @@ describe.each(everyEngine)('postTransfer on %s', (engine) => {
 
     await expect(post(app, request)).rejects.toThrow('the payout transfer does not balance')
     await expect(app.db.write((tx) => postClearingTransfer(tx, app.context(), request))).rejects.toThrow('not balance')
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 
   test.each([
@@ -51,12 +51,12 @@ describe.each(everyEngine)('postTransfer on %s', (engine) => {
   ])('is a fault when the wallet is on %s', async (_, from, to) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
     const leg = (accountId: string) => ({ accountId: accountId === 'the wallet' ? walletId : accountId, amount: 1n })
     const request = { kind: 'deposit', assetCode: 'USDC', walletId, debits: [leg(from)], credits: [leg(to)] } as const
 
     await expect(post(app, request)).rejects.toThrow('exactly one side')
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 
   test('leaves nothing of an operation that fails after it, and all of those beside it', async () => {
@@ -84,7 +84,7 @@ describe.each(everyEngine)('postTransfer on %s', (engine) => {
       99_999_998n,
       'failed',
     ])
-    const { transfers = [] } = everythingStored(app)
+    const { transfers = [] } = await whatIsStored(app)
     expect(transfers.map((transfer) => JSON.parse(transfer).kind)).toEqual(['deposit', 'payout', 'payout'])
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CreatePayoutInput } from '../../src/payouts/create-payout.ts'
 import { anyText, unitsByTheRule } from '../money/amount-forms.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
@@ -23,7 +23,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   test('is refused in every other form, with the field named and nothing moved', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     for (const amount of refusedTexts) {
       const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
@@ -31,7 +31,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
       expect(body.error.details.fields).toMatchObject([{ field: 'amount', code: 'INVALID_FORMAT' }])
     }
 
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   }, 30_000)
 
   test.each([
@@ -49,7 +49,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   ])('is refused as the JSON value %s', async (json, code) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const { status, body } = await app.rest('POST', path, {
       payload: JSON.stringify({ ...payoutBody, amount: '?' }).replace('"?"', json),
@@ -58,7 +58,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
 
     expect(status).toBe(400)
     expect(body.error.details.fields).toMatchObject([{ field: 'amount', code }])
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 
   test.each(['NaN', 'Infinity', '.5', '05', '0x10', '+5'])('is no JSON at all as a bare %s', async (json) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { paymentPurposes } from '../../src/payouts/payout.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const path = '/api/payouts/banks'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -88,7 +88,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     })
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
     expect(wallet.body.data.balance).toBe('59.10000000')
-    const { entries = [] } = everythingStored(app)
+    const { entries = [] } = await whatIsStored(app)
     expect(entries.slice(-3).map((entry) => JSON.parse(entry))).toMatchObject([
       { account_id: walletId, direction: 'debit', amount: '4090000000', balance_after: '5910000000' },
       { account_id: 'payouts_in_transit:USDC', direction: 'credit', amount: '4000000000', balance_after: null },
@@ -144,7 +144,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
   ])('refuses %s to %s, because currency and country must agree', async (currency, country, message) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const { status, body } = await app.rest('POST', path, {
       body: { ...payoutBody, recipient_currency: currency, recipient_country: country },
@@ -154,7 +154,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.error.details.fields).toEqual([
       { field: 'recipient_country', code: 'INVALID_PARAMETER', message: `recipient_country ${message}` },
     ])
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 
   // Ruling 40.
@@ -177,7 +177,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
 
     expect(made.status).toBe(201)
     expect(named.headers['idempotent-replayed']).toBe('true')
-    const { payouts = [] } = everythingStored(app)
+    const { payouts = [] } = await whatIsStored(app)
     expect(payouts.map((payout) => JSON.parse(payout).payment_purpose)).toEqual(['OTHER'])
   })
 
@@ -190,7 +190,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
       expect([payment_purpose, status]).toEqual([payment_purpose, 201])
     }
 
-    const { payouts = [] } = everythingStored(app)
+    const { payouts = [] } = await whatIsStored(app)
     expect(payouts.map((payout) => JSON.parse(payout).payment_purpose)).toEqual(paymentPurposes)
     expect(paymentPurposes).toHaveLength(29)
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, payment_purpose: 'BRIBES' } })

@@ -5,7 +5,7 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 type Answer = { status: number; isReplayed: boolean; text: string }
 type PostPayout = (changes: object, headers?: Record<string, string>) => Promise<Answer>
@@ -52,7 +52,7 @@ describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 },
     expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(201))
     expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(39)
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(everythingStored(app).payouts).toHaveLength(1)
+    expect((await whatIsStored(app)).payouts).toHaveLength(1)
     expect(await balanceOf(app, walletId)).toBe('960.00000000')
     await app.expectBooksToBalance()
   })
@@ -68,7 +68,7 @@ describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 },
 
     expect(tally(answers)).toEqual({ success: 20, IDEMPOTENCY_KEY_REUSED: 20 })
     expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(19)
-    expect(everythingStored(app).payouts).toHaveLength(1)
+    expect((await whatIsStored(app)).payouts).toHaveLength(1)
     expect(['960.00000000', '959.00000000']).toContain(await balanceOf(app, walletId))
     await app.expectBooksToBalance()
   })
@@ -90,7 +90,7 @@ describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 },
       expect(JSON.parse(text).error.details).toEqual({ available: '40.89999999', required: '40.90000000' })
     }
     expect(await balanceOf(app, walletId)).toBe('40.89999999')
-    expect(everythingStored(app).payouts).toHaveLength(13)
+    expect((await whatIsStored(app)).payouts).toHaveLength(13)
     await app.expectBooksToBalance()
   })
 
@@ -126,7 +126,7 @@ describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 },
       outcomes.filter(({ settlement }) => settlement !== 'success' && settlement !== 'PAYOUT_STATUS_CONFLICT'),
     ).toEqual([])
     expect(tally(outcomes.map(({ payout }) => payout))).toEqual({ success: 60 })
-    const { deposits = [], payouts = [] } = everythingStored(app)
+    const { deposits = [], payouts = [] } = await whatIsStored(app)
     expect([deposits.length, payouts.length]).toEqual([2 + 30, 20 + 20])
     await app.expectBooksToBalance()
   })

@@ -6,7 +6,7 @@ import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
@@ -52,7 +52,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
       expect(await getPayout(app.context(), { payoutId })).toEqual(settled)
       // Amount and fee come back, unless the money arrived.
       expect(await balance()).toBe(to === 'COMPLETED' ? '59.10000000' : '100.00000000')
-      const { payout_events: events = [], transfers = [] } = everythingStored(app)
+      const { payout_events: events = [], transfers = [] } = await whatIsStored(app)
       const event = events.map((row) => JSON.parse(row)).find(({ status }) => status === to)
       expect(event).toMatchObject({ payout_id: payoutId, cause: 'The bank said so', created_at: settled.updatedAt })
       expect(transfers.map((row) => JSON.parse(row))).toContainEqual(
@@ -67,13 +67,13 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     async ({ from, to }) => {
       const app = await startApp(engine)
       const { payoutId } = await startWithPayout(app, from)
-      const before = everythingStored(app)
+      const before = await whatIsStored(app)
 
       const refusal = await refusalOf(() => settlePayout(app.context(), { payoutId, status: to }))
 
       expect(refusal.code).toBe('PAYOUT_STATUS_CONFLICT')
       expect(refusal.message).toContain(`is ${from} can't become ${to}`)
-      expect(everythingStored(app)).toEqual(before)
+      expect(await whatIsStored(app)).toEqual(before)
     },
   )
 
@@ -129,7 +129,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     const app = await startApp(engine)
     const { payoutId } = await startWithPayout(app, 'PROCESSING')
     const other = await app.otherMerchant()
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const refusals = [
       await refusalOf(() => settlePayout(app.context(), { payoutId: crypto.randomUUID(), status: 'FAILED' })),
@@ -140,7 +140,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     for (const { code, message } of refusals) {
       expect([code, message]).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
     }
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 
   test('refuses to put money back into a wallet that is full', async () => {
@@ -151,12 +151,12 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     for (let i = 0; i < 9; i++) {
       await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
     }
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const refusal = await refusalOf(() => settlePayout(app.context(), { payoutId, status: 'FAILED' }))
 
     expect(refusal.code).toBe('BALANCE_LIMIT_EXCEEDED')
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
     await app.rest('POST', path, { body: { ...payoutBody, amount: '9999999999.99999999' } })
     expect(await settlePayout(app.context(), { payoutId, status: 'FAILED' })).toMatchObject({ status: 'FAILED' })
     await app.expectBooksToBalance()

@@ -3,7 +3,7 @@ import { rateInForce } from '../../src/rates/repository.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
-import { everythingStored } from '../support/stored.ts'
+import { whatIsStored } from '../support/stored.ts'
 
 const pair = { fromCode: 'USDC', toCode: 'NGN' }
 
@@ -52,12 +52,12 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
   ])('refuses a wrong %s: %j', async (field, changes) => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '1500' })
-    const before = everythingStored(app)
+    const before = await whatIsStored(app)
 
     const refusal = await refusalOf(() => setRate(app.service, { ...pair, rate: '1600', ...changes }))
 
     expect(refusal.code).toBe('INVALID_INPUT')
     expect(refusal.details.fields?.map((fault) => fault.field)).toEqual([field])
-    expect(everythingStored(app)).toEqual(before)
+    expect(await whatIsStored(app)).toEqual(before)
   })
 })

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import type { Context, Mode } from '../../src/context.ts'
 import { createContext, createService } from '../../src/context.ts'
@@ -14,10 +14,11 @@ import { setRate } from '../../src/rates/set-rate.ts'
 import { createServer } from '../../src/server.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { newPostgresDatabase } from './postgres-database.ts'
 
 /** Every engine that this machine can run; each suite runs on all of them. */
-export const everyEngine = ['sqlite'] as const
-export type Engine = (typeof everyEngine)[number]
+export type Engine = 'sqlite' | 'postgres'
+export const everyEngine: readonly Engine[] = inject('postgresUrl') === null ? ['sqlite'] : ['sqlite', 'postgres']
 
 /** What a test may choose; the rest is the dullest that works. */
 export type AppOptions = {
@@ -44,8 +45,7 @@ export async function startApp(
   engine: Engine,
   { mode = 'sandbox', rateLimit, clock, onLog, rates = dullRates }: AppOptions = {},
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
-  const url = `${engine}:${join(folder, 'test.sqlite')}`
+  const { url, remove } = await newDatabase(engine)
   const db = await openDatabase({
     url,
     onFatal: (error) => {
@@ -58,7 +58,7 @@ export async function startApp(
   onTestFinished(async () => {
     await server.close()
     await db.close()
-    await rm(folder, { recursive: true })
+    await remove()
   })
 
   const merchant = await createMerchant(service, { name: 'Test merchant' })
@@ -131,6 +131,13 @@ export async function startApp(
       expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
     },
   }
+}
+
+/** A place for a database of the test's own. */
+export async function newDatabase(engine: Engine): Promise<{ url: string; remove: () => Promise<void> }> {
+  if (engine === 'postgres') return newPostgresDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  return { url: `sqlite:${join(folder, 'test.sqlite')}`, remove: () => rm(folder, { recursive: true }) }
 }
 
 const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [

@@ -1,42 +1,105 @@
 import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { isoTime, types } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
+
+/** What tests do behind the service's back, on each engine: read every row, and change any. */
+type Backdoor = {
+  readonly tables: () => Promise<readonly string[]>
+  /** The rows of a table in the order of its key; every value as text. */
+  readonly rows: (table: string) => Promise<readonly Record<string, unknown>[]>
+  /** Drops or disables whatever would forbid a change. */
+  readonly disarm: () => Promise<void>
+  /** Runs a statement and answers how many rows it changed. */
+  readonly run: (statement: string) => Promise<number>
+  readonly close: () => Promise<void>
+}
 
 /**
  * Every row of every table of an app, as text, for a test that nothing moved. When a key was last used is left out: a
  * refused request used its key all the same.
  */
-export function everythingStored(app: App): Record<string, string[]> {
-  const database = new Sqlite(pathOf(app), { readonly: true })
-  const names = database.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[]
-  const tables = names.map((name) => {
-    const rows = database.prepare(`select * from "${name}"`).safeIntegers().all() as Record<string, unknown>[]
-    return [name, rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row, bigintAsText))]
-  })
-  database.close()
-  return Object.fromEntries(tables)
+export async function whatIsStored(app: Pick<App, 'url'>): Promise<Record<string, string[]>> {
+  const backdoor = await open(app)
+  const stored: Record<string, string[]> = {}
+  for (const table of await backdoor.tables()) {
+    const rows = await backdoor.rows(table)
+    stored[table] = rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row))
+  }
+  await backdoor.close()
+  return stored
 }
 
 /**
  * Runs `statements` behind the service's back, with every trigger dropped and no constraint enforced that can be turned
- * off, as somebody with the file in hand could.
+ * off, as somebody with the database in hand could.
  */
-export function tamperWith(app: App, ...statements: string[]): void {
-  const database = new Sqlite(pathOf(app))
-  database.pragma('foreign_keys = OFF')
-  database.pragma('ignore_check_constraints = ON')
-  const triggers = database.prepare(`select name from sqlite_schema where type = 'trigger'`).pluck().all() as string[]
-  for (const trigger of triggers) database.exec(`drop trigger ${trigger}`)
+export async function tamperWith(app: App, ...statements: string[]): Promise<void> {
+  const backdoor = await open(app)
+  await backdoor.disarm()
   for (const statement of statements) {
-    const { changes } = database.prepare(statement).run()
-    if (changes === 0) throw new Error(`this changed nothing: ${statement}`)
+    if ((await backdoor.run(statement)) === 0) throw new Error(`this changed nothing: ${statement}`)
   }
-  database.close()
+  await backdoor.close()
 }
 
-function pathOf({ url }: App): string {
-  return url.replace(/^sqlite:/, '')
+function open({ url }: Pick<App, 'url'>): Promise<Backdoor> {
+  return url.startsWith('sqlite:') ? openFile(url.replace(/^sqlite:/, '')) : openServer(url)
 }
 
-function bigintAsText(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value
+async function openFile(path: string): Promise<Backdoor> {
+  const database = new Sqlite(path)
+  const names = (type: string) =>
+    database.prepare('select name from sqlite_schema where type = ?').pluck().all(type) as string[]
+  const asText = (row: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]))
+  return {
+    tables: async () => names('table'),
+    rows: async (table) =>
+      (database.prepare(`select * from "${table}"`).safeIntegers().all() as Record<string, unknown>[]).map(asText),
+    disarm: async () => {
+      database.pragma('foreign_keys = OFF')
+      database.pragma('ignore_check_constraints = ON')
+      for (const trigger of names('trigger')) database.exec(`drop trigger ${trigger}`)
+    },
+    run: async (statement) => database.prepare(statement).run().changes,
+    close: async () => void database.close(),
+  }
+}
+
+async function openServer(url: string): Promise<Backdoor> {
+  const client = new pg.Client({
+    connectionString: url,
+    options: '-c timezone=UTC',
+    types: { getTypeParser: asStored },
+  })
+  await client.connect()
+  const all = async <Row>(text: string) => (await client.query(text)).rows as Row[]
+  return {
+    tables: async () =>
+      (
+        await all<{ name: string }>(`select relname as name from pg_class where relkind = 'r'
+        and relnamespace = 'public'::regnamespace order by 1`)
+      ).map(({ name }) => name),
+    rows: async (table) => {
+      const rows = await all<Record<string, unknown>>(`select * from "${table}" order by 1, 2`)
+      return rows.map(({ id_text: _, ...row }) => row)
+    },
+    disarm: async () => {
+      const checks = await all<{
+        text: string
+      }>(`select format('alter table %s drop constraint %I', conrelid::regclass, conname)
+        as text from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace`)
+      for (const { text } of checks) await client.query(text)
+      // No trigger runs, and so no foreign key is asked.
+      await client.query('set session_replication_role = replica')
+    },
+    run: async (statement) => (await client.query(statement)).rowCount ?? 0,
+    close: () => client.end(),
+  }
+}
+
+/** Every value is text, as SQLite has it. */
+function asStored(type: number): (text: string) => string {
+  return type === types.timestamp ? isoTime : (text) => text
 }

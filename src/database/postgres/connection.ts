@@ -10,11 +10,17 @@ import { bound, rowMaker } from './values.ts'
 export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
 /** What this engine says itself, beside the queries. */
-export type Control = 'begin' | 'beginSnapshot' | 'commit' | 'rollback'
+export type Control = 'begin' | 'beginSnapshot' | 'takeLong' | 'commit' | 'rollback'
+
+/** Runs what is given in one round trip, in order. */
+export type Send = (
+  items: readonly (Call | Control)[],
+  options?: { readonly mayTakeLong?: boolean },
+) => Promise<readonly Answer[]>
 
 /** One connection's statements: runs what is given in one round trip, in order. */
 export type PostgresConnection = {
-  readonly send: (items: readonly (Call | Control)[]) => Promise<readonly Answer[]>
+  readonly send: Send
   /** The rows that the latest transaction may see are another's. */
   readonly forgetScope: () => void
 }
@@ -32,6 +38,7 @@ export type Statements = Known[]
 const controls: Readonly<Record<Control, string>> = {
   begin: 'begin isolation level read committed read write',
   beginSnapshot: 'begin isolation level repeatable read read only',
+  takeLong: 'set local statement_timeout = 0',
   commit: 'commit',
   rollback: 'rollback',
 }
@@ -55,9 +62,9 @@ export function postgresConnection(client: Client, statements: Statements): Post
   const prepared = new Set<string>()
   let scoped: Scoped | null = null
 
-  async function run(steps: readonly Step[]): Promise<readonly Answer[]> {
+  async function run(steps: readonly Step[], mayTakeLong = false): Promise<readonly Answer[]> {
     const batch = batchOf(steps)
-    const timeout = setTimeout(() => client.connection.stream.destroy(), answerTimeoutMs)
+    const timeout = mayTakeLong ? undefined : setTimeout(() => client.connection.stream.destroy(), answerTimeoutMs)
     client.query(batch)
     try {
       return await batch.answers
@@ -97,7 +104,7 @@ export function postgresConnection(client: Client, statements: Statements): Post
     forgetScope: () => {
       scoped = null
     },
-    send: async (items) => {
+    send: async (items, { mayTakeLong = false } = {}) => {
       await learn(items)
       const step = stepMaker()
       const steps: Step[] = []
@@ -117,7 +124,7 @@ export function postgresConnection(client: Client, statements: Statements): Post
         asked.push(steps.length)
         steps.push(step(known.name, known.sql, valuesOf(known, item), known.toRow))
       }
-      const answers = await run(steps)
+      const answers = await run(steps, mayTakeLong)
       return asked.map((place) => answers[place] as Answer)
     },
   }

@@ -1,8 +1,7 @@
 import type { Client, ClientConfig } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../errors.ts'
-import type { Answer } from './batch.ts'
-import type { Call, Control, PostgresConnection, Statements } from './connection.ts'
+import type { PostgresConnection, Send, Statements } from './connection.ts'
 import { postgresConnection } from './connection.ts'
 import { isConnectionLost, isPassing } from './errors.ts'
 
@@ -17,7 +16,7 @@ export type PostgresPool = {
 
 /** A connection for as long as somebody has it: given back, or thrown away when it is of no more use. */
 export type Lent = {
-  readonly send: (items: readonly (Call | Control)[]) => Promise<readonly Answer[]>
+  readonly send: Send
   readonly giveBack: () => void
   readonly throwAway: () => void
 }

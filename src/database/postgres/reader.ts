@@ -1,3 +1,4 @@
+import type { Database } from '../database.ts'
 import type { Reader } from '../query.ts'
 import type { Call } from './connection.ts'
 import { isConnectionLost, refusalFor } from './errors.ts'
@@ -6,7 +7,7 @@ import { openTransaction } from './transaction.ts'
 
 /** The read side: single statements, and several that see one moment. */
 export type PostgresReader = Reader & {
-  readonly snapshot: <Result>(read: (db: Reader) => Promise<Result>) => Promise<Result>
+  readonly snapshot: Database['snapshot']
 }
 
 type Waiting = Call & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
@@ -67,8 +68,11 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
     }
   }
 
-  async function snapshot<Result>(read: (db: Reader) => Promise<Result>): Promise<Result> {
-    const transaction = openTransaction(pool, 'beginSnapshot')
+  async function snapshot<Result>(
+    read: (db: Reader) => Promise<Result>,
+    { mayTakeLong = false } = {},
+  ): Promise<Result> {
+    const transaction = openTransaction(pool, mayTakeLong ? ['beginSnapshot', 'takeLong'] : ['beginSnapshot'])
     try {
       const result = await read({ execute: transaction.execute })
       // Nothing of the result depends on how it ends.

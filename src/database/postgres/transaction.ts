@@ -29,7 +29,7 @@ const laterLimit = 500
  * answers no row is answered at once and sent with whatever comes next, at the latest with COMMIT: nobody could do
  * anything with its answer but wait for it. If it fails, so does the transaction.
  */
-export function openTransaction(pool: PostgresPool, begin: Control): Transaction {
+export function openTransaction(pool: PostgresPool, begin: readonly Control[]): Transaction {
   let lent: Lent | null = null
   let waiting: Waiting[] = []
   let sending: Promise<void> | null = null
@@ -65,9 +65,9 @@ export function openTransaction(pool: PostgresPool, begin: Control): Transaction
     waiting = []
     try {
       if (failure) throw failure.error
-      const first = lent === null ? [begin] : []
+      const first = lent === null ? begin : []
       lent ??= await pool.lend()
-      const answers = await lent.send([...first, ...calls, ...last])
+      const answers = await lent.send([...first, ...calls, ...last], { mayTakeLong: begin.includes('takeLong') })
       for (const [i, { resolve }] of calls.entries()) resolve((answers[i + first.length]?.rows ?? []) as never[])
       return answers.at(-1)?.command
     } catch (error) {

@@ -27,7 +27,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   let commits = 0
 
   async function run<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
-    const transaction = openTransaction(pool, 'begin')
+    const transaction = openTransaction(pool, ['begin'])
     try {
       const result = await operation({ execute: transaction.execute } as unknown as Tx)
       await transaction.commit()

@@ -1,0 +1,34 @@
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { openDatabase } from '../../src/database/open.ts'
+import { careless, startPostgresServer } from './postgres-server.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The URL of the tests' PostgreSQL server up to the name of a database; `null` where there is none. */
+    postgresUrl: string | null
+  }
+}
+
+/** The database that every test's own is a copy of: migrated and empty. */
+export const template = 'template_of_tests'
+
+/** Starts one PostgreSQL server for all tests; only a platform without a build does without, and never in CI. */
+export default async function setUp(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const server = await startPostgresServer(careless).catch((error: Error) => {
+    if (process.env.CI) throw error
+    process.stderr.write(`\n*** NO TEST RUNS ON POSTGRESQL: ${error.message} ***\n\n`)
+    return null
+  })
+  project.provide('postgresUrl', server?.url('') ?? null)
+  if (!server) return undefined
+  const admin = new pg.Client(server.url('postgres'))
+  await admin.connect()
+  await admin.query(`create database ${template}`)
+  await admin.end()
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  await (await openDatabase({ url: server.url(template), onFatal })).close()
+  return server.remove
+}
