@@ -22,6 +22,7 @@ async function main(): Promise<void> {
       logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
       process.exit(1)
     },
+    onWarning: (message) => logger.warn(message),
   })
   const service = createService({ db, mode: config.mode })
   await claimMode(service)
@@ -54,8 +55,9 @@ async function prepareDemo(service: Service): Promise<boolean> {
 
 /** Where everything is, on standard error: standard output has log lines only. */
 function greeting({ mode, databaseUrl }: Config, address: string, hasDemo: boolean): string {
+  const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
-    `payout-gateway is ready (${mode}, ${databaseUrl})`,
+    `payout-gateway is ready (${mode}, ${place})`,
     `  REST    ${address}/api`,
     `  Health  ${address}/readyz`,
   ]

@@ -1,4 +1,5 @@
 import type { Connection, FieldDef, Submittable } from 'pg'
+import { messagesOf } from './messages.ts'
 
 /** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
 export type Step = {
@@ -48,7 +49,7 @@ export function batchOf(steps: readonly Step[]): Batch {
         },
         noData: () => void place++,
       })
-      send(connection as unknown as Wire, steps)
+      connection.stream.write(messagesOf(steps))
     },
     handleRowDescription({ fields }: { fields: FieldDef[] }) {
       current().fields = fields
@@ -73,33 +74,6 @@ export function batchOf(steps: readonly Step[]): Batch {
     },
   }
   return { ...handlers, answers: promise, prepared: () => sent.slice(0, preparedCount).map(({ name }) => name) }
-}
-
-/** What pg's connection can do; its published types name other arguments. */
-type Wire = {
-  readonly stream: { cork(): void; uncork(): void }
-  parse(message: { name: string; text: string }): void
-  describe(message: { type: 'S'; name: string }): void
-  bind(message: { statement: string; values: readonly (string | null)[] }): void
-  execute(message: object): void
-  sync(): void
-}
-
-function send(wire: Wire, steps: readonly Step[]): void {
-  wire.stream.cork()
-  try {
-    for (const { name, text, values } of steps) {
-      if (text !== null) wire.parse({ name, text })
-      if (values === null) wire.describe({ type: 'S', name })
-      else {
-        wire.bind({ statement: name, values })
-        wire.execute({})
-      }
-    }
-    wire.sync()
-  } finally {
-    wire.stream.uncork()
-  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each event has its own message.

@@ -35,7 +35,12 @@ const idleTimeoutMs = 15_000
 export function postgresPool(config: ClientConfig, sizes: PoolSizes, role: string | null): PostgresPool {
   const statements: Statements = []
   const connections = new WeakMap<Client, PostgresConnection>()
-  const settings = ['timezone=UTC', 'datestyle=ISO', ...(role === null ? [] : [`role=${role}`])]
+  const settings = [
+    'timezone=UTC',
+    'datestyle=ISO',
+    'plan_cache_mode=force_generic_plan',
+    ...(role === null ? [] : [`role=${role}`]),
+  ]
   const pool = new pg.Pool({
     ...config,
     max: sizes.connections,

@@ -107,6 +107,9 @@ test('the names of migrations are numbered in their order', () => {
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, i) => i + 1))
 })
 
-test.each(['postgres://localhost/x', 'sqlite:', 'db/payouts.sqlite', ''])('the URL %j is refused', async (url) => {
-  await expect(openDatabase({ url, onFatal: () => {} })).rejects.toThrow('DATABASE_URL must be sqlite:<path>')
-})
+test.each(['postgres:', 'mysql://localhost/x', 'sqlite:', 'db/payouts.sqlite', ''])(
+  'the URL %j is refused',
+  async (url) => {
+    await expect(openDatabase({ url, onFatal: () => {} })).rejects.toThrow('DATABASE_URL must be sqlite:<path>')
+  },
+)

@@ -1,0 +1,75 @@
+import type { Step } from './batch.ts'
+
+/**
+ * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync
+ * ("Frontend/Backend Protocol", Message Formats). In one buffer, because a write of many small ones costs more than the
+ * rest of a payout.
+ */
+export function messagesOf(steps: readonly Step[]): Buffer {
+  length = 0
+  for (const { name, text, values } of steps) {
+    if (text !== null) message('P', () => (string(name), string(text), int16(0)))
+    if (values === null) message('D', () => (byte('S'), string(name)))
+    else {
+      message('B', () => (string(''), string(name), int16(0), texts(values), int16(0)))
+      message('E', () => (string(''), int32(0)))
+    }
+  }
+  message('S', () => {})
+  return Buffer.from(buffer.subarray(0, length))
+}
+
+// One for all: it is filled and copied without a break.
+let buffer = Buffer.allocUnsafe(64 * 1024)
+let length = 0
+
+function message(type: string, write: () => void): void {
+  byte(type)
+  const start = length
+  int32(0)
+  write()
+  buffer.writeInt32BE(length - start, start)
+}
+
+function texts(values: readonly (string | null)[]): void {
+  int16(values.length)
+  for (const value of values) {
+    if (value === null) {
+      int32(-1)
+      continue
+    }
+    const size = Buffer.byteLength(value)
+    int32(size)
+    need(size)
+    length += buffer.write(value, length)
+  }
+}
+
+/** A text that ends with a zero. */
+function string(value: string): void {
+  need(Buffer.byteLength(value) + 1)
+  length += buffer.write(value, length)
+  buffer[length++] = 0
+}
+
+function byte(character: string): void {
+  need(1)
+  buffer[length++] = character.charCodeAt(0)
+}
+
+function int16(value: number): void {
+  need(2)
+  length = buffer.writeInt16BE(value, length)
+}
+
+function int32(value: number): void {
+  need(4)
+  length = buffer.writeInt32BE(value, length)
+}
+
+function need(size: number): void {
+  if (length + size <= buffer.length) return
+  const larger = Buffer.allocUnsafe(2 * (length + size))
+  buffer.copy(larger, 0, 0, length)
+  buffer = larger
+}

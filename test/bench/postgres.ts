@@ -1,0 +1,128 @@
+/**
+ * Payouts a second on PostgreSQL against the plain form, one transaction of eight round trips, in the same run:
+ * `npm run bench:postgres`.
+ *
+ * A server of its own, with fsync; the two take turns, so that noise meets both alike, and the figure is the ratio of
+ * medians. Less than 2 fails where each client pays for a merchant of its own. For one merchant alone the payouts follow
+ * one another, each holding the merchant's next number until it is on disk, so there it is shown only. `--delay <ms>` puts
+ * a network in between.
+ */
+import { createConnection, createServer } from 'node:net'
+import { parseArgs } from 'node:util'
+import { createContext, createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { startPostgresServer } from '../support/postgres-server.ts'
+import { plainPayouts } from './plain-payout.ts'
+
+const { values } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '32' },
+    rounds: { type: 'string', default: '7' },
+    ms: { type: 'string', default: '2000' },
+    delay: { type: 'string', default: '0' },
+  },
+})
+const clients = Number(values.clients)
+const connections = 16
+
+const payout = {
+  assetCode: 'USDC',
+  amount: '1',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  recipientName: 'Ada Obi',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'Nigeria',
+  paymentPurpose: 'GIFTS',
+} as const
+
+const server = await startPostgresServer(process.env.CARELESS ? ['fsync=off','synchronous_commit=off'] : [])
+const url = await delayed(server.url('postgres'), Number(values.delay))
+const db = await openDatabase({ url: `${url}?pool=${connections}`, onFatal: fail })
+const service = createService({ db, mode: 'sandbox' })
+await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
+const merchantIds: string[] = []
+while (merchantIds.length < clients) merchantIds.push(await newMerchant())
+const plain = plainPayouts(url, connections)
+const forms = {
+  'three round trips': (merchantId: string) => createPayout(createContext(service, merchantId), payout),
+  'plain, eight': plain.pay,
+}
+
+let hasFailed = false
+for (const [what, merchants] of [
+  [`${clients} merchants`, merchantIds],
+  ['one merchant', merchantIds.slice(0, 1)],
+] as const) {
+  const rates: Record<keyof typeof forms, number[]> = { 'three round trips': [], 'plain, eight': [] }
+  for (let round = 0; round <= Number(values.rounds); round++) {
+    for (const [name, pay] of Object.entries(forms)) {
+      const rate = await payoutsPerSecond(merchants, pay)
+      // The first round prepares statements and fills caches.
+      if (round > 0) rates[name as keyof typeof forms].push(rate)
+    }
+  }
+  const [ours, theirs] = [median(rates['three round trips']), median(rates['plain, eight'])]
+  const ratio = ours / theirs
+  if (ratio < 2 && merchants.length > 1) hasFailed = true
+  process.stdout.write(`${what}: ${ours.toFixed(0)}/s against ${theirs.toFixed(0)}/s, ${ratio.toFixed(2)} times\n`)
+}
+await plain.close()
+await db.close()
+await server.remove()
+process.exit(hasFailed ? 1 : 0)
+
+async function newMerchant(): Promise<string> {
+  const { id } = await createMerchant(service, { name: 'Bench' })
+  const context = createContext(service, id)
+  const wallet = await createWallet(context, { currency: 'USDC', description: 'Bench', network: 'erc20' })
+  await depositToWallet(context, { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
+  return id
+}
+
+async function payoutsPerSecond(merchants: readonly string[], pay: (merchantId: string) => Promise<unknown>) {
+  const start = performance.now()
+  const end = start + Number(values.ms)
+  let paid = 0
+  const client = async (_: unknown, i: number) => {
+    const merchantId = merchants[i % merchants.length] as string
+    for (; performance.now() < end; paid++) await pay(merchantId)
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return (paid / (performance.now() - start)) * 1_000
+}
+
+/** The same server behind a network that takes `ms` each way. */
+async function delayed(place: string, ms: number): Promise<string> {
+  if (ms === 0) return place
+  const target = new URL(place)
+  const proxy = createServer({ noDelay: true }, (near) => {
+    const far = createConnection({ port: Number(target.port), host: '127.0.0.1', noDelay: true })
+    near
+      .on('data', (chunk) => setTimeout(() => far.write(chunk), ms))
+      .on('close', () => far.destroy())
+      .on('error', () => {})
+    far
+      .on('data', (chunk) => setTimeout(() => near.write(chunk), ms))
+      .on('close', () => near.destroy())
+      .on('error', () => {})
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const address = proxy.address()
+  target.port = String(typeof address === 'object' ? address?.port : '')
+  return target.href
+}
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? Number.NaN
+}
+
+function fail(error: Error): never {
+  throw error
+}

@@ -1,0 +1,104 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { columnsInDatabase } from '../../../src/database/tables.ts'
+import { describePostgres } from '../../support/engines.ts'
+import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+
+/** Tables of no merchant: shared by all, or what tells the merchant. On a sharded database they are reference tables. */
+const shared = ['api_keys', 'asset_codes', 'asset_networks', 'fees', 'installation', 'merchants', 'migrations', 'rates']
+
+const typeOfKind = {
+  text: 'text',
+  uuid: 'uuid',
+  timestamp: 'timestamp with time zone',
+  json: 'json',
+  integer: 'integer',
+  amount: 'bigint',
+}
+
+/** Rows of the catalogue of a migrated database. */
+async function catalogue<Row extends object>(text: string): Promise<Row[]> {
+  const { url, remove } = await newPostgresDatabase()
+  onTestFinished(remove)
+  return runSql<Row>(url, text)
+}
+
+type Key = { name: string; on: string; columns: string[]; target: string | null; targetColumns: string[] | null }
+
+/** Every primary key, unique index (`target` null) and foreign key, with its columns in order. */
+const keys = `
+  select indexrelid::regclass::text as name, indrelid::regclass::text as "on", null as target, null::text[] as "targetColumns",
+    array(select attname::text from unnest(indkey::int2[]) with ordinality k(n, i) join pg_attribute a
+      on a.attrelid = indrelid and a.attnum = n order by i) as columns
+    from pg_index join pg_class c on c.oid = indrelid where relnamespace = 'public'::regnamespace
+  union all
+  select conname, conrelid::regclass::text, confrelid::regclass::text,
+    array(select attname::text from unnest(confkey) with ordinality k(n, i) join pg_attribute a
+      on a.attrelid = confrelid and a.attnum = n order by i),
+    array(select attname::text from unnest(conkey) with ordinality k(n, i) join pg_attribute a
+      on a.attrelid = conrelid and a.attnum = n order by i)
+    from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
+
+describePostgres('the catalogue', () => {
+  test('has the tables and columns of tables.ts, with types of PostgreSQL’s own', async () => {
+    const found = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
+      `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`,
+    )
+    const typeOf = new Map(found.map((row) => [`${row.table_name}.${row.column_name}`, row.data_type]))
+
+    for (const [table, columns] of Object.entries(columnsInDatabase)) {
+      for (const [column, kind] of Object.entries(columns)) {
+        expect([`${table}.${column}`, typeOf.get(`${table}.${column}`)]).toEqual([
+          `${table}.${column}`,
+          typeOfKind[kind],
+        ])
+        typeOf.delete(`${table}.${column}`)
+      }
+    }
+    // What else there is: the list of migrations, and the text by which a wallet refers to its account.
+    expect([...typeOf.keys()].sort()).toEqual(['migrations.applied_at', 'migrations.name', 'wallets.id_text'])
+  })
+
+  test('has every key of a merchant’s table begin with the merchant', async () => {
+    const found = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
+
+    expect(found.length).toBeGreaterThan(30)
+    expect(found.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
+  })
+
+  test('has no foreign key that leads to another merchant', async () => {
+    const found = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
+
+    expect(found.length).toBeGreaterThan(8)
+    expect(found.filter(({ targetColumns }) => targetColumns?.[0] !== 'merchant_id')).toEqual([])
+    expect(found.filter(({ on }) => shared.includes(on))).toEqual([])
+  })
+
+  test('has no table of a merchant without row-level security, for its owner too', async () => {
+    const found = await catalogue<{ name: string; isForced: boolean; policies: number }>(
+      `select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
+        (select count(*)::int from pg_policy where polrelid = c.oid) as policies
+        from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
+    )
+
+    const secured = found.filter(({ isForced, policies }) => isForced && policies === 1).map(({ name }) => name)
+    const open = found.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
+    expect(open).toEqual(shared)
+    expect(secured).toHaveLength(found.length - shared.length)
+  })
+
+  test('has every append-only table refuse to be changed', async () => {
+    const { url, remove } = await newPostgresDatabase()
+    onTestFinished(remove)
+
+    const columns = { rates: 'rate', fees: 'flat', transfers: 'kind', entries: 'line', payout_events: 'cause' }
+    for (const [table, column] of Object.entries(columns)) {
+      for (const change of [
+        `update ${table} set ${column} = null`,
+        `delete from ${table}`,
+        `truncate ${table} cascade`,
+      ]) {
+        await expect(runSql(url, change)).rejects.toThrow('are append-only')
+      }
+    }
+  })
+})

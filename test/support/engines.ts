@@ -1,0 +1,6 @@
+import { describe, inject } from 'vitest'
+
+/** A suite about PostgreSQL only; skipped where the platform has no build of it. */
+export function describePostgres(name: string, suite: () => void): void {
+  describe.skipIf(inject('postgresUrl') === null)(name, suite)
+}
