@@ -42,7 +42,7 @@ const payout = {
   paymentPurpose: 'GIFTS',
 } as const
 
-const server = await startPostgresServer(process.env.CARELESS ? ['fsync=off','synchronous_commit=off'] : [])
+const server = await startPostgresServer(process.env.CARELESS ? ['fsync=off', 'synchronous_commit=off'] : [])
 const url = await delayed(server.url('postgres'), Number(values.delay))
 const db = await openDatabase({ url: `${url}?pool=${connections}`, onFatal: fail })
 const service = createService({ db, mode: 'sandbox' })

@@ -28,6 +28,8 @@ export type AppOptions = {
   readonly clock?: () => number
   /** What is in force from the start. */
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
+  /** A database of the test's own making, in place of a new one. */
+  readonly place?: Place
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -43,9 +45,9 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   engine: Engine,
-  { mode = 'sandbox', rateLimit, clock, onLog, rates = dullRates }: AppOptions = {},
+  { mode = 'sandbox', rateLimit, clock, onLog, place, rates = dullRates }: AppOptions = {},
 ) {
-  const { url, remove } = await newDatabase(engine)
+  const { url, remove } = place ?? (await newDatabase(engine))
   const db = await openDatabase({
     url,
     onFatal: (error) => {
@@ -133,8 +135,11 @@ export async function startApp(
   }
 }
 
+/** Where a database is, and how to remove it. */
+type Place = { readonly url: string; readonly remove: () => Promise<void> }
+
 /** A place for a database of the test's own. */
-export async function newDatabase(engine: Engine): Promise<{ url: string; remove: () => Promise<void> }> {
+export async function newDatabase(engine: Engine): Promise<Place> {
   if (engine === 'postgres') return newPostgresDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   return { url: `sqlite:${join(folder, 'test.sqlite')}`, remove: () => rm(folder, { recursive: true }) }

@@ -8,11 +8,11 @@ import type { Step } from './batch.ts'
 export function messagesOf(steps: readonly Step[]): Buffer {
   length = 0
   for (const { name, text, values } of steps) {
-    if (text !== null) message('P', () => (string(name), string(text), int16(0)))
-    if (values === null) message('D', () => (byte('S'), string(name)))
+    if (text !== null) parse(name, text)
+    if (values === null) describe(name)
     else {
-      message('B', () => (string(''), string(name), int16(0), texts(values), int16(0)))
-      message('E', () => (string(''), int32(0)))
+      bind(name, values)
+      execute()
     }
   }
   message('S', () => {})
@@ -22,6 +22,40 @@ export function messagesOf(steps: readonly Step[]): Buffer {
 // One for all: it is filled and copied without a break.
 let buffer = Buffer.allocUnsafe(64 * 1024)
 let length = 0
+
+function parse(name: string, text: string): void {
+  message('P', () => {
+    string(name)
+    string(text)
+    int16(0)
+  })
+}
+
+function describe(name: string): void {
+  message('D', () => {
+    byte('S')
+    string(name)
+  })
+}
+
+/** Values and rows are all text. */
+function bind(name: string, values: readonly (string | null)[]): void {
+  message('B', () => {
+    string('')
+    string(name)
+    int16(0)
+    texts(values)
+    int16(0)
+  })
+}
+
+/** All rows at once. */
+function execute(): void {
+  message('E', () => {
+    string('')
+    int32(0)
+  })
+}
 
 function message(type: string, write: () => void): void {
   byte(type)

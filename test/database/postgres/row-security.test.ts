@@ -26,7 +26,7 @@ async function startTwoMerchants() {
   return { ...app, mine: app.merchant.id, other: other.id }
 }
 
-describePostgres('row-level security', () => {
+describePostgres('row-level security', {}, () => {
   test('shows nothing to a query without a merchant', async () => {
     const { db } = await startTwoMerchants()
 

@@ -38,7 +38,7 @@ const keys = `
       on a.attrelid = conrelid and a.attnum = n order by i)
     from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
 
-describePostgres('the catalogue', () => {
+describePostgres('the catalogue', {}, () => {
   test('has the tables and columns of tables.ts, with types of PostgreSQL’s own', async () => {
     const found = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
       `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`,
