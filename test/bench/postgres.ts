@@ -42,7 +42,7 @@ const payout = {
   paymentPurpose: 'GIFTS',
 } as const
 
-const server = await startPostgresServer(process.env.CARELESS ? ['fsync=off', 'synchronous_commit=off'] : [])
+const server = await startPostgresServer([])
 const url = await delayed(server.url('postgres'), Number(values.delay))
 const db = await openDatabase({ url: `${url}?pool=${connections}`, onFatal: fail })
 const service = createService({ db, mode: 'sandbox' })
@@ -102,8 +102,9 @@ async function payoutsPerSecond(merchants: readonly string[], pay: (merchantId: 
 async function delayed(place: string, ms: number): Promise<string> {
   if (ms === 0) return place
   const target = new URL(place)
+  const port = Number(target.port)
   const proxy = createServer({ noDelay: true }, (near) => {
-    const far = createConnection({ port: Number(target.port), host: '127.0.0.1', noDelay: true })
+    const far = createConnection({ port, host: '127.0.0.1', noDelay: true })
     near
       .on('data', (chunk) => setTimeout(() => far.write(chunk), ms))
       .on('close', () => far.destroy())

@@ -1,7 +1,15 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { Refusal } from '../../src/errors.ts'
+import { createKey, listKeys, rotateKey } from '../../src/merchants/keys.ts'
+import { createBankPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../src/payout-methods/delete-payout-method.ts'
+import { updateBankPayoutMethod } from '../../src/payout-methods/update-bank-payout-method.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
@@ -131,6 +139,131 @@ describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 },
     await app.expectBooksToBalance()
   })
 })
+
+describe.each(everyEngine)('operations of one merchant at once on %s', { timeout: 60_000 }, (engine) => {
+  test('1,500 payouts of 20 clients from a wallet that covers 1,000 make 1,000', async () => {
+    const app = await startApp(engine)
+    await app.fee('0.5')
+    const walletId = await app.wallet({ balance: '1500' })
+    const outcomes = new Map<string, number>()
+    let started = 0
+    const client = async () => {
+      while (started < 1_500) {
+        started++
+        const outcome = await codeOf(createPayout(app.context(), { ...payoutInput, amount: '1' }))
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      }
+    }
+
+    await Promise.all(times(20, client))
+
+    expect(Object.fromEntries(outcomes)).toEqual({ success: 1_000, INSUFFICIENT_FUNDS: 500 })
+    expect(await balanceOf(app, walletId)).toBe('0.00000000')
+    await app.expectBooksToBalance()
+  })
+
+  test('nothing is made for a customer once its closing is answered', async () => {
+    for (const _ of times(5, () => null)) {
+      const app = await startApp(engine)
+      const customerId = await app.customer()
+      const made = async () => (await whatIsStored(app)).payout_methods?.length
+      const making = times(12, (i) =>
+        wait(i).then(() => codeOf(createBankPayoutMethod(app.context(), { ...bankMethodInput, customerId }))),
+      )
+
+      await wait(6)
+      await closeCustomer(app.context(), { customerId })
+      const whenClosed = await made()
+      const outcomes = await Promise.all(making)
+
+      expect(await made()).toBe(whenClosed)
+      expect(outcomes.filter((outcome) => outcome === 'success')).toHaveLength(whenClosed ?? -1)
+      expect(outcomes.filter((outcome) => outcome !== 'success' && outcome !== 'CUSTOMER_CLOSED')).toEqual([])
+    }
+  })
+
+  test('a customer is closed once', async () => {
+    const app = await startApp(engine)
+    const customerId = await app.customer()
+
+    const outcomes = await Promise.all(times(10, () => codeOf(closeCustomer(app.context(), { customerId }))))
+
+    expect(outcomes.sort()).toEqual([...Array(9).fill('CUSTOMER_CLOSED'), 'success'])
+  })
+
+  test('a payout is settled once, in one way', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { id: payoutId } = await createPayout(app.context(), { ...payoutInput, amount: '1' })
+
+    const outcomes = await Promise.all(
+      times(10, (i) => codeOf(settlePayout(app.context(), { payoutId, status: i % 2 ? 'COMPLETED' : 'FAILED' }))),
+    )
+
+    expect(outcomes.sort()).toEqual([...Array(9).fill('PAYOUT_STATUS_CONFLICT'), 'success'])
+    await app.expectBooksToBalance()
+  })
+
+  test('changes of different fields of a method are all kept, and a deletion leaves every count right', async () => {
+    const app = await startApp(engine)
+    const { id } = await createBankPayoutMethod(app.context(), bankMethodInput)
+    const changes = [{ accountName: 'Eve' }, { bankName: 'Other' }, { currency: 'ZAR' }, { bankCode: '999' }]
+
+    await Promise.all(changes.map((change) => updateBankPayoutMethod(app.context(), { payoutMethodId: id, ...change })))
+    const method = await updateBankPayoutMethod(app.context(), { payoutMethodId: id })
+    await Promise.all([
+      updateBankPayoutMethod(app.context(), { payoutMethodId: id, currency: 'NGN' }).catch(() => {}),
+      deletePayoutMethod(app.context(), { payoutMethodId: id }),
+    ])
+
+    expect(method).toMatchObject({ accountName: 'Eve', bankName: 'Other', currency: 'ZAR', bankCode: '999' })
+    await app.expectBooksToBalance()
+  })
+
+  test('a merchant never has more than two live keys', async () => {
+    const app = await startApp(engine)
+
+    const outcomes = await Promise.all(times(10, () => codeOf(createKey(app.service, app.merchant.id))))
+    await Promise.all(times(5, () => rotateKey(app.service, app.merchant.id)))
+
+    expect(outcomes.sort()).toEqual([...Array(9).fill('INVALID_INPUT'), 'success'])
+    const live = (await listKeys(app.service, app.merchant.id)).filter(({ revokedAt }) => revokedAt === null)
+    expect(live).toHaveLength(2)
+  })
+
+  test('no deposit address is given twice', async () => {
+    const app = await startApp(engine)
+    const networks = ['erc20', 'trc20', 'solana'] as const
+
+    const wallets = await Promise.all(
+      times(30, (i) =>
+        createWallet(app.context(), { currency: 'USDT', description: `${i}`, network: networks[i % 3] ?? 'erc20' }),
+      ),
+    )
+
+    expect(new Set(wallets.flatMap(({ addresses }) => addresses.map(({ address }) => address))).size).toBe(30)
+    await app.expectBooksToBalance()
+  })
+})
+
+const payoutInput = {
+  assetCode: 'USDC',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  recipientName: 'Ada Obi',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'Nigeria',
+} as const
+
+const bankMethodInput = {
+  type: 'BANK',
+  accountName: 'Ada Obi',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  currency: 'NGN',
+  bankCode: '044',
+} as const
 
 const times = <Item>(count: number, make: (i: number) => Item): Item[] =>
   Array.from({ length: count }, (_, i) => make(i))
