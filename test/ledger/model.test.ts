@@ -7,13 +7,14 @@ import { expectedOutcome, newModel } from './model.ts'
 import { startMerchant } from './model-merchant.ts'
 import { openingDeposits, openingWallets, step } from './model-steps.ts'
 
-const runs = 100
+const runsOn: Record<Engine, number> = { sqlite: 100, postgres: 30 }
 /** Merchants of one run, each with steps of its own: what they do at the same time shares a commit. */
 const merchantsPerRun = 10
 /** Runs that share a database: enough to spread the cost of opening one, few enough that auditing each run is cheap. */
 const runsPerDatabase = 5
 
 describe.each(everyEngine)('the ledger on %s', (engine) => {
+  const runs = runsOn[engine]
   test(`does what a model on paper does, for ${runs * merchantsPerRun} merchants`, async () => {
     const shared = sharedApp(engine)
     const seen = new Map<string, number>()

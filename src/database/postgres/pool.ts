@@ -27,17 +27,20 @@ const lockTimeoutMs = 10_000
 const statementTimeoutMs = 30_000
 const idleTimeoutMs = 15_000
 
+/** Every database of ours has the same tables, so what is known of a query holds in all. */
+const statements: Statements = []
+
 /**
  * A pool of connections to the server of `config`; they are opened when needed, and anew when the server was away.
  *
  * @param role what the connections act as, where that is not who they log in as
  */
 export function postgresPool(config: ClientConfig, sizes: PoolSizes, role: string | null): PostgresPool {
-  const statements: Statements = []
   const connections = new WeakMap<Client, PostgresConnection>()
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
+    // Every query finds its rows by a merchant's key, whatever the values: planning it anew each time is for nothing.
     'plan_cache_mode=force_generic_plan',
     ...(role === null ? [] : [`role=${role}`]),
   ]

@@ -1,0 +1,97 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Database } from '../../../src/database/database.ts'
+import { openDatabase } from '../../../src/database/open.ts'
+import { installationRow } from '../../../src/installation/repository.ts'
+import { describePostgres } from '../../support/engines.ts'
+import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+import { cli, emptyPlace } from '../../support/process.ts'
+
+async function newPlace({ isMigrated = true } = {}): Promise<string> {
+  const { url, remove } = await newPostgresDatabase({ isMigrated })
+  onTestFinished(remove)
+  return url
+}
+
+async function open(url: string): Promise<Database> {
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url, onFatal })
+  onTestFinished(() => db.close())
+  return db
+}
+
+describePostgres('a PostgreSQL database', {}, () => {
+  test('is migrated once by processes that start at once', async () => {
+    const DATABASE_URL = await newPlace({ isMigrated: false })
+    const place = await emptyPlace({ DATABASE_URL })
+
+    const made = await Promise.all(
+      ['Acme', 'Beta', 'Gamma'].map((name) => cli(place, 'merchant', 'create', name, '--json')),
+    )
+
+    expect(made.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
+    const listed = await cli(place, 'merchant', 'list', '--json')
+    expect(listed.json()).toHaveLength(3)
+  })
+
+  test('serves the operator’s commands, and leaves backups to PostgreSQL’s tools', async () => {
+    const place = await emptyPlace({ DATABASE_URL: await newPlace() })
+    const filled = await cli(
+      place,
+      'fill',
+      '--customers',
+      '5',
+      '--methods',
+      '5',
+      '--wallets',
+      '5',
+      '--payouts',
+      '50',
+      '--json',
+    )
+    expect([filled.code, (filled.json() as unknown[]).length]).toEqual([0, 1])
+
+    const audited = await cli(place, 'audit', '--json')
+    expect(audited.json()).toMatchObject({ balanced: true, payouts: 50 })
+    const backup = await cli(place, 'backup', `${place.folder}/copy`)
+    expect([backup.code, backup.stderr]).toEqual([1, expect.stringContaining('pg_dump')])
+  })
+
+  test('is not made by a command that should find one', async () => {
+    const place = await emptyPlace({ DATABASE_URL: await newPlace({ isMigrated: false }) })
+
+    const audited = await cli(place, 'audit')
+
+    expect([audited.code, audited.stderr]).toEqual([1, expect.stringContaining('no tables of this service')])
+  })
+
+  test('of a later version is left alone', async () => {
+    const url = await newPlace()
+    await runSql(url, `insert into migrations values ('9999-later', now())`)
+
+    await expect(open(url)).rejects.toThrow('migration 9999-later, which this version does not know')
+  })
+
+  test('that is not there is named, without its password', async () => {
+    const url = new URL(await newPlace())
+    url.password = 'secret'
+    url.pathname = '/missing'
+
+    const refusal = await open(url.href).catch((error: Error) => error.message)
+    expect(refusal).toMatch(/^127\.0\.0\.1:\d+\/missing can't be opened: /)
+    expect(refusal).not.toContain('secret')
+  })
+
+  test('refuses with UNAVAILABLE what would wait behind too many, and serves the rest', async () => {
+    const db = await open(`${await newPlace()}?pool=1&queue=3`)
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => db.snapshot((read) => installationRow(read, {}))),
+    )
+
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+    expect(new Set(refused)).toEqual(new Set(['UNAVAILABLE']))
+    await db.ping()
+  })
+})
