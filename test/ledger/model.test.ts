@@ -28,14 +28,22 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
             programs.map(async (program) => ({ program, ...(await open(app, fees)) })),
           )
 
-          // Each round is one step of every merchant at once; the fees are common to all, so the order counts.
+          // Each round is one step of every merchant at once; the fees are common to all, so they are set first, in order.
           for (let round = 0; merchants.some(({ program }) => round < program.length); round++) {
-            const asked = merchants.flatMap(({ program, ...merchant }) => {
+            const steps = merchants.flatMap(({ program, ...merchant }) => {
               const step = program[round]
               return step ? [{ step, ...merchant }] : []
             })
+            const [feeSteps, others] = [steps.filter(isFee), steps.filter((asked) => !isFee(asked))]
+            const asked = [...feeSteps, ...others]
             const expected = asked.map(({ step, model }) => [step, expectedOutcome(model, step)])
-            const outcomes = await Promise.all(asked.map(async ({ step, run }) => [step, await run(step)] as const))
+            const outcomes: [Step, Outcome][] = []
+            for (const { step, run } of feeSteps) outcomes.push([step, await run(step)])
+            outcomes.push(
+              ...(await Promise.all(
+                others.map(async ({ step, run }): Promise<[Step, Outcome]> => [step, await run(step)]),
+              )),
+            )
             expect(outcomes).toEqual(expected)
             for (const [step, outcome] of outcomes) count(seen, step, outcome)
           }
@@ -56,6 +64,8 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
     for (const kind of everyKind) expect([kind, seen.has(kind)]).toEqual([kind, true])
   }, 120_000)
 })
+
+const isFee = ({ step }: { step: Step }) => step.kind === 'set fee'
 
 /** A merchant of its own with the money to begin with, and its model. */
 async function open(app: App, fees: Model['fees']) {
