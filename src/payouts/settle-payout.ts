@@ -52,6 +52,7 @@ export async function settlePayout(context: Context, input: z.input<typeof Settl
 /** Posts the transfer of a settlement and returns its id. */
 async function moveMoney(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const { assetCode, amount, walletId } = payout
+  const cause = { payoutId: payout.id }
   const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
   const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
   if (status === 'COMPLETED') {
@@ -60,6 +61,7 @@ async function moveMoney(tx: Tx, context: Context, payout: Payout, status: Settl
       assetCode,
       debits: [inTransit],
       credits: [settled],
+      cause,
     })
   }
   const fee = payout.fee ?? 0n
@@ -72,6 +74,7 @@ async function moveMoney(tx: Tx, context: Context, payout: Payout, status: Settl
       { accountId: clearingAccountId('fees', assetCode), amount: fee },
     ],
     credits: [{ accountId: walletId, amount: amount + fee }],
+    cause,
   })
   return transfer.id
 }

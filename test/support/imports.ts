@@ -21,7 +21,9 @@ export const order = [
   'page',
   'money',
   'errors',
+  'refusal-text',
   'input',
+  'slice',
   'database',
   'context',
   'config',
@@ -41,6 +43,7 @@ export const order = [
   'payout-methods',
   'payouts',
   'audit',
+  'http',
   'hosts',
   'server',
   'fill',
@@ -144,8 +147,8 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   },
   {
     packages: /^(fastify|@fastify\/.*|node:http)$/,
-    home: /^src\/(rest\/|graphql\/|server\.ts$|main\.ts$)/,
-    where: 'rest/, graphql/ and the server',
+    home: /^src\/(rest\/|graphql\/|http\/|server\.ts$|main\.ts$)/,
+    where: 'rest/, graphql/, http/ and the server',
   },
   {
     packages: /^(graphql|graphql-.*|@pothos\/.*|@graphql-.*|dataloader)(\/.*)?$/,
