@@ -137,6 +137,12 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => given[name] !== undefined)) as Partial<Parsed>
 }
 
+/** What is wrong with an idempotency key that a caller gave under the name `field`, if anything (ruling 22). */
+export function idempotencyKeyFaults(field: string, key: string): FieldFault[] {
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return []
+  return [{ field, code: 'INVALID_FORMAT', message: 'must be 1 to 255 printable ASCII characters' }]
+}
+
 /** Records a fault of the field under transformation. */
 export function refuse(context: z.RefinementCtx, code: FieldFaultCode, message: string): never {
   context.addIssue({ code: 'custom', message, params: { code } })

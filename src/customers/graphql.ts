@@ -1,3 +1,4 @@
+import { invalidInput } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
 import { createdFilter } from '../graphql/filters.ts'
@@ -11,6 +12,7 @@ import { closeCustomer } from './close-customer.ts'
 import { createCustomer } from './create-customer.ts'
 import type { Customer as CustomerRow } from './customer.ts'
 import { findCustomers } from './find-customers.ts'
+import type { OwnerFilter } from './owner.ts'
 import { updateCustomer } from './update-customer.ts'
 
 export const CustomerTypeEnum = builder.enumType('CustomerType', {
@@ -118,6 +120,25 @@ export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
 export const customerLoader = loaderById<CustomerRow>(findCustomers)
 
 addNodeType('Customer', customerLoader)
+
+/** Whose things a list shows. */
+export const OwnerInput = builder.inputType('OwnerFilter', {
+  description: "Whose: one customer's, or the merchant's own. Exactly one of the two.",
+  isOneOf: true,
+  fields: (t) => ({
+    customerId: t.id({ description: "That customer's: its global id, or its UUID." }),
+    merchant: t.boolean({ description: "`true`: those that the merchant itself owns, no customer's." }),
+  }),
+})
+
+/** The owner that an operation looks for. */
+export function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
+  if (!filter) return 'any'
+  if (filter.merchant === false) {
+    throw invalidInput([{ field: 'owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' }])
+  }
+  return filter.customerId ? { customerId: localId('Customer', filter.customerId) } : 'merchant'
+}
 
 const CustomerConnection = connectionType<CustomerRow>('Customer', Customer, 'customers')
 

@@ -2,16 +2,7 @@ import { sql } from 'kysely'
 import type { RangeParams } from '../database/created-range.ts'
 import { rangeFilters } from '../database/created-range.ts'
 import type { Params } from '../database/query.ts'
-import {
-  change,
-  from,
-  insertRow,
-  list,
-  query,
-  queryOne,
-  queryWithFilters,
-  statementOne,
-} from '../database/query.ts'
+import { change, from, insertRow, list, query, queryOne, queryWithFilters, statementOne } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import type { CustomerStatus, CustomerType } from './customer.ts'
 

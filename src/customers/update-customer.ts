@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import { invalidInput } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'

@@ -2,7 +2,7 @@ import type { InputObjectRef, ObjectFieldsShape, ObjectRef, UnionRef } from '@po
 import { createContext } from '../context.ts'
 import type { ErrorCode } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
-import { idempotencyKeyFaults } from '../idempotency/key.ts'
+import { idempotencyKeyFaults } from '../input.ts'
 import type { Names } from '../refusal-text.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'

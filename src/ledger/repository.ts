@@ -137,12 +137,11 @@ export const entryMark = queryOne((p: Params<{ merchantId: string; accountId: st
 )
 
 /** The wallet entries of the transfers among `transferIds`, in any order. */
-export const walletEntriesOfTransfers = query(
-  (p: Params<{ merchantId: string; transferIds: readonly string[] }>) =>
-    entriesWithTransfer()
-      .where('entries.merchantId', '=', p.merchantId)
-      .where('entries.transferId', 'in', list(p.transferIds))
-      .where('entries.sequence', 'is not', null)
-      .selectAll('entries')
-      .select(transferColumns),
+export const walletEntriesOfTransfers = query((p: Params<{ merchantId: string; transferIds: readonly string[] }>) =>
+  entriesWithTransfer()
+    .where('entries.merchantId', '=', p.merchantId)
+    .where('entries.transferId', 'in', list(p.transferIds))
+    .where('entries.sequence', 'is not', null)
+    .selectAll('entries')
+    .select(transferColumns),
 )

@@ -19,7 +19,11 @@ export const ListPayoutMethodsInput = z.object({
 })
 
 /** Which methods a list has; everyone's without `ownerId`. */
-export type PayoutMethodFilter = { ownerId?: string | undefined; type?: PayoutMethodType | undefined; currency?: string | undefined }
+export type PayoutMethodFilter = {
+  ownerId?: string | undefined
+  type?: PayoutMethodType | undefined
+  currency?: string | undefined
+}
 
 /**
  * A page of the merchant's payout methods, of both types mixed, newest first (contract 4.3).

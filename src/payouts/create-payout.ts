@@ -113,6 +113,7 @@ export async function createPayout(context: Context, input: Input): Promise<Payo
       const { recipient, method, price, wallet } = await preparePayout<BankDetails>(tx, context, request)
 
       const { total, ...priced } = price
+      const row = newRow(context)
       const transfer = await postTransfer(tx, context, {
         kind: 'payout',
         assetCode: request.assetCode,
@@ -122,8 +123,10 @@ export async function createPayout(context: Context, input: Input): Promise<Payo
           { accountId: clearingAccountId('payouts_in_transit', request.assetCode), amount: request.amount },
           { accountId: clearingAccountId('fees', request.assetCode), amount: price.fee ?? 0n },
         ],
+        cause: { payoutId: row.id },
       })
       return recordPayout(tx, context, {
+        ...row,
         ...request,
         ...recipient,
         ...priced,
@@ -192,15 +195,11 @@ const untouched = {
   fiatReferenceId: null,
 } as const
 
-type Given = Omit<
-  Payout,
-  keyof ReturnType<typeof newRow> | keyof typeof untouched | 'sequence' | 'transactionId' | 'referenceId'
->
+type Given = Omit<Payout, keyof typeof untouched | 'sequence' | 'transactionId' | 'referenceId'>
 
 async function recordPayout(tx: Tx, context: Context, given: Given): Promise<Payout> {
   const sequence = await nextInSequence(tx, context.merchantId, 'payouts')
   const payout: Payout = {
-    ...newRow(context),
     ...given,
     ...untouched,
     sequence,

@@ -1,5 +1,5 @@
 import type { Refusal } from '../errors.ts'
-import { statusOfCode } from '../http/status.ts'
+import { statusOfCode } from '../http-status.ts'
 import { formatAmount } from '../money/amount.ts'
 import type { Names } from '../refusal-text.ts'
 import { refusalText } from '../refusal-text.ts'

@@ -38,7 +38,8 @@ export async function browseWallets(
   const { owner, status, assetType, currency, createdFrom, createdBefore, ...slice } = parse(BrowseWalletsInput, input)
   const ownerId = ownerIdOf(owner, context)
   const name = ['wallets', { merchantId, ownerId, assetType, currency }]
-  if (!(await canMatch(context, { status, assetType, currency }))) return sliceOf(listInMemory<WalletRow>(name, []), slice)
+  if (!(await canMatch(context, { status, assetType, currency })))
+    return sliceOf(listInMemory<WalletRow>(name, []), slice)
 
   // A currency implies its type of asset, so the narrower of the two decides.
   const narrowed = currency !== null ? { currency } : { assetType: assetType ?? undefined }

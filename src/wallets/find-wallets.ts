@@ -19,9 +19,6 @@ export function findWalletAddresses(
 }
 
 /** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
-export function findWalletAddressesByIds(
-  { db, merchantId }: Asking,
-  ids: readonly string[],
-): Promise<WalletAddress[]> {
+export function findWalletAddressesByIds({ db, merchantId }: Asking, ids: readonly string[]): Promise<WalletAddress[]> {
   return walletAddressesByIds(db, { merchantId, ids: uuidsAmong(ids) })
 }

@@ -20,12 +20,13 @@ export async function simulateDeposit(context: Context, input: z.input<typeof Si
   requireSandbox(context)
   const request = parse(SimulateDepositInput, input)
   // A deposit never changes, so its reference is enough to answer it again.
-  const reference = await once(context, {
+  const { reference } = await once(context, {
     request,
-    memory: keyMemory<string>(context, 'simulateDeposit'),
+    memory: keyMemory<{ reference: string }>(context, 'simulateDeposit'),
     operation: async (tx) => {
       const reference = request.reference ?? `simulated ${context.newId()}`
-      return (await addDeposit(tx, context, { ...request, reference })).reference
+      await addDeposit(tx, context, { ...request, reference })
+      return { reference }
     },
   })
   const deposit = await depositByReference(context.db, { merchantId: context.merchantId, reference })

@@ -27,6 +27,8 @@ export type AppOptions = {
   readonly clock?: () => number
   /** What is in force from the start. */
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
+  /** Whether GraphQL documents are compiled when they come again; as in production unless told otherwise. */
+  readonly isCompiling?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -42,7 +44,7 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   engine: Engine,
-  { mode = 'sandbox', rateLimit, clock, onLog, rates = dullRates }: AppOptions = {},
+  { mode = 'sandbox', rateLimit, clock, onLog, isCompiling = true, rates = dullRates }: AppOptions = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const url = `${engine}:${join(folder, 'test.sqlite')}`
@@ -54,7 +56,13 @@ export async function startApp(
   })
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
-  const server = createServer({ service, logger, rateLimit: rateLimit ?? null, ...(clock && { elapsed: clock }) })
+  const server = createServer({
+    service,
+    logger,
+    rateLimit: rateLimit ?? null,
+    isCompiling,
+    ...(clock && { elapsed: clock }),
+  })
   onTestFinished(async () => {
     await server.close()
     await db.close()
@@ -91,6 +99,13 @@ export async function startApp(
         // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
         body: (answer.body === '' ? null : JSON.parse(answer.body)) as any,
       }
+    },
+
+    /** One GraphQL request; a document is interpreted the first time and, unless told otherwise, compiled when it comes again. */
+    async graphql(query: string, variables: Record<string, unknown> = {}, request: RestRequest = {}) {
+      const answer = await this.rest('POST', '/graphql', { ...request, body: { query, variables } })
+      const { data = null, errors = [], extensions } = answer.body
+      return { ...answer, data, errors, extensions }
     },
 
     /** Another merchant of the same service, with its key. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from './errors.ts'
 
 /** The HTTP status of every code (rulings 3 to 9). */
 export const statusOfCode: Record<ErrorCode, number> = {
