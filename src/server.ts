@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Service } from './context.ts'
 import { Refusal, unavailable } from './errors.ts'
+import type { Compiling } from './graphql/engine.ts'
 import type { Tab } from './graphql/graphiql.ts'
 import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
@@ -19,8 +20,8 @@ export type ServerOptions = {
   readonly rateLimit: number | null
   /** What GraphiQL opens with, in the sandbox. */
   readonly tabs?: () => Promise<readonly Tab[]>
-  /** Whether GraphQL documents are compiled; off only to test that it makes no difference. */
-  readonly isCompiling?: boolean
+  /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
+  readonly compiling?: Compiling
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
   readonly elapsed?: () => number
 }
@@ -31,7 +32,7 @@ export function createServer({
   logger,
   rateLimit,
   tabs = async () => [],
-  isCompiling = true,
+  compiling = 'again',
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
   const app = fastify({
@@ -85,7 +86,7 @@ export function createServer({
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limiter, graphiql, isCompiling })
+    addGraphqlRoute(scope, { service, limiter, graphiql, compiling })
   })
   return app
 }

@@ -53,14 +53,19 @@ export const requestErrorCodes = [
 export type RequestErrorCode = (typeof requestErrorCodes)[number]
 
 /**
+ * When a document is compiled: when it comes `again`, which is what pays; at once or never only in tests, which hold both
+ * ways to the same answers.
+ */
+export type Compiling = 'again' | 'at once' | 'never'
+
+/**
  * An engine that parses, checks and compiles each document once.
  *
  * A document that comes again is compiled to a function, which answers large lists in less than half the time; one that
- * comes once is not worth that. Both ways answer alike, and a test holds them to it.
- *
- * @param isCompiling whether documents are compiled at all; for tests
+ * comes once is not worth that. Both ways answer alike.
  */
-export function createEngine(schema: GraphQLSchema, { isCompiling = true }: { isCompiling?: boolean } = {}): Engine {
+export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: Compiling }): Engine {
+  const usesBefore = { again: 1, 'at once': 0, never: Number.POSITIVE_INFINITY }[compiling]
   const documents = new Map<string, Prepared>()
 
   function prepared(query: string): Prepared {
@@ -104,7 +109,7 @@ export function createEngine(schema: GraphQLSchema, { isCompiling = true }: { is
         return { result: await subscribe(run), stringify: JSON.stringify, cost: costNow }
       }
       operation.uses++
-      if (isCompiling && operation.uses > usesBeforeCompiling) {
+      if (operation.uses > usesBefore) {
         operation.compiled ??= compile(schema, document.node, node)
         if (operation.compiled) {
           const result = await operation.compiled.query(undefined, context, variables)
@@ -118,8 +123,6 @@ export function createEngine(schema: GraphQLSchema, { isCompiling = true }: { is
 
 /** Documents that are remembered; each is of a few kilobytes, and its compiled form of some more. */
 const documentsKept = 1_000
-
-const usesBeforeCompiling = 1
 
 type Operation = {
   readonly node: OperationDefinitionNode

@@ -10,18 +10,18 @@ import { failureHeaders, statusOfCode } from '../http-status.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import type { Answer, Asked } from './answer.ts'
 import { answer, failedResult } from './answer.ts'
-import type { GraphqlRequest } from './engine.ts'
+import type { Compiling, GraphqlRequest } from './engine.ts'
 import { createEngine } from './engine.ts'
 import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
 
-/** What the door takes: `graphiql` is `null` where there is none; `isCompiling` is off only in tests. */
+/** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
   readonly service: Service
   readonly limiter: RateLimiter | null
   readonly graphiql: GraphiqlPage | null
-  readonly isCompiling: boolean
+  readonly compiling: Compiling
 }
 
 const path = '/graphql'
@@ -32,11 +32,8 @@ const path = '/graphql'
  * A JSON POST, which is nearly all there is, goes from the host to the engine; streams, GET and the negotiation of media
  * types are Yoga's, which asks the same engine. Form posts are refused, so that no page of another site can send one.
  */
-export function addGraphqlRoute(
-  app: FastifyInstance,
-  { service, limiter, graphiql, isCompiling }: GraphqlOptions,
-): void {
-  const engine = createEngine(schemaFor(service.mode), { isCompiling })
+export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphiql, compiling }: GraphqlOptions): void {
+  const engine = createEngine(schemaFor(service.mode), { compiling })
   const yoga = createHandler()
   const admit = admission(service, limiter)
   takeJson(app)

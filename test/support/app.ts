@@ -8,6 +8,7 @@ import { createContext, createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
+import type { Compiling } from '../../src/graphql/engine.ts'
 import { createLogger } from '../../src/logger.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
@@ -27,8 +28,8 @@ export type AppOptions = {
   readonly clock?: () => number
   /** What is in force from the start. */
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
-  /** Whether GraphQL documents are compiled when they come again; as in production unless told otherwise. */
-  readonly isCompiling?: boolean
+  /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
+  readonly compiling?: Compiling
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -44,7 +45,7 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   engine: Engine,
-  { mode = 'sandbox', rateLimit, clock, onLog, isCompiling = true, rates = dullRates }: AppOptions = {},
+  { mode = 'sandbox', rateLimit, clock, onLog, compiling = 'again', rates = dullRates }: AppOptions = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const url = `${engine}:${join(folder, 'test.sqlite')}`
@@ -60,7 +61,7 @@ export async function startApp(
     service,
     logger,
     rateLimit: rateLimit ?? null,
-    isCompiling,
+    compiling,
     ...(clock && { elapsed: clock }),
   })
   onTestFinished(async () => {
