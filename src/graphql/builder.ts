@@ -47,6 +47,9 @@ export const builder = new SchemaBuilder<{
 export type Types = (typeof builder)['$inferSchemaTypes']
 
 builder.queryType({ description: 'What the merchant of the API key can read.' })
+builder.subscriptionType({
+  description: 'What the merchant of the API key can watch, as server-sent events (`Accept: text/event-stream`).',
+})
 builder.mutationType({
   description:
     'What the merchant of the API key can change. Each mutation answers a union: its payload, or the error that says why nothing changed.',

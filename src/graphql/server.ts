@@ -15,6 +15,7 @@ import { createEngine } from './engine.ts'
 import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
+import { countStreams } from './streams.ts'
 
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
@@ -35,13 +36,16 @@ const path = '/graphql'
 export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphiql, compiling }: GraphqlOptions): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
   const yoga = createHandler()
+  const holdStream = countStreams(app)
   const admit = admission(service, limiter)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
   app.post(path, { onRequest: admit }, (request, reply) => {
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    return takesJson(request) ? answerJson(request, reply, asked) : answerThroughYoga(yoga, request, reply, asked)
+    if (takesJson(request)) return answerJson(request, reply, asked)
+    if (takesStream(request)) holdStream(request.merchantId, reply)
+    return answerThroughYoga(yoga, request, reply, asked)
   })
   const admitProgram = async (request: FastifyRequest, reply: FastifyReply) => {
     if (graphiql === null || !isBrowser(request)) await admit(request, reply)
@@ -49,6 +53,7 @@ export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphi
   app.get(path, { onRequest: admitProgram }, (request, reply) => {
     if (graphiql !== null && isBrowser(request)) return sendGraphiql(graphiql, request, reply)
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
+    if (takesStream(request)) holdStream(request.merchantId, reply)
     return answerThroughYoga(yoga, request, reply, asked)
   })
   const others = app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method))
@@ -68,8 +73,13 @@ function isBrowser({ headers: { accept = '' }, query }: FastifyRequest): boolean
 function takesJson({ headers: { accept = '' } }: FastifyRequest): boolean {
   return (
     accept === '' ||
-    (/\*\/\*|application\/(\*|json|graphql-response\+json)/.test(accept) && !/event-stream|multipart/.test(accept))
+    (/\*\/\*|application\/(\*|json|graphql-response\+json)/.test(accept) &&
+      !/text\/event-stream|multipart/.test(accept))
   )
+}
+
+function takesStream({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return accept.includes('text/event-stream')
 }
 
 async function answerJson(request: FastifyRequest, reply: FastifyReply, asked: Asked): Promise<string> {

@@ -1,6 +1,7 @@
 import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
+import type { GraphqlContext } from '../graphql/context.ts'
 import { createdFilter } from '../graphql/filters.ts'
 import { localId, localIdOrNull } from '../graphql/ids.ts'
 import { loaderById, loaderOfMany } from '../graphql/loader.ts'
@@ -29,6 +30,7 @@ import { paymentPurposes, payoutAssetCodes, payoutReason, type recipientCurrenci
 import { payoutChecks } from './payout-checks.ts'
 import type { settledStatuses } from './settle-payout.ts'
 import { simulatePayout } from './simulate-payout.ts'
+import { watchPayout } from './watch-payout.ts'
 
 export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   description: 'How far a payout has come.',
@@ -284,6 +286,25 @@ builder.objectField(LedgerEntry, 'payout', (t) =>
     ...related(payoutLoader, ({ payoutId }: Entry) => payoutId),
   }),
 )
+
+builder.subscriptionField('payoutChanged', (t) =>
+  t.field({
+    type: Payout,
+    description: 'A payout as it is now, and again whenever its status changes, until nothing more can become of it.',
+    args: { id: t.arg.id({ required: true, description: idDescription('payout') }) },
+    subscribe: async (_, { id }, context) =>
+      freshly(context, await watchPayout(context, { payoutId: localId('Payout', id) })),
+    resolve: (payout) => payout,
+  }),
+)
+
+/** Forgets before each event what the one before has loaded. */
+async function* freshly<Event>(context: GraphqlContext, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  for await (const event of events) {
+    context.loaders.clear()
+    yield event
+  }
+}
 
 const PayoutQuote = builder.objectRef<PayoutQuoteRow>('PayoutQuote').implement({
   description:

@@ -45,6 +45,7 @@ export async function addDeposit(
     walletId,
     debits: [{ accountId: clearingAccountId('deposits', wallet.currency), amount }],
     credits: [{ accountId: walletId, amount }],
+    cause: { reference },
   })
   const createdAt = timestamp(context.now())
   const balanceAfter = transfer.walletBalance

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { addAssetCode } from '../../src/asset-codes/add-asset-code.ts'
 import { Refusal } from '../../src/errors.ts'
 import { checkCodes } from '../../src/payout-methods/checks/check.ts'
@@ -76,7 +76,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
   })
 
   test.each([
-    [{ currency: 'USD' }, 'currency must be one of NGN, ZAR, USDC, USDT, KES, PYUSD'],
+    [{ currency: 'USD' }, expect.stringMatching(/^currency must be one of (?=.*NGN)(?=.*KES)(?=.*USDT)(?=.*PYUSD)/)],
     [{ currency: '' }, 'currency must not be empty'],
     [{ currency: 'NGN', country: 'Utopia' }, 'country must be one of Nigeria, South Africa'],
     [{ currency: 'NGN', country: 'South Africa' }, 'country must be one of Nigeria for a bank account in NGN'],
@@ -178,32 +178,34 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
 
   // The schemas are the operations' own; registering a method for each of so many values would take minutes.
   describe.each(['NGN', 'USDC'])('the patterns of %s', (currency) => {
-    let fields: PayoutMethodRequirements['fields'] = []
     const shape: Record<string, { safeParse: (value: string) => { success: boolean } }> =
       currency === 'NGN' ? CreateBankPayoutMethodInput.shape : CreateWalletPayoutMethodInput.shape
 
-    beforeAll(async () => {
-      fields = (await requirementsOf(await startWithAssets(), currency)).fields.filter(
-        ({ pattern }) => pattern !== null,
-      )
-    })
-
-    /** Whether form and operation take the value, if it is not too long; with either flag that a form may use. */
-    function judge(value: string) {
-      return fields.map(({ name, pattern, maxLength }) => {
-        const isShort = [...value.trim().normalize('NFC')].length <= (maxLength ?? 0)
-        const byForm = ['u', 'v'].map((flag) => isShort && new RegExp(pattern ?? '', flag).test(value))
-        return { name, value, byForm, byOperation: shape[name]?.safeParse(value).success }
+    async function fieldsWithPattern() {
+      const { fields } = await requirementsOf(await startWithAssets(), currency)
+      return fields.flatMap(({ name, pattern, maxLength }) => {
+        if (pattern === null || maxLength === null) return []
+        // A form may compile it in either way; the second is that of the HTML attribute.
+        const expressions = [new RegExp(pattern, 'u'), new RegExp(`^(?:${pattern})$`, 'v')]
+        return { name, maxLength, expressions, schema: shape[name] }
       })
     }
 
-    function expectAgreement(value: string) {
-      for (const { byForm, byOperation, ...which } of judge(value)) {
-        expect({ ...which, byForm }).toEqual({ ...which, byForm: [byOperation, byOperation] })
-      }
+    type Fields = Awaited<ReturnType<typeof fieldsWithPattern>>
+
+    /** The fields about which form and operation do not agree, for a value that may be too long. */
+    function disagreements(fields: Fields, value: string) {
+      const length = [...value.trim().normalize('NFC')].length
+      return fields.flatMap(({ name, maxLength, expressions, schema }) => {
+        const byForm = expressions.map((expression) => length <= maxLength && expression.test(value))
+        const byOperation = schema?.safeParse(value).success
+        return byForm.every((taken) => taken === byOperation) ? [] : { name, value, byForm, byOperation }
+      })
     }
 
-    test('take and reject any text as the operation does', () => {
+    test('take and reject any text as the operation does', async () => {
+      const fields = await fieldsWithPattern()
+      expect(fields).toHaveLength(currency === 'NGN' ? 8 : 2)
       const pieces = fc.constantFrom(
         ...['a', 'Z', '0', ' ', '  ', '.', '/', '_', '-', '!', '~', '\t', '\n', '\0', '\u007f', '\u0085', '\u00a0'],
         ...[
@@ -228,27 +230,28 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
         { weight: 1, arbitrary: long },
       )
-      fc.assert(fc.property(any, expectAgreement), { numRuns: 5_000 })
+      fc.assert(
+        fc.property(any, (value) => void expect(disagreements(fields, value)).toEqual([])),
+        { numRuns: 5_000 },
+      )
     }, 60_000)
 
-    test('take and reject every character as the operation does, alone and within a text', () => {
+    test('take and reject every character as the operation does, alone and within a text', async () => {
+      const fields = await fieldsWithPattern()
       const differing: unknown[] = []
       for (let code = 0; code <= 0x2ffff; code++) {
         const character = String.fromCodePoint(code)
-        for (const value of [character, `a${character}b`]) {
-          for (const { byForm, byOperation, name } of judge(value)) {
-            if (byForm.some((taken) => taken !== byOperation)) differing.push([name, code.toString(16), value])
-          }
-        }
+        for (const value of [character, `a${character}b`]) differing.push(...disagreements(fields, value))
       }
       expect(differing.slice(0, 10)).toEqual([])
     }, 120_000)
 
-    test('are quick about any text', () => {
+    test('are quick about any text', async () => {
+      const fields = await fieldsWithPattern()
       for (const piece of [' ', 'a', 'a ', '\u00a0', '-', '!']) {
         const value = `a${piece.repeat(20_000)}\0`
         const started = performance.now()
-        for (const { pattern } of fields) new RegExp(pattern ?? '', 'u').test(value)
+        for (const { expressions } of fields) for (const expression of expressions) expression.test(value)
         expect(performance.now() - started).toBeLessThan(500)
       }
     })
