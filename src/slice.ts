@@ -41,6 +41,16 @@ export type SequencedList<Item> = {
   readonly total: () => Promise<number | null>
 }
 
+/** The lists of one kind that many things have, such as the wallets of each customer; `keys` are the ids of these. */
+export type SequencedLists<Item> = {
+  readonly keys: readonly string[]
+  readonly keyOf: (item: Item) => string
+  readonly nameOf: (key: string) => readonly unknown[]
+  readonly sequenceOf: (item: Item) => number
+  readonly rows: (end: Pick<SequenceRange, 'limit' | 'isAscending'>) => Promise<Item[]>
+  readonly totals: () => Promise<ReadonlyMap<string, number | null>>
+}
+
 /** The fields by which every operation on a list says which slice it wants (Relay's cursor connections). */
 export const sliceFields = {
   first: optional(sliceSize()),
@@ -62,17 +72,55 @@ const highestSequence = 2_147_483_647
  * @throws Refusal INVALID_INPUT for `first` with `last`, and for a cursor that is not of this list
  */
 export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Promise<Slice<Item>> {
-  const { first, last } = request
-  if (first !== null && last !== null) {
-    throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
-  }
+  const { size, isAscending } = endOf(request)
   const tag = tagOf(list.name)
   const below = positionOf('after', request.after, tag) ?? highestSequence
   const above = positionOf('before', request.before, tag) ?? 0
-  const isAscending = last !== null
-  const size = first ?? last ?? standardSlice
-
   const found = await list.rows({ above, below, limit: size + 1, isAscending })
+  return sliceFrom(found, { ...list, tag, request })
+}
+
+/**
+ * The same slice of many lists, from one query for all of them; a list's cursors are those that it gives alone.
+ *
+ * @param lists `rows` fetches up to `limit` rows of each list from one end, in any order
+ * @param request without cursors: each list has its own
+ * @throws Refusal INVALID_INPUT for `first` with `last`
+ */
+export async function slicesOf<Item>(
+  lists: SequencedLists<Item>,
+  request: SliceRequest & { after: null; before: null },
+): Promise<ReadonlyMap<string, Slice<Item>>> {
+  const { size, isAscending } = endOf(request)
+  const rows = Map.groupBy(await lists.rows({ limit: size + 1, isAscending }), lists.keyOf)
+  let totals: ReturnType<typeof lists.totals> | null = null
+  const slices = lists.keys.map((key) => {
+    const found = rows.get(key) ?? []
+    found.sort((one, other) => (lists.sequenceOf(one) - lists.sequenceOf(other)) * (isAscending ? 1 : -1))
+    const total = async () => {
+      totals ??= lists.totals()
+      return (await totals).get(key) ?? null
+    }
+    return [key, sliceFrom(found, { ...lists, total, tag: tagOf(lists.nameOf(key)), request })] as const
+  })
+  return new Map(slices)
+}
+
+function endOf({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
+  if (first !== null && last !== null) {
+    throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
+  }
+  return { size: first ?? last ?? standardSlice, isAscending: last !== null }
+}
+
+type Frame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
+  readonly tag: string
+  readonly request: SliceRequest
+}
+
+/** The slice of rows that were read from one end of a list, of which one may be too many. */
+function sliceFrom<Item>(found: Item[], { sequenceOf, total, tag, request }: Frame<Item>): Slice<Item> {
+  const { size, isAscending } = endOf(request)
   const hasMore = found.length > size
   const items = hasMore ? found.slice(0, size) : found
   if (isAscending) items.reverse()
@@ -81,8 +129,8 @@ export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceReq
     // A cursor is that of a row, so there was something on its other side.
     hasNextPage: isAscending ? request.before !== null : hasMore,
     hasPreviousPage: isAscending ? hasMore : request.after !== null,
-    cursorOf: (item) => btoa(`${tag}:${list.sequenceOf(item)}`),
-    total: list.total,
+    cursorOf: (item) => btoa(`${tag}:${sequenceOf(item)}`),
+    total,
   }
 }
 
@@ -118,8 +166,8 @@ function tagOf(name: readonly unknown[]): string {
 
 function positionOf(field: 'after' | 'before', cursor: string | null, tag: string): number | null {
   if (cursor === null) return null
-  const [, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decoded(cursor)) ?? []
-  if (sequence !== undefined && decoded(cursor).startsWith(`${tag}:`)) return Number(sequence)
+  const [, name, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decoded(cursor)) ?? []
+  if (name === tag && Number(sequence) <= highestSequence) return Number(sequence)
   throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }])
 }
 

@@ -39,7 +39,7 @@ const Address = builder.objectRef<CustomerRow>('Address').implement({
     city: t.exposeString('city', { description: 'The city or town.' }),
     state: t.exposeString('state', { description: 'The state or province.' }),
     postalCode: t.exposeString('postalCode', { nullable: true, description: 'The postal code.' }),
-    country: t.exposeString('country', { description: 'The country.' }),
+    country: t.exposeString('country', { description: 'The country, by its name.' }),
   }),
 })
 
@@ -76,7 +76,7 @@ const BusinessInfo = builder.objectRef<CustomerRow>('BusinessInfo').implement({
   fields: (t) => ({
     businessName: t.exposeString('businessName', { nullable: true, description: 'The registered name.' }),
     businessType: t.exposeString('businessType', { nullable: true, description: 'The legal form.' }),
-    businessWebsite: t.exposeString('businessWebsite', { nullable: true, description: 'The website.' }),
+    businessWebsite: t.exposeString('businessWebsite', { nullable: true, description: 'The address of its website.' }),
   }),
 })
 
@@ -127,7 +127,9 @@ export const OwnerInput = builder.inputType('OwnerFilter', {
   isOneOf: true,
   fields: (t) => ({
     customerId: t.id({ description: "That customer's: its global id, or its UUID." }),
-    merchant: t.boolean({ description: "`true`: those that the merchant itself owns, no customer's." }),
+    merchant: t.boolean({
+      description: "Those that the merchant itself owns, no customer's: `true` is the only value.",
+    }),
   }),
 })
 
@@ -135,9 +137,12 @@ export const OwnerInput = builder.inputType('OwnerFilter', {
 export function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
   if (!filter) return 'any'
   if (filter.merchant === false) {
-    throw invalidInput([{ field: 'owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' }])
+    throw invalidInput([
+      { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
+    ])
   }
-  return filter.customerId ? { customerId: localId('Customer', filter.customerId) } : 'merchant'
+  // An empty id is one that is wrong: taken for none it would show another owner's things.
+  return typeof filter.customerId === 'string' ? { customerId: localId('Customer', filter.customerId) } : 'merchant'
 }
 
 const CustomerConnection = connectionType<CustomerRow>('Customer', Customer, 'customers')
@@ -165,7 +170,10 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: 'The customers of the merchant, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: CustomerFilter, description: 'Which customers.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) =>
       connect(browseCustomers(context, { ...filter, ...slice }), context, info),
   }),
@@ -175,7 +183,10 @@ builder.objectField(Merchant, 'customers', (t) =>
   t.field({
     type: CustomerConnection,
     description: 'The customers of the merchant, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: CustomerFilter, description: 'Which customers.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) =>
       connect(browseCustomers(context, { ...filter, ...slice }), context, info),
   }),
@@ -198,7 +209,7 @@ const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
     city: t.string({ ...required, description: 'The city or town.' }),
     state: t.string({ ...required, description: 'The state or province.' }),
     postalCode: t.string({ description: 'The postal code.' }),
-    country: t.string({ ...required, description: 'The country.' }),
+    country: t.string({ ...required, description: 'The country, by its name.' }),
     firstName: t.string({ description: 'The first name; required for a person.' }),
     middleName: t.string({ description: 'The middle names.' }),
     lastName: t.string({ description: 'The last name; required for a person.' }),
@@ -213,7 +224,7 @@ const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
     sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
     businessName: t.string({ description: 'The registered name; required for a company.' }),
     businessType: t.string({ description: 'The legal form.' }),
-    businessWebsite: t.string({ description: 'The website.' }),
+    businessWebsite: t.string({ description: 'The address of its website.' }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })
@@ -229,7 +240,7 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
     city: t.string({ description: 'The city or town.' }),
     state: t.string({ description: 'The state or province.' }),
     postalCode: t.string({ description: 'The postal code.' }),
-    country: t.string({ description: 'The country.' }),
+    country: t.string({ description: 'The country, by its name.' }),
     firstName: t.string({ description: 'The first name.' }),
     middleName: t.string({ description: 'The middle names.' }),
     lastName: t.string({ description: 'The last name.' }),
@@ -244,7 +255,7 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
     sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
     businessName: t.string({ description: 'The registered name.' }),
     businessType: t.string({ description: 'The legal form.' }),
-    businessWebsite: t.string({ description: 'The website.' }),
+    businessWebsite: t.string({ description: 'The address of its website.' }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })

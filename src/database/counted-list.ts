@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Page } from '../page.ts'
 import { offsetOf } from '../page.ts'
 import type { Params, Reader, Tx } from './query.ts'
-import { from, into, query, queryOne, statement } from './query.ts'
+import { from, into, list, query, queryOne, statement } from './query.ts'
 
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
@@ -155,3 +155,13 @@ function blocksBetween(p: Blocks) {
     .where('block', '<=', p.last)
     .limit(p.limit)
 }
+
+/** How many rows each of these lists has; a list that never had any is not there. */
+export const countsOfLists = query((p: Params<{ merchantId: string; lists: readonly string[] }>) =>
+  from('listCounts')
+    .select(['list', 'rowCount'])
+    .where('merchantId', '=', p.merchantId)
+    .where('list', 'in', list(p.lists))
+    .where('blockSize', '=', wholeList)
+    .where('block', '=', 0),
+)

@@ -37,8 +37,8 @@ export type CreatedList<Item> = Pick<SequencedList<Item>, 'name' | 'sequenceOf'>
   readonly keptTotal?: (() => Promise<number>) | null
 }
 
-/** Rows are counted up to here; more have no total, so that no request counts a million (see `Slice.total`). */
-export const countLimit = 100_000
+/** Rows are counted up to here; more have no total, so that no request counts a million, nor as many in each of a hundred lists (see `Slice.total`). */
+export const countLimit = 10_000
 
 /**
  * A list as `sliceOf` takes it, with its total and its times.

@@ -1,8 +1,9 @@
 import type { ArgBuilder, ObjectRef } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import { getNamedType, isAbstractType, isObjectType } from 'graphql'
+import { invalidInput, Refusal } from '../errors.ts'
 import type { Slice } from '../slice.ts'
-import { largestSlice, standardSlice } from '../slice.ts'
+import { largestSlice, sliceFields, standardSlice } from '../slice.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
 import type { GraphqlContext } from './context.ts'
@@ -41,7 +42,7 @@ export function connectionType<Item>(name: string, type: unknown, items: string)
         totalCount: t.int({
           nullable: true,
           description:
-            'How many items the whole list has, counted only when asked for; null where a filter lets more than 100,000 through.',
+            'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
           resolve: (parent) => (parent as unknown as Connection<object>).total(),
         }),
       }),
@@ -67,11 +68,11 @@ export function sliceArguments(arg: ArgBuilder<Types>) {
 
 /** A slice as its connection, with everything loaded that the selected fields of its items will ask for. */
 export async function connect<Item>(
-  slice: Promise<Slice<Item>>,
+  slice: Slice<Item> | Promise<Slice<Item>>,
   context: GraphqlContext,
   info: GraphQLResolveInfo,
 ): Promise<Connection<Item>> {
-  const { items, hasNextPage, hasPreviousPage, cursorOf, total } = await slice
+  const { items, hasNextPage, hasPreviousPage, cursorOf, total } = await Promise.resolve(slice).catch(refuseUnderFilter)
   if (items.length > 0) await Promise.all(preloadsOf(info).map((preload) => preload(items, context)))
   const edges = items.map((node) => ({ cursor: cursorOf(node), node }))
   const [startCursor = null, endCursor = null] = [edges[0]?.cursor, edges.at(-1)?.cursor]
@@ -89,6 +90,14 @@ export function related<Row, Value>(loaderOf: LoaderOf<Value>, keyOf: (row: Row)
       return key === null ? (null as Value) : loaderOf(context).load(key)
     },
   }
+}
+
+/** Refuses a list with the names that its caller wrote: all that is no part of the slice stands in the filter. */
+function refuseUnderFilter(error: unknown): never {
+  if (!(error instanceof Refusal) || !error.details.fields) throw error
+  const pathOf = (field: string) =>
+    field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`
+  throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: pathOf(fault.field) })))
 }
 
 /** What can be loaded ahead for the fields that are selected of a connection's items. */

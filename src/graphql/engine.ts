@@ -6,8 +6,8 @@ import type {
   OperationDefinitionNode,
 } from 'graphql'
 import { execute, GraphQLError, getVariableValues, Kind, parse, subscribe, validate } from 'graphql'
-import type { CompiledQuery } from 'graphql-jit'
-import { compileQuery, isCompiledQuery } from 'graphql-jit'
+import type { Compiled } from './compile.ts'
+import { compile } from './compile.ts'
 import type { GraphqlContext } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
@@ -61,8 +61,8 @@ export type Compiling = 'again' | 'at once' | 'never'
 /**
  * An engine that parses, checks and compiles each document once.
  *
- * A document that comes again is compiled to a function, which answers large lists in less than half the time; one that
- * comes once is not worth that. Both ways answer alike.
+ * A document that comes again is compiled to a function where it can be, which answers large lists in less than half the
+ * time; one that comes once is not worth that. Both ways answer alike.
  */
 export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: Compiling }): Engine {
   const usesBefore = { again: 1, 'at once': 0, never: Number.POSITIVE_INFINITY }[compiling]
@@ -110,10 +110,13 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       }
       operation.uses++
       if (operation.uses > usesBefore) {
-        operation.compiled ??= compile(schema, document.node, node)
-        if (operation.compiled) {
-          const result = await operation.compiled.query(undefined, context, variables)
-          return { result, stringify: operation.compiled.stringify, cost: costNow }
+        if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
+        const { compiled } = operation
+        if (compiled?.takes(values.variableValues.coerced)) {
+          const result = await compiled.query(undefined, context, variables)
+          if (!result.errors) return { result, stringify: compiled.stringify, cost: costNow }
+          // It words and counts errors in ways of its own: the interpreter answers what does not go well.
+          context.loaders.clear()
         }
       }
       return { result: await execute(run), stringify: JSON.stringify, cost: costNow }
@@ -129,7 +132,7 @@ type Operation = {
   readonly cost: Cost
   uses: number
   /** `null` for one that can't be compiled. */
-  compiled?: CompiledQuery | null
+  compiled?: Compiled | null
 }
 
 type Prepared =
@@ -193,15 +196,6 @@ function operationNamed(operations: readonly Operation[], name: string | null): 
     'INVALID_DOCUMENT',
     operations.length === 0 ? 'The document holds no operation.' : 'Say with operationName which operation to run.',
   )
-}
-
-function compile(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  { name }: OperationDefinitionNode,
-): CompiledQuery | null {
-  const compiled = compileQuery(schema, document, name?.value)
-  return isCompiledQuery(compiled) ? compiled : null
 }
 
 function tooCostly(cost: number): GraphQLError {

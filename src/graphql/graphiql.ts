@@ -1,16 +1,40 @@
-import { hash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
+import { Worker } from 'node:worker_threads'
+import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A tab of GraphiQL: an operation that can be run as it is. */
 export type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
 
-/** The page and its encodings, each made when it is first asked for: it is of nine megabytes. */
-export type GraphiqlPage = {
-  readonly encoded: (encoding: 'br' | 'gzip' | 'identity') => Promise<Buffer>
-  readonly etag: () => Promise<string>
+/** The page in the encodings that it is sent in. `scriptHash` is that of its script, as a policy writes it. */
+export type MadePage = {
+  readonly encoded: Readonly<Record<Encoding, Uint8Array>>
+  readonly etag: string
+  readonly scriptHash: string
+}
+
+const encodings = ['br', 'gzip'] as const
+type Encoding = (typeof encodings)[number]
+
+/** GraphiQL, made when it is first asked for. */
+export type GraphiqlPage = () => Promise<MadePage>
+
+/** Where there is no demo there is no key to begin with. */
+const welcome: Tab = {
+  query: `# Welcome to payout-gateway.
+#
+# Every request needs the API key of a merchant. Open "Headers" below this editor and put yours in the place of "…";
+# "npm run -s cli -- merchant create <name>" makes one. Then press the arrow in the circle at the lower left, which reads
+# the schema anew: from then on the editor completes what you type (Ctrl-Space), and the book at the upper left
+# explains every type.
+
+query WhoAmI {
+  merchant {
+    id
+    name
+  }
+}
+`,
+  headers: '{\n  "x-api-key": "…"\n}',
 }
 
 /**
@@ -19,15 +43,16 @@ export type GraphiqlPage = {
  * @param tabs what it opens with, in a browser that has not been here before
  */
 export function graphiqlPage(tabs: () => Promise<readonly Tab[]>): GraphiqlPage {
-  const page = once(async () => Buffer.from(renderPage(await tabs())))
-  const encodings = {
-    br: once(async () => promisify(brotliCompress)(await page(), { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })),
-    gzip: once(async () => promisify(gzip)(await page())),
-    identity: page,
-  }
-  return {
-    encoded: (encoding) => encodings[encoding](),
-    etag: once(async () => `"${hash('sha256', await page(), 'base64url').slice(0, 22)}"`),
+  let made: Promise<MadePage> | undefined
+  return () => {
+    // A failure is not kept: the next request tries again.
+    made ??= tabs()
+      .then((given) => madeInThread(given.length > 0 ? given : [welcome]))
+      .catch((error) => {
+        made = undefined
+        throw error
+      })
+    return made
   }
 }
 
@@ -37,38 +62,61 @@ export async function sendGraphiql(
   { headers }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const etag = await page.etag()
-  // Always asked for anew, and nearly always answered with 304: an update of the service shows at once.
-  reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'accept, accept-encoding')
+  const { encoded, etag, scriptHash } = await page()
+  // Always asked for anew, and nearly always answered with 304: an update of the service shows at once. The tag is weak,
+  // because the encodings share it.
   reply
+    .header('etag', `W/"${etag}"`)
+    .header('cache-control', 'private, no-cache')
+    .header('vary', 'accept, accept-encoding')
+    .header('content-security-policy', policy(scriptHash))
     .header('x-content-type-options', 'nosniff')
     .header('x-frame-options', 'DENY')
     .header('referrer-policy', 'no-referrer')
-  if (headers['if-none-match'] === etag) return reply.code(304).send()
-  const accepted = String(headers['accept-encoding'] ?? '')
-  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : 'identity'
-  if (encoding !== 'identity') reply.header('content-encoding', encoding)
-  return reply.type('text/html; charset=utf-8').send(await page.encoded(encoding))
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('cross-origin-resource-policy', 'same-origin')
+  if (headers['if-none-match']?.includes(`"${etag}"`)) return reply.code(304).send()
+  reply.type('text/html; charset=utf-8')
+  const encoding = encodings.find((each) => isAccepted(each, headers['accept-encoding']))
+  // Who takes no encoding is no browser and seldom here, so for them nine megabytes are not kept.
+  if (!encoding) return reply.send(createGunzip().end(encoded.gzip))
+  return reply.header('content-encoding', encoding).send(encoded[encoding])
 }
 
-function renderPage(tabs: readonly Tab[]): string {
-  const [first] = tabs
-  return renderGraphiQL({
-    title: 'payout-gateway GraphiQL',
-    endpoint: '/graphql',
-    defaultTabs: tabs,
-    ...(first?.headers && { defaultHeaders: first.headers }),
-  } as never)
+/**
+ * What the page may do: run its own script and the workers that this one makes, and ask this service.
+ *
+ * The editor places each of its lines by a style attribute and adds sheets as it goes, so styles can't be told by hash.
+ */
+function policy(scriptHash: string): string {
+  return [
+    "default-src 'none'",
+    `script-src '${scriptHash}'`,
+    'worker-src blob:',
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 }
 
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return () => {
-    // A failure is not kept: the next request tries again.
-    made ??= make().catch((error) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
+function isAccepted(encoding: Encoding, header: string | string[] | undefined): boolean {
+  return String(header ?? '')
+    .split(',')
+    .map((each) => each.trim().toLowerCase())
+    .some((each) => each.split(/\s*;/)[0] === encoding && !/;\s*q=0(\.0*)?$/.test(each))
+}
+
+function madeInThread(tabs: readonly Tab[]): Promise<MadePage> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(new URL('./graphiql-page.ts', import.meta.url), { workerData: tabs })
+    thread.once('message', resolve)
+    thread.once('error', reject)
+    thread.once('exit', () => reject(new Error('the thread ended without a page')))
+    // A service that ends does not wait for it.
+    thread.unref()
+  })
 }

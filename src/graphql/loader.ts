@@ -10,12 +10,32 @@ export type Loader<Value> = {
   readonly load: (key: string) => Value | Promise<Value>
   /** Loads what a list is about to ask for, in one query. */
   readonly preload: (keys: readonly string[]) => Promise<void>
-  /** Remembers what another query has brought. */
-  readonly prime: (key: string, value: Value) => void
 }
 
 /** The loader of the request that a context belongs to. */
 export type LoaderOf<Value> = (context: GraphqlContext) => Loader<Value>
+
+/**
+ * A loader of something of each of many rows that depends on arguments, such as a slice of a list: one query for all rows
+ * that ask with the same ones.
+ */
+export function loaderWith<Arguments extends object, Value>(
+  find: (context: GraphqlContext, keys: readonly string[], given: Arguments) => Promise<ReadonlyMap<string, Value>>,
+): (context: GraphqlContext, given: Arguments) => Loader<Value> {
+  return (context, given) => {
+    const loaders = (context.loaders.get(find) ?? new Map()) as Map<string, Loader<Value>>
+    context.loaders.set(find, loaders)
+    const name = JSON.stringify(given)
+    const known = loaders.get(name)
+    if (known) return known
+    const made = newLoader(async (keys) => {
+      const found = await find(context, keys, given)
+      return (key) => found.get(key) as Value
+    })
+    loaders.set(name, made)
+    return made
+  }
+}
 
 /** A loader of rows by their own id: `null` for what is not there or not the merchant's. */
 export function loaderById<Row extends { readonly id: string }>(
@@ -53,22 +73,22 @@ export function loaderOf<Value>(
 
 function newLoader<Value>(find: (keys: readonly string[]) => Promise<(key: string) => Value>): Loader<Value> {
   const loaded = new Map<string, Value>()
-  const load = async (keys: readonly string[]) => {
-    const read = await find(keys)
-    for (const key of keys) loaded.set(key, read(key))
-  }
-  const batches = new DataLoader<string, Value>(async (keys) => {
-    await load(keys)
-    return keys.map((key) => loaded.get(key) as Value)
-  })
-  return {
-    load: (key) => (loaded.has(key) ? (loaded.get(key) as Value) : batches.load(key)),
-    preload: async (keys) => {
-      const missing = [...new Set(keys)].filter((key) => !loaded.has(key))
-      if (missing.length > 0) await load(missing)
+  // What is batched are sets of keys, so that a list costs one promise and not one for each of its rows.
+  const batches = new DataLoader<readonly string[], void>(
+    async (sets) => {
+      const missing = [...new Set(sets.flat())].filter((key) => !loaded.has(key))
+      const read = missing.length > 0 ? await find(missing) : null
+      if (read) for (const key of missing) loaded.set(key, read(key))
+      return sets.map(() => undefined)
     },
-    prime: (key, value) => {
-      loaded.set(key, value)
+    { cache: false, maxBatchSize: Number.POSITIVE_INFINITY },
+  )
+  return {
+    load: (key) =>
+      loaded.has(key) ? (loaded.get(key) as Value) : batches.load([key]).then(() => loaded.get(key) as Value),
+    preload: async (keys) => {
+      const missing = keys.filter((key) => !loaded.has(key))
+      if (missing.length > 0) await batches.load(missing)
     },
   }
 }

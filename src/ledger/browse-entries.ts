@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { sequencedList } from '../database/created-range.ts'
+import { sliceByKey, slicesOfEach } from '../database/slices-of-each.ts'
 import { uuidsAmong } from '../ids.ts'
 import { createdFields, oneOf, optional, parse, uuid } from '../input.ts'
 import type { Slice } from '../slice.ts'
@@ -9,9 +10,12 @@ import type { Entry, EntryDirection, TransferKind } from './entry.ts'
 import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
 import {
   accountEntryCount,
+  accountEntryCounts,
   browsedEntries,
   countBrowsedEntries,
+  entryCountsOfWallets,
   entryMark,
+  transferIdsOfWallets,
   walletEntriesOfTransfers,
 } from './repository.ts'
 
@@ -34,7 +38,7 @@ export async function browseEntries(
   input: z.input<typeof BrowseEntriesInput>,
 ): Promise<Slice<Entry>> {
   const { walletId, direction, kind, createdFrom, createdBefore, ...slice } = parse(BrowseEntriesInput, input)
-  const name = ['entries', { merchantId, walletId, direction, kind }]
+  const name = nameOf({ merchantId, walletId, direction, kind })
   const narrowed = narrow(direction, kind)
   if (narrowed === null) return sliceOf(listInMemory<Entry>(name, []), slice)
 
@@ -78,4 +82,56 @@ function narrow(
   const implied = entryDirections.find((each) => kindsOfDirection[each].includes(kind))
   if (implied === undefined || (direction !== null && direction !== implied)) return null
   return kindsOfDirection[implied].length === 1 ? { direction: implied } : { direction: implied, kind }
+}
+
+/**
+ * The same slice of the statement of each of these wallets, by the wallet's id.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export async function browseEntriesOfWallets(
+  context: Context,
+  walletIds: readonly string[],
+  input: Omit<z.input<typeof BrowseEntriesInput>, 'walletId'>,
+): Promise<ReadonlyMap<string, Slice<Entry>>> {
+  const { db, merchantId } = context
+  const { direction, kind, createdFrom, createdBefore, ...slice } = parse(
+    BrowseEntriesInput.omit({ walletId: true }),
+    input,
+  )
+  const narrowed = narrow(direction, kind)
+  if (slice.after !== null || slice.before !== null || narrowed === null) {
+    return sliceByKey(walletIds, (walletId) => browseEntries(context, { ...input, walletId }))
+  }
+  return slicesOfEach<Entry>(
+    {
+      parentIds: walletIds,
+      parentIdOf: ({ accountId }) => accountId,
+      nameOf: (walletId) => nameOf({ merchantId, walletId, direction, kind }),
+      sequenceOf: ({ sequence }) => sequence,
+      created: { createdFrom, createdBefore },
+      rows: async (range) => {
+        const ids = await transferIdsOfWallets(db, { merchantId, ...narrowed, ...range })
+        return (await walletEntriesOfTransfers(db, { merchantId, transferIds: ids.map(({ id }) => id) })) as Entry[]
+      },
+      counts: (range) => entryCountsOfWallets(db, { merchantId, ...narrowed, ...range }),
+      keptTotals:
+        narrowed.direction === undefined
+          ? async () => {
+              const accounts = await accountEntryCounts(db, { merchantId, ids: walletIds })
+              return new Map(accounts.map(({ id, entryCount }) => [id, entryCount]))
+            }
+          : null,
+    },
+    slice,
+  )
+}
+
+function nameOf(list: {
+  merchantId: string
+  walletId: string
+  direction: EntryDirection | null
+  kind: TransferKind | null
+}): readonly unknown[] {
+  return ['entries', list]
 }

@@ -1,5 +1,6 @@
 import { builder } from '../graphql/builder.ts'
 import { createdFilter } from '../graphql/filters.ts'
+import { loaderOf } from '../graphql/loader.ts'
 import { addNodeTypeWith, Node, nodeId } from '../graphql/node.ts'
 import { findEntries } from './browse-entries.ts'
 import type { Entry } from './entry.ts'
@@ -31,7 +32,7 @@ export const LedgerEntry = builder.objectRef<Entry>('LedgerEntry').implement({
     "A line of a wallet's statement: how much moved, why, and what the wallet held after it. Lines are never changed or removed.",
   interfaces: [Node],
   fields: (t) => ({
-    id: t.field(nodeId('LedgerEntry', ({ transferId, line }) => `${transferId}:${line}`)),
+    id: t.field(nodeId('LedgerEntry', entryKey)),
     sequence: t.exposeInt('sequence', { description: 'Its number in the statement, from 1 without gaps.' }),
     direction: t.expose('direction', { type: EntryDirectionEnum, description: 'Whether money left or came in.' }),
     amount: t.expose('amount', { type: 'Amount', description: 'How much, above zero.' }),
@@ -50,12 +51,26 @@ export const LedgerEntry = builder.objectRef<Entry>('LedgerEntry').implement({
   }),
 })
 
-addNodeTypeWith('LedgerEntry', async (context, id) => {
-  const [, transferId, line] = /^([0-9a-f-]{36}):([1-9]\d{0,3})$/.exec(id) ?? []
-  if (transferId === undefined) return null
-  const [entry = null] = await findEntries(context, [{ transferId, line: Number(line) }])
-  return entry
+const entryLoader = loaderOf<Entry | null>(async (context, keys) => {
+  const found = await findEntries(context, keys.map(parseEntryKey))
+  const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
+  return (key) => entries.get(key) ?? null
 })
+
+addNodeTypeWith('LedgerEntry', (context, id) => {
+  const key = id.toLowerCase()
+  return /^[0-9a-f-]{36}:[1-9]\d{0,3}$/.test(key) ? entryLoader(context).load(key) : null
+})
+
+/** What tells an entry from all others: its place in its transfer. */
+function entryKey({ transferId, line }: Pick<Entry, 'transferId' | 'line'>): string {
+  return `${transferId}:${line}`
+}
+
+function parseEntryKey(key: string): Pick<Entry, 'transferId' | 'line'> {
+  const [transferId = '', line] = key.split(':')
+  return { transferId, line: Number(line) }
+}
 
 export const LedgerEntryFilter = builder.inputType('LedgerEntryFilter', {
   description: 'Which lines of a statement: those that every field here lets through.',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { RangeParams } from '../database/created-range.ts'
 import { rangeFilters } from '../database/created-range.ts'
+import { countsOfEach, idsOfEach } from '../database/each.ts'
 import type { Params } from '../database/query.ts'
 import {
   change,
@@ -144,4 +145,35 @@ export const walletEntriesOfTransfers = query((p: Params<{ merchantId: string; t
     .where('entries.sequence', 'is not', null)
     .selectAll('entries')
     .select(transferColumns),
+)
+
+const transferOf = (column: string) => sql`(
+  select transfers.${sql.ref(column)} from transfers
+  where transfers.merchant_id = items.merchant_id and transfers.id = items.transfer_id
+)`
+
+const entriesOfWallets = {
+  // A wallet's account has the wallet's id.
+  parents: 'accounts',
+  table: 'entries',
+  parentColumn: 'account_id',
+  sequenceColumn: 'sequence',
+  idColumn: 'transfer_id',
+  conditions: {
+    direction: (direction: unknown) => sql`items.direction = ${direction}`,
+    kind: (kind: unknown) => sql`${transferOf('kind')} = ${kind}`,
+    createdFrom: (moment: unknown) => sql`${transferOf('created_at')} >= ${moment}`,
+    createdBefore: (moment: unknown) => sql`${transferOf('created_at')} < ${moment}`,
+  },
+}
+
+/** The transfers of up to `limit` entries of each wallet, from one end of its statement. */
+export const transferIdsOfWallets = idsOfEach(entriesOfWallets)
+
+/** How many entries each wallet has, of which at most `limit` are looked at. */
+export const entryCountsOfWallets = countsOfEach(entriesOfWallets)
+
+/** How many entries each account among `ids` has. */
+export const accountEntryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  from('accounts').select(['id', 'entryCount']).where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
 )

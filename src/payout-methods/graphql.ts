@@ -2,14 +2,15 @@ import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/grap
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
 import { createdFilter } from '../graphql/filters.ts'
-import { globalId, localId, localIdOrNull } from '../graphql/ids.ts'
-import { loaderById } from '../graphql/loader.ts'
+import { globalId, localId } from '../graphql/ids.ts'
+import { loaderById, loaderWith } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
+import { parseUuid } from '../ids.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import { bankCountries } from './bank-countries.ts'
-import { browsePayoutMethods } from './browse-payout-methods.ts'
+import { browsePayoutMethods, browsePayoutMethodsOfCustomers } from './browse-payout-methods.ts'
 import type { CheckCode, Check as CheckRow } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
@@ -73,7 +74,7 @@ export const BankPayoutMethod = builder.objectRef<BankPayoutMethodRow>('BankPayo
     sortCode: t.exposeString('sortCode', { nullable: true, description: 'The sort code, for British accounts.' }),
     swiftCode: t.exposeString('swiftCode', { nullable: true, description: 'The SWIFT code (BIC) of the bank.' }),
     routingNumber: t.exposeString('routingNumber', { nullable: true, description: 'The ABA routing number.' }),
-    iban: t.exposeString('iban', { nullable: true, description: 'The IBAN.' }),
+    iban: t.exposeString('iban', { nullable: true, description: 'The IBAN, for accounts that have one.' }),
     customer: t.field({
       type: Customer,
       nullable: true,
@@ -97,7 +98,7 @@ export const WalletPayoutMethod = builder.objectRef<WalletPayoutMethodRow>('Wall
     id: t.field(nodeId('WalletPayoutMethod', ({ id }) => id)),
     uuid: t.expose('id', { type: 'UUID', description: 'The id that the REST paths use.' }),
     currency: t.exposeString('currency', { description: 'The code of the stablecoin, such as `USDC`.' }),
-    walletAddress: t.exposeString('walletAddress', { description: 'The address.' }),
+    walletAddress: t.exposeString('walletAddress', { description: 'The address as it is written on its network.' }),
     network: t.expose('network', { type: NetworkEnum, description: 'The network that the address is on.' }),
     label: t.exposeString('label', { nullable: true, description: 'What its owner calls it.' }),
     customer: t.field({
@@ -180,14 +181,17 @@ builder.queryFields((t) => ({
     description: 'One payout method; null when it does not exist or is not visible.',
     args: { id: t.arg.id({ required: true, description: idDescription('payout method') }) },
     resolve: (_, { id }, context) => {
-      const payoutMethodId = localMethodId(id)
+      const payoutMethodId = parseUuid(localMethodIdOr(id))
       return payoutMethodId === null ? null : payoutMethodLoader(context).load(payoutMethodId)
     },
   }),
   payoutMethods: t.field({
     type: PayoutMethodConnection,
     description: 'The payout methods of the merchant and of its customers, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: PayoutMethodFilter, description: 'Which methods.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: PayoutMethodFilter, description: 'Which methods to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) => {
       const { owner, ...rest } = filter ?? {}
       return connect(browsePayoutMethods(context, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
@@ -199,19 +203,27 @@ builder.objectField(Merchant, 'payoutMethods', (t) =>
   t.field({
     type: PayoutMethodConnection,
     description: "The payout methods that the merchant itself owns, no customer's, newest first.",
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) =>
       connect(browsePayoutMethods(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
   }),
 )
 
+const methodsOfCustomer = loaderWith(browsePayoutMethodsOfCustomers)
+
 builder.objectField(Customer, 'payoutMethods', (t) =>
   t.field({
     type: PayoutMethodConnection,
     description: 'The payout methods that it owns, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods.' }) },
-    resolve: ({ id: customerId }, { filter, ...slice }, context, info) =>
-      connect(browsePayoutMethods(context, { ...filter, ...slice, owner: { customerId } }), context, info),
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(methodsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
   }),
 )
 
@@ -220,7 +232,7 @@ export const BankCountryEnum = builder.enumType('BankCountry', {
   values: Object.fromEntries(
     bankCountries.map((country) => [
       country.toUpperCase().replaceAll(' ', '_'),
-      { value: country, description: `${country}.` },
+      { value: country, description: `Banks in ${country}.` },
     ]),
   ) as Record<string, { value: (typeof bankCountries)[number]; description: string }>,
 })
@@ -241,9 +253,10 @@ const FieldRequirementRef = builder.objectRef<FieldRequirement>('FieldRequiremen
       description:
         'A JavaScript regular expression (with the flag `u`) that its text must match; null where any text is taken.',
     }),
-    allowedValues: t.exposeStringList('allowedValues', {
+    allowedValues: t.stringList({
       nullable: true,
-      description: 'The values to choose from, as REST spells them; null where it is free text.',
+      description: 'The values to choose from, as their enum spells them; null where it is free text.',
+      resolve: ({ allowedValues }) => allowedValues?.map((value) => value.toUpperCase()) ?? null,
     }),
     checks: t.field({
       type: [CheckCodeEnum],
@@ -300,7 +313,7 @@ const CreateBankPayoutMethodInput = builder.inputType('CreateBankPayoutMethodInp
     sortCode: t.string({ description: 'The sort code, for British accounts.' }),
     swiftCode: t.string({ description: 'The SWIFT code (BIC) of the bank.' }),
     routingNumber: t.string({ description: 'The ABA routing number.' }),
-    iban: t.string({ description: 'The IBAN.' }),
+    iban: t.string({ description: 'The IBAN, for accounts that have one.' }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })
@@ -319,7 +332,7 @@ const UpdateBankPayoutMethodInput = builder.inputType('UpdateBankPayoutMethodInp
     sortCode: t.string({ description: 'The sort code, for British accounts.' }),
     swiftCode: t.string({ description: 'The SWIFT code (BIC) of the bank.' }),
     routingNumber: t.string({ description: 'The ABA routing number.' }),
-    iban: t.string({ description: 'The IBAN.' }),
+    iban: t.string({ description: 'The IBAN, for accounts that have one.' }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })
@@ -416,11 +429,8 @@ addMutation('deletePayoutMethod', {
 
 /** The UUID of a method of either type, from whatever names it; what is no id is left as it is. */
 export function localMethodIdOr<Given extends string | null | undefined>(given: Given): Given | string {
-  return localId('WalletPayoutMethod', localId('BankPayoutMethod', given))
-}
-
-function localMethodId(given: string): string | null {
-  return localIdOrNull('WalletPayoutMethod', localId('BankPayoutMethod', given))
+  const ofBank = localId('BankPayoutMethod', given)
+  return ofBank === given ? localId('WalletPayoutMethod', given) : ofBank
 }
 
 function required() {

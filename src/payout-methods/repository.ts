@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { RangeParams } from '../database/created-range.ts'
 import { rangeFilters } from '../database/created-range.ts'
+import { countsOfEach, createdConditions, idsOfEach } from '../database/each.ts'
 import type { Params } from '../database/query.ts'
 import {
   change,
@@ -151,3 +152,22 @@ export const updateBankDetails = statementOne(
 export const deletePayoutMethodRow = statementOne((p: Params<MethodKey>) =>
   remove('payoutMethods').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
+
+const methodsOfCustomers = {
+  parents: 'customers',
+  table: 'payout_methods',
+  parentColumn: 'owner_id',
+  sequenceColumn: 'owner_sequence',
+  idColumn: 'id',
+  conditions: {
+    type: (type: unknown) => sql`items.type = ${type}`,
+    currency: (currency: unknown) => sql`items.currency = ${currency}`,
+    ...createdConditions,
+  },
+}
+
+/** Up to `limit` methods of each customer, from one end of its list. */
+export const payoutMethodIdsOfCustomers = idsOfEach(methodsOfCustomers)
+
+/** How many methods each customer has, of which at most `limit` are looked at. */
+export const payoutMethodCountsOfCustomers = countsOfEach(methodsOfCustomers)

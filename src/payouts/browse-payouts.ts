@@ -4,12 +4,22 @@ import type { OwnerFilter } from '../customers/owner.ts'
 import { ownerFilter } from '../customers/owner.ts'
 import { sequencedList } from '../database/created-range.ts'
 import { latestInSequence } from '../database/sequence.ts'
+import { sliceByKey, slicesOfEach } from '../database/slices-of-each.ts'
 import { createdFields, oneOf, optional, optionalText, parse, uuid } from '../input.ts'
 import type { Slice } from '../slice.ts'
 import { sliceFields, sliceOf } from '../slice.ts'
 import type { Payout } from './payout.ts'
 import { payoutStatuses } from './payout.ts'
-import { browsedPayouts, countBrowsedPayouts, payoutMark } from './repository.ts'
+import {
+  browsedPayouts,
+  countBrowsedPayouts,
+  payoutCountsOfCustomers,
+  payoutCountsOfWallets,
+  payoutIdsOfCustomers,
+  payoutIdsOfWallets,
+  payoutMark,
+  payoutsByIds,
+} from './repository.ts'
 
 export const BrowsePayoutsInput = z.object({
   owner: ownerFilter(),
@@ -68,4 +78,82 @@ function filterOf({ owner, walletId, status, assetCode, recipientCurrency }: Ask
 function ownerColumns(owner: OwnerFilter): { customerId?: string; isMerchantOwned?: true } {
   if (owner === 'any') return {}
   return owner === 'merchant' ? { isMerchantOwned: true } : { customerId: owner.customerId }
+}
+
+type EachInput = Omit<z.input<typeof BrowsePayoutsInput>, 'owner' | 'walletId'>
+
+/**
+ * The same slice of the payouts of each of these customers, by the customer's id.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export function browsePayoutsOfCustomers(
+  context: Context,
+  customerIds: readonly string[],
+  input: EachInput,
+): Promise<ReadonlyMap<string, Slice<Payout>>> {
+  return browseEach(context, customerIds, input, {
+    inputOf: (customerId) => ({ ...input, owner: { customerId } }),
+    parentIdOf: ({ customerId }) => customerId ?? '',
+    filterOf: (customerId) => ({ owner: { customerId }, walletId: null }),
+    ids: payoutIdsOfCustomers,
+    counts: payoutCountsOfCustomers,
+  })
+}
+
+/**
+ * The same slice of the payouts from each of these wallets, by the wallet's id.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export function browsePayoutsOfWallets(
+  context: Context,
+  walletIds: readonly string[],
+  input: EachInput,
+): Promise<ReadonlyMap<string, Slice<Payout>>> {
+  return browseEach(context, walletIds, input, {
+    inputOf: (walletId) => ({ ...input, walletId }),
+    parentIdOf: ({ walletId }) => walletId,
+    filterOf: (walletId) => ({ owner: 'any', walletId }),
+    ids: payoutIdsOfWallets,
+    counts: payoutCountsOfWallets,
+  })
+}
+
+type Parents = {
+  /** What asks for one parent's list alone. */
+  readonly inputOf: (parentId: string) => z.input<typeof BrowsePayoutsInput>
+  readonly parentIdOf: (payout: Payout) => string
+  readonly filterOf: (parentId: string) => Pick<Asked, 'owner' | 'walletId'>
+  readonly ids: typeof payoutIdsOfCustomers
+  readonly counts: typeof payoutCountsOfCustomers
+}
+
+async function browseEach(
+  context: Context,
+  parentIds: readonly string[],
+  input: EachInput,
+  parents: Parents,
+): Promise<ReadonlyMap<string, Slice<Payout>>> {
+  const { db, merchantId } = context
+  const { createdFrom, createdBefore, first, after, last, before, ...asked } = parse(BrowsePayoutsInput, input)
+  if (after !== null || before !== null) {
+    return sliceByKey(parentIds, (parentId) => browsePayouts(context, parents.inputOf(parentId)))
+  }
+  const filter = filterOf({ ...asked, owner: 'any', walletId: null })
+  return slicesOfEach<Payout>(
+    {
+      parentIds,
+      parentIdOf: parents.parentIdOf,
+      nameOf: (parentId) => ['payouts', { merchantId, ...filterOf({ ...asked, ...parents.filterOf(parentId) }) }],
+      sequenceOf: ({ sequence }) => sequence,
+      created: { createdFrom, createdBefore },
+      rows: async (range) => {
+        const ids = await parents.ids(db, { merchantId, ...filter, ...range })
+        return payoutsByIds(db, { merchantId, ids: ids.map(({ id }) => id) })
+      },
+      counts: (range) => parents.counts(db, { merchantId, ...filter, ...range }),
+    },
+    { first, last },
+  )
 }

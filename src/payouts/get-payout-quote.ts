@@ -4,11 +4,11 @@ import { timestamp } from '../ids.ts'
 import { oneOf, parse } from '../input.ts'
 import type { Amount } from '../money/amount.ts'
 import type { Check } from '../payout-methods/checks/check.ts'
-import { checkBankDetails } from '../payout-methods/checks/check-bank-details.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import { CreatePayoutInput, corridorFault, isGiven, parsePayout } from './create-payout.ts'
 import { corridorTo, railOf, recipientCurrencies } from './payout.ts'
+import { payoutChecks } from './payout-checks.ts'
 import type { BankDetails, Destination } from './prepare-payout.ts'
 import { preparePayout } from './prepare-payout.ts'
 
@@ -97,11 +97,6 @@ function parseQuote(input: z.input<typeof PayoutQuoteInput>) {
 }
 
 function warningsAbout(method: BankPayoutMethod | null, details: BankDetails | null): Check[] {
-  const checks = method ? (method.checks as readonly Check[]) : details ? checksOf(details) : []
+  const checks = method ? (method.checks as readonly Check[]) : details ? payoutChecks(details) : []
   return checks.filter(({ outcome }) => outcome === 'FAILED')
-}
-
-function checksOf({ recipientCurrency, accountNumber, bankCode }: BankDetails): Check[] {
-  const others = { sortCode: null, swiftCode: null, routingNumber: null, iban: null }
-  return checkBankDetails({ currency: recipientCurrency, accountNumber, bankCode, ...others })
 }

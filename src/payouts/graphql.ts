@@ -1,10 +1,11 @@
 import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
+import { invalidInput } from '../errors.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
 import type { GraphqlContext } from '../graphql/context.ts'
 import { createdFilter } from '../graphql/filters.ts'
 import { localId, localIdOrNull } from '../graphql/ids.ts'
-import { loaderById, loaderOfMany } from '../graphql/loader.ts'
+import { loaderById, loaderOfMany, loaderWith } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription, orUserError, resultType } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
 import type { Entry } from '../ledger/entry.ts'
@@ -20,13 +21,13 @@ import {
   payoutMethodLoader,
 } from '../payout-methods/graphql.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
-import { browsePayouts } from './browse-payouts.ts'
+import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from './browse-payouts.ts'
 import { createPayout } from './create-payout.ts'
 import { findPayoutEvents, findPayouts } from './find-payouts.ts'
 import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
 import { getPayoutQuote } from './get-payout-quote.ts'
 import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
-import { paymentPurposes, payoutAssetCodes, payoutReason, type recipientCurrencies } from './payout.ts'
+import { type paymentPurposes, payoutAssetCodes, payoutReason, type recipientCurrencies } from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
 import type { settledStatuses } from './settle-payout.ts'
 import { simulatePayout } from './simulate-payout.ts'
@@ -54,7 +55,7 @@ const SettledStatusEnum = builder.enumType('SettledStatus', {
 const PayoutAssetEnum = builder.enumType('PayoutAsset', {
   description: 'A stablecoin that payouts are made from.',
   values: Object.fromEntries(
-    payoutAssetCodes.map((code) => [code, { value: code, description: `${code}, a dollar.` }]),
+    payoutAssetCodes.map((code) => [code, { value: code, description: `${code}, worth one US dollar.` }]),
   ) as Record<(typeof payoutAssetCodes)[number], { value: (typeof payoutAssetCodes)[number]; description: string }>,
 })
 
@@ -71,15 +72,43 @@ const TransferTypeEnum = builder.enumType('TransferType', {
   values: {
     ACH: { value: 'ach', description: 'The American clearing house.' },
     FED_WIRE: { value: 'fed_wire', description: 'A wire of the Federal Reserve.' },
-    SWIFT: { value: 'swift', description: 'SWIFT.' },
+    SWIFT: { value: 'swift', description: 'A transfer between banks of any two countries, through SWIFT.' },
   } as const,
 })
 
 const PaymentPurposeEnum = builder.enumType('PaymentPurpose', {
   description: 'What a payout is for, as banks ask to know it.',
-  values: Object.fromEntries(
-    paymentPurposes.map((purpose) => [purpose, { value: purpose, description: `${sentence(purpose)}.` }]),
-  ) as Record<string, { value: (typeof paymentPurposes)[number]; description: string }>,
+  values: {
+    CAPITAL_CONTRIBUTIONS: { description: 'Money that an owner puts into a company.' },
+    CHARITABLE_CONTRIBUTIONS: { description: 'A donation to a charity.' },
+    CONSULTING_FEES: { description: 'Pay for advice or professional services.' },
+    CORPORATE_TAX_PAYMENTS: { description: 'Taxes that a company owes.' },
+    DOWN_PAYMENTS_FOR_REAL_ESTATE: { description: 'The first part of the price of land or a building.' },
+    EDUCATION_FEES: { description: 'Fees of a school or a university.' },
+    EMPLOYEE_SALARIES_OR_WAGES: { description: 'Pay for people who are employed.' },
+    EXPENSES_REIMBURSEMENT: { description: 'Costs that somebody paid for another and gets back.' },
+    GIFTS: { description: 'A gift, for which nothing is owed.' },
+    GOVERNMENT_GRANTS: { description: 'Support that a state gives.' },
+    INCOME_TAX_PAYMENTS: { description: 'Taxes that a person owes.' },
+    INHERITANCE_PAYMENTS: { description: 'What somebody inherits.' },
+    INSURANCE_CLAIM_PAYOUTS: { description: 'What an insurer pays for a damage.' },
+    INSURANCE_PREMIUM_PAYMENTS: { description: 'What an insured person pays to the insurer.' },
+    INVESTMENTS: { description: 'Money to be invested, in shares for example.' },
+    LOAN_ADVANCES: { description: 'Money that is lent.' },
+    MORTGAGE_PAYMENTS: { description: 'An instalment of a loan on land or a building.' },
+    OTHER: { description: 'Anything that no other value says.' },
+    PAYMENT_FOR_GOODS_AND_SERVICES: { description: 'The price of something bought.' },
+    PERSONAL_TRANSFERS: { description: 'Money between people who know one another, or to an account of one’s own.' },
+    REAL_ESTATE_PURCHASES: { description: 'The price of land or a building.' },
+    REMITTANCES: { description: 'Money that somebody abroad sends home.' },
+    RENT: { description: 'Rent for a home, an office or anything else.' },
+    REPAYMENT_OF_LOANS: { description: 'Money that was borrowed and is paid back.' },
+    ROYALTIES: { description: 'Pay for the use of a work, a patent or a brand.' },
+    TRUST_FUND_DISTRIBUTIONS: { description: 'What a trust pays to those it is for.' },
+    UTILITY_BILLS: { description: 'Bills for electricity, water, telephone and the like.' },
+    WELFARE_OR_BENEFITS: { description: 'Social support, such as a pension.' },
+    WINNINGS_AND_PRIZES: { description: 'What somebody has won.' },
+  } as const satisfies Record<(typeof paymentPurposes)[number], object>,
 })
 
 const PayoutEvent = builder.objectRef<PayoutEventRow>('PayoutEvent').implement({
@@ -155,10 +184,13 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
     network: t.field({
       type: NetworkEnum,
       nullable: true,
-      description: 'The network of that transaction.',
+      description: 'The blockchain network of `cryptoTransactionId`, once there is one.',
       resolve: ({ network }) => network as typeof NetworkEnum.$inferType | null,
     }),
-    address: t.exposeString('address', { nullable: true, description: 'The address of that transaction.' }),
+    address: t.exposeString('address', {
+      nullable: true,
+      description: 'The address that `cryptoTransactionId` sends to, once there is one.',
+    }),
     fiatReferenceId: t.exposeString('fiatReferenceId', {
       nullable: true,
       description: "The bank's own reference, once there is one.",
@@ -239,7 +271,10 @@ builder.queryFields((t) => ({
   payouts: t.field({
     type: PayoutConnection,
     description: 'The payouts of the merchant and of its customers, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: PayoutFilter, description: 'Which payouts.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: PayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) => {
       const { owner, walletId, ...rest } = filter ?? {}
       const whose = { owner: ownerOf(owner), walletId: localId('Wallet', walletId) }
@@ -252,29 +287,42 @@ builder.objectField(Merchant, 'payouts', (t) =>
   t.field({
     type: PayoutConnection,
     description: "The payouts from the merchant's own wallets, newest first.",
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) =>
       connect(browsePayouts(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
   }),
 )
 
+const payoutsOfCustomer = loaderWith(browsePayoutsOfCustomers)
+
 builder.objectField(Customer, 'payouts', (t) =>
   t.field({
     type: PayoutConnection,
     description: 'The payouts from its wallets, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts.' }) },
-    resolve: ({ id: customerId }, { filter, ...slice }, context, info) =>
-      connect(browsePayouts(context, { ...filter, ...slice, owner: { customerId } }), context, info),
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(payoutsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
   }),
 )
+
+const payoutsOfWallet = loaderWith(browsePayoutsOfWallets)
 
 builder.objectField(Wallet, 'payouts', (t) =>
   t.field({
     type: PayoutConnection,
     description: 'The payouts that it paid, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts.' }) },
-    resolve: ({ id: walletId }, { filter, ...slice }, context, info) =>
-      connect(browsePayouts(context, { ...filter, ...slice, walletId }), context, info),
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(payoutsOfWallet(context, { ...filter, ...slice }).load(id), context, info),
   }),
 )
 
@@ -334,7 +382,10 @@ const PayoutQuote = builder.objectRef<PayoutQuoteRow>('PayoutQuote').implement({
       description: 'The wallet that would pay, as it is now.',
       resolve: ({ wallet }) => wallet,
     }),
-    balanceAfter: t.expose('balanceAfter', { type: 'Amount', description: 'What that wallet would hold then.' }),
+    balanceAfter: t.expose('balanceAfter', {
+      type: 'Amount',
+      description: 'What the paying wallet would hold after it.',
+    }),
     payoutMethod: t.field({
       type: BankPayoutMethod,
       nullable: true,
@@ -503,6 +554,10 @@ type Recipient = typeof QuoteRecipientInput.$inferInput
 
 /** The flat input of the operation, from one that says in one of several ways whom to pay. */
 function operationInput<Input extends Owned>(input: Input, { bankAccount, payoutMethodId, currency }: Recipient) {
+  // The operation would take it for a recipient that is given in full, and ask for fields that have no place here.
+  if (payoutMethodId?.trim() === '') {
+    throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
+  }
   return {
     ...input,
     customerId: localId('Customer', input.customerId),
@@ -511,10 +566,4 @@ function operationInput<Input extends Owned>(input: Input, { bankAccount, payout
     ...bankAccount,
     ...(currency && { recipientCurrency: currency }),
   }
-}
-
-/** `EMPLOYEE_SALARIES_OR_WAGES` as people write it. */
-function sentence(constant: string): string {
-  const words = constant.toLowerCase().replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

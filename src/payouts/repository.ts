@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { RangeParams } from '../database/created-range.ts'
 import { rangeFilters } from '../database/created-range.ts'
+import { countsOfEach, createdConditions, idsOfEach } from '../database/each.ts'
 import type { Params } from '../database/query.ts'
 import { change, from, insertRow, list, query, queryOne, queryWithFilters, statementOne } from '../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
@@ -127,3 +128,29 @@ export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
     .where('payouts.id', '=', p.id)
     .select('merchants.id'),
 )
+
+const payoutConditions = {
+  status: (status: unknown) => sql`items.status = ${status}`,
+  assetCode: (code: unknown) => sql`items.asset_code = ${code}`,
+  recipientCurrency: (currency: unknown) => sql`items.recipient_currency = ${currency}`,
+  ...createdConditions,
+}
+
+const payoutsOfCustomers = {
+  parents: 'customers',
+  table: 'payouts',
+  parentColumn: 'customer_id',
+  sequenceColumn: 'sequence',
+  idColumn: 'id',
+  conditions: payoutConditions,
+}
+
+const payoutsOfWallets = { ...payoutsOfCustomers, parents: 'wallets', parentColumn: 'wallet_id' }
+
+/** Up to `limit` payouts of each customer, or from each wallet, from one end of the list. */
+export const payoutIdsOfCustomers = idsOfEach(payoutsOfCustomers)
+export const payoutIdsOfWallets = idsOfEach(payoutsOfWallets)
+
+/** How many payouts each customer or wallet has, of which at most `limit` are looked at. */
+export const payoutCountsOfCustomers = countsOfEach(payoutsOfCustomers)
+export const payoutCountsOfWallets = countsOfEach(payoutsOfWallets)

@@ -33,20 +33,27 @@ export const SettlePayoutInput = z.object({
  *   BALANCE_LIMIT_EXCEEDED
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
-  const { payoutId, status, cause } = parse(SettlePayoutInput, input)
-  return context.db.write(async (tx) => {
-    const payout = await findPayout(tx, context, payoutId)
-    const { merchantId, id } = payout
-    const from = statusBefore[status]
-    if (payout.status !== from) throw statusConflict(payout.status, status)
+  const request = parse(SettlePayoutInput, input)
+  return context.db.write((tx) => settleWithin(tx, context, request))
+}
 
-    const transferId = await moveMoney(tx, context, payout, status)
-    const createdAt = timestamp(context.now())
-    const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
-    if (!settled) throw statusConflict(payout.status, status)
-    await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
-    return settled
-  })
+/** The same as part of a transaction. */
+export async function settleWithin(
+  tx: Tx,
+  context: Context,
+  { payoutId, status, cause }: z.output<typeof SettlePayoutInput>,
+): Promise<Payout> {
+  const payout = await findPayout(tx, context, payoutId)
+  const { merchantId, id } = payout
+  const from = statusBefore[status]
+  if (payout.status !== from) throw statusConflict(payout.status, status)
+
+  const transferId = await moveMoney(tx, context, payout, status)
+  const createdAt = timestamp(context.now())
+  const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
+  if (!settled) throw statusConflict(payout.status, status)
+  await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
+  return settled
 }
 
 /** Posts the transfer of a settlement and returns its id. */

@@ -1,17 +1,26 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import { requireSandbox } from '../context.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
+import { parse } from '../input.ts'
+import { getPayout } from './get-payout.ts'
 import type { Payout } from './payout.ts'
-import type { SettlePayoutInput } from './settle-payout.ts'
-import { settlePayout } from './settle-payout.ts'
+import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
 
 /**
  * Plays the bank that completes, fails or returns a payout, in the sandbox only.
  *
- * @throws Refusal, the first that applies: SANDBOX_ONLY, then those of `settlePayout`: INVALID_INPUT,
- *   RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT, BALANCE_LIMIT_EXCEEDED
+ * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
+ *   PAYOUT_STATUS_CONFLICT, BALANCE_LIMIT_EXCEEDED
  */
 export async function simulatePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
   requireSandbox(context)
-  return settlePayout(context, input)
+  const request = parse(SettlePayoutInput, input)
+  // When it was settled is enough to answer it again: the rest of a payout never changes.
+  const updatedAt = await once(context, {
+    request,
+    memory: keyMemory<string>(context, 'simulatePayout'),
+    operation: async (tx) => (await settleWithin(tx, context, request)).updatedAt,
+  })
+  return { ...(await getPayout(context, request)), status: request.status, updatedAt }
 }

@@ -4,15 +4,15 @@ import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
 import { createdFilter } from '../graphql/filters.ts'
 import { localId, localIdOrNull } from '../graphql/ids.ts'
-import { loaderById, loaderOfMany } from '../graphql/loader.ts'
+import { loaderById, loaderOfMany, loaderWith } from '../graphql/loader.ts'
 import { addMutation, idempotencyKeyDescription } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
-import { browseEntries } from '../ledger/browse-entries.ts'
+import { browseEntriesOfWallets } from '../ledger/browse-entries.ts'
 import type { Entry } from '../ledger/entry.ts'
 import { LedgerEntry, LedgerEntryFilter } from '../ledger/graphql.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
-import { browseWallets } from './browse-wallets.ts'
+import { browseWallets, browseWalletsOfCustomers } from './browse-wallets.ts'
 import { createWallet } from './create-wallet.ts'
 import { findWalletAddresses, findWalletAddressesByIds, findWallets } from './find-wallets.ts'
 import { simulateDeposit } from './simulate-deposit.ts'
@@ -76,13 +76,18 @@ addNodeType('WalletAddress', loaderById<WalletAddressRow>(findWalletAddressesByI
 const WalletConnection = connectionType<WalletRow>('Wallet', Wallet, 'wallets')
 const LedgerEntryConnection = connectionType<Entry>('LedgerEntry', LedgerEntry, "lines of a wallet's statement")
 
+const entriesOfWallet = loaderWith(browseEntriesOfWallets)
+
 builder.objectFields(Wallet, (t) => ({
   ledgerEntries: t.field({
     type: LedgerEntryConnection,
     description: 'Its statement: every movement of its money, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: LedgerEntryFilter, description: 'Which lines.' }) },
-    resolve: (wallet, { filter, ...slice }, context, info) =>
-      connect(browseEntries(context, { ...filter, ...slice, walletId: wallet.id }), context, info),
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: LedgerEntryFilter, description: 'Which lines to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(entriesOfWallet(context, { ...filter, ...slice }).load(id), context, info),
   }),
 }))
 
@@ -131,7 +136,10 @@ builder.queryFields((t) => ({
   wallets: t.field({
     type: WalletConnection,
     description: 'The wallets of the merchant and of its customers, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: WalletFilter, description: 'Which wallets.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: WalletFilter, description: 'Which wallets to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) => {
       const { owner, ...rest } = filter ?? {}
       return connect(browseWallets(context, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
@@ -143,19 +151,27 @@ builder.objectField(Merchant, 'wallets', (t) =>
   t.field({
     type: WalletConnection,
     description: "The wallets that the merchant itself owns, no customer's, newest first.",
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets.' }) },
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets to list; all without it.' }),
+    },
     resolve: (_, { filter, ...slice }, context, info) =>
       connect(browseWallets(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
   }),
 )
 
+const walletsOfCustomer = loaderWith(browseWalletsOfCustomers)
+
 builder.objectField(Customer, 'wallets', (t) =>
   t.field({
     type: WalletConnection,
     description: 'The wallets that it owns, newest first.',
-    args: { ...sliceArguments(t.arg), filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets.' }) },
-    resolve: ({ id: customerId }, { filter, ...slice }, context, info) =>
-      connect(browseWallets(context, { ...filter, ...slice, owner: { customerId } }), context, info),
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(walletsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
   }),
 )
 

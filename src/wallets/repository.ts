@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { AssetType } from '../asset-codes/asset-code.ts'
 import type { RangeParams } from '../database/created-range.ts'
 import { rangeFilters } from '../database/created-range.ts'
+import { countsOfEach, createdConditions, idsOfEach } from '../database/each.ts'
 import type { Params } from '../database/query.ts'
 import { from, insertRow, list, query, queryOne, queryWithFilters } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
@@ -168,3 +169,22 @@ export const depositByReference = queryOne((p: Params<{ merchantId: string; refe
 )
 
 export const insertDeposit = insertRow('deposits')
+
+const walletsOfCustomers = {
+  parents: 'customers',
+  table: 'wallets',
+  parentColumn: 'owner_id',
+  sequenceColumn: 'owner_sequence',
+  idColumn: 'id',
+  conditions: {
+    assetType: (type: unknown) => sql`items.asset_type = ${type}`,
+    currency: (currency: unknown) => sql`items.currency = ${currency}`,
+    ...createdConditions,
+  },
+}
+
+/** Up to `limit` wallets of each customer, from one end of its list. */
+export const walletIdsOfCustomers = idsOfEach(walletsOfCustomers)
+
+/** How many wallets each customer has, of which at most `limit` are looked at. */
+export const walletCountsOfCustomers = countsOfEach(walletsOfCustomers)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { everyEngine, startApp } from '../support/app.ts'
 
 describe.each(everyEngine)('GraphQL over HTTP on %s', (engine) => {
-  test('every audit of the specification passes on a server that listens', async () => {
+  test('passes every audit of the specification, on a server that listens', async ({ annotate }) => {
     const app = await startApp(engine)
     await app.server.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.server.address() as AddressInfo
@@ -14,11 +14,13 @@ describe.each(everyEngine)('GraphQL over HTTP on %s', (engine) => {
       return fetch(url, { ...init, headers })
     }
 
-    const results = await Promise.all(
-      serverAudits({ url: `http://127.0.0.1:${port}/graphql`, fetchFn }).map((audit) => audit.fn()),
-    )
+    const audits = serverAudits({ url: `http://127.0.0.1:${port}/graphql`, fetchFn })
+    const results = await Promise.all(audits.map((audit) => audit.fn()))
 
-    console.log(results.length)
-    expect(results.filter((r) => r.status !== 'ok').map((r) => [r.status, r.name, (r as any).reason])).toEqual([])
+    // Recommendations too: one that is not followed is a `warn`.
+    const failed = results.filter(({ status }) => status !== 'ok')
+    await annotate(`${results.length - failed.length} of ${results.length} audits pass`)
+    expect(failed.map((result) => `${result.name}: ${'reason' in result ? result.reason : ''}`)).toEqual([])
+    expect(results.length).toBeGreaterThanOrEqual(61)
   })
 })
