@@ -61,7 +61,8 @@ function formatResult(result: ExecutionResult, { cost }: Outcome, asked: Asked):
 }
 
 function formatError(error: GraphQLError, { requestId, log }: Asked): GraphQLError {
-  const { originalError } = error
+  // What graphql-js finds wrong with the arguments of a field is wrapped once more, and no resolver throws such an error.
+  const originalError = error.originalError instanceof GraphQLError ? undefined : error.originalError
   if (typeof error.extensions?.code === 'string' && !originalError) return errorOf(error, requestId)
   if (originalError instanceof Refusal) {
     if (originalError.code === 'UNAVAILABLE') {

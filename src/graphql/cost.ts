@@ -8,16 +8,32 @@ import type {
   SelectionSetNode,
   ValueNode,
 } from 'graphql'
-import { getNamedType, isInterfaceType, isObjectType, Kind } from 'graphql'
+import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { standardSlice } from '../slice.ts'
 
 /** What an operation costs with these variables: its fields, each times the sizes of the lists that it is in. */
 export type Cost = (variables: Readonly<Record<string, unknown>>) => number
 
+/** What fields cost that take as long as so many values; any other costs 1. */
+const prices = {
+  /** A page of rows is a query of its own. */
+  connection: 10,
+  /** A node by its id, which may be of any type. */
+  node: 10,
+  /** Rows may have to be counted one by one. */
+  totalCount: 50,
+  /** A commit, and with a wallet the derivation of its address. */
+  mutation: 1_000,
+} as const
+
+/** How many items a list is reckoned to have that is no connection: none of the schema has more. */
+export const plainListSize = 8
+
 /**
  * The cost of an operation that is valid, as a function of its variables, because they may hold the sizes of lists.
  *
- * A connection is as large as its `first` or `last` says, `nodes` as many as its `ids`; looks at the schema cost nothing.
+ * A connection is as large as its `first` or `last` says, `nodes` as many as its `ids`. Looks at the schema cost nothing:
+ * `limits.ts` bounds them. No answer holds more values than its operation costs.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -30,33 +46,36 @@ export function costOf(
         if (selection.kind === Kind.FIELD) return ofField(selection, type, items)
         const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
         const condition = inner?.typeCondition && schema.getType(inner.typeCondition.name.value)
-        return inner ? ofSelection(inner.selectionSet, condition ?? type, items) : constant(0)
+        return inner ? ofSelection(inner.selectionSet, condition ?? type, items) : 0
       }),
     )
   }
   const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined, items: Size): Term => {
     const name = field.name.value
-    if (name.startsWith('__')) return constant(0)
+    if (name === '__schema' || name === '__type') return 0
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined
     const type = definition && getNamedType(definition.type)
     const isConnection = type?.name.endsWith('Connection') ?? false
-    const size = isConnection ? sliceSize(field) : argument(field, 'ids') ? idCount(field) : one
-    const inner = field.selectionSet ? ofSelection(field.selectionSet, type, isConnection ? size : one) : constant(0)
-    const isRepeated = parent?.name.endsWith('Connection') && (name === 'edges' || name === 'nodes')
-    return sum([constant(1), times(isRepeated ? items : isConnection ? one : size, inner)])
+    const size = isConnection ? sliceSize(field) : 1
+    const inner = field.selectionSet ? ofSelection(field.selectionSet, type, size) : 0
+    if (isConnection) return sum([prices.connection, inner])
+    if (argument(field, 'ids')) return sum([1, times(idCount(field), sum([prices.node, inner]))])
+    if (parent?.name.endsWith('Connection')) {
+      if (name === 'totalCount') return prices.totalCount
+      return sum([1, times(name === 'edges' || name === 'nodes' ? items : 1, inner)])
+    }
+    const isList = definition && isListType(getNullableType(definition.type))
+    const price = parent && parent === schema.getMutationType() ? prices.mutation : 1
+    return sum([price, isList ? times(plainListSize, field.selectionSet ? inner : 1) : inner])
   }
   const root = schema.getRootType(operation.operation) ?? undefined
-  const total = ofSelection(operation.selectionSet, root, one)
+  const total = ofSelection(operation.selectionSet, root, 1)
   return typeof total === 'number' ? () => total : total
 }
 
 /** A number that is known once and for all, or one that depends on the variables. */
 type Term = number | Cost
 type Size = Term
-
-const one: Size = 1
-
-const constant = (value: number): Term => value
 
 function sum(terms: readonly Term[]): Term {
   const fixed = terms.filter((term) => typeof term === 'number').reduce((all, term) => all + term, 0)
@@ -89,7 +108,7 @@ function sliceSize(field: FieldNode): Size {
 function idCount(field: FieldNode): Size {
   const value = argument(field, 'ids')?.value
   if (value?.kind === Kind.LIST) return value.values.length
-  return value ? numberIn(value, (found) => (Array.isArray(found) ? found.length : null)) : one
+  return value ? numberIn(value, (found) => (Array.isArray(found) ? found.length : null)) : 1
 }
 
 /** The number that a value stands for, now or when the variables are known; where it says nothing, the standard size. */

@@ -11,7 +11,7 @@ import { compile } from './compile.ts'
 import type { GraphqlContext } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
-import { excessOf, limits } from './limits.ts'
+import { excessOf, excessOfVariables, limits } from './limits.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = {
@@ -67,6 +67,7 @@ export type Compiling = 'again' | 'at once' | 'never'
 export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: Compiling }): Engine {
   const usesBefore = { again: 1, 'at once': 0, never: Number.POSITIVE_INFINITY }[compiling]
   const documents = new Map<string, Prepared>()
+  let charactersHeld = 0
 
   function prepared(query: string): Prepared {
     const known = documents.get(query)
@@ -77,8 +78,15 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       return known
     }
     const fresh = prepare(schema, query)
+    // A refusal is made again as quickly, and would take the place of a document that is of use.
+    if ('errors' in fresh) return fresh
     documents.set(query, fresh)
-    if (documents.size > documentsKept) documents.delete(documents.keys().next().value as string)
+    charactersHeld += query.length
+    for (const oldest of documents.keys()) {
+      if (documents.size <= documentsKept && charactersHeld <= charactersKept) break
+      documents.delete(oldest)
+      charactersHeld -= oldest.length
+    }
     return fresh
   }
 
@@ -93,7 +101,9 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
         return refused([requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')])
       }
 
-      const values = getVariableValues(schema, node.variableDefinitions ?? [], variables, { maxErrors: 10 })
+      const excess = excessOfVariables(variables)
+      if (excess) return refused([requestError('QUERY_TOO_COMPLEX', excess)])
+      const values = getVariableValues(schema, node.variableDefinitions ?? [], variables, { maxErrors: 5 })
       if (values.errors) return refused(values.errors.map((error) => withCode(error, 'INVALID_INPUT')))
       const costNow = cost(values.variableValues.coerced)
       if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
@@ -124,8 +134,9 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
   }
 }
 
-/** Documents that are remembered; each is of a few kilobytes, and its compiled form of some more. */
+/** Documents that are remembered, and their characters: with what is compiled of it, one takes about a hundred bytes. */
 const documentsKept = 1_000
+const charactersKept = 500_000
 
 type Operation = {
   readonly node: OperationDefinitionNode
@@ -148,12 +159,12 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
   try {
     node = parse(query, { maxTokens: limits.tokens })
   } catch (error) {
-    return { errors: [withCode(error as GraphQLError, 'INVALID_DOCUMENT')] }
+    return { errors: [invalidDocument(error as GraphQLError)] }
   }
   const excess = excessOf(node)
   if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
   const errors = validate(schema, node, undefined, { maxErrors: 20 })
-  if (errors.length > 0) return { errors: errors.map((error) => withCode(error, 'INVALID_DOCUMENT')) }
+  if (errors.length > 0) return { errors: errors.map(invalidDocument) }
 
   const operations = node.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
   const money = operations.map((each) => moneyMovesIn(schema, each, fragmentsOf(node)))
@@ -209,9 +220,24 @@ function requestError(code: RequestErrorCode, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } })
 }
 
+/** What graphql-js finds wrong with a document; where it gives up before it has seen all, that is a limit too. */
+function invalidDocument(error: GraphQLError): GraphQLError {
+  if (error.message.startsWith('Syntax Error: Document contains more than')) {
+    return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
+  }
+  if (error.message === 'Validation aborted.') {
+    return requestError('QUERY_TOO_COMPLEX', 'A query may not select the same fields so often.')
+  }
+  return withCode(error, 'INVALID_DOCUMENT')
+}
+
+/** Characters of a message: graphql-js repeats in it what it was given, and that may be all of the request. */
+const longestMessage = 500
+
 function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
-  const { nodes, source, positions, path } = error
-  return new GraphQLError(error.message, { nodes, source, positions, path, extensions: { code } })
+  const { message, nodes, source, positions, path } = error
+  const shown = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+  return new GraphQLError(shown, { nodes, source, positions, path, extensions: { code } })
 }
 
 function refused(errors: readonly GraphQLError[], cost: number | null = null): Outcome {

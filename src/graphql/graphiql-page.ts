@@ -5,6 +5,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql'
 import type { MadePage, Tab } from './graphiql.ts'
 
+// The library that lets tabs be dragged leaves each of them shifted, unseen until it has the focus: it would jump from
+// under the mouse, and the first click on it would do nothing.
+const corrections = '.graphiql-tab { transform: none !important }'
+
 // A thread of its own: the package is nine megabytes of source, which take half a second to load, render and hash.
 // The thread ends when the page is made, and its memory with it.
 if (parentPort) {
@@ -45,16 +49,14 @@ function pageHtml(script: string): string {
 `
 }
 
-// The library that lets tabs be dragged leaves each of them shifted, unseen until it has the focus: it would jump from
-// under the mouse, and the first click on it would do nothing.
-const corrections = '.graphiql-tab { transform: none !important }'
-
 /** All that the page runs, as one script, so that its policy can name it by its hash. */
 function pageScript(tabs: readonly Tab[]): string {
   const options = {
     title: '<span style="white-space: nowrap">payout-gateway</span>',
     // The default is the mark of another project.
     logo: ' ',
+    // A POST to the address of the page itself would have the browser forget the page (RFC 9111, 4.4).
+    endpoint: '?graphiql',
     defaultEditorToolsVisibility: 'variables',
     defaultTabs: tabs,
     ...(tabs[0]?.headers && { defaultHeaders: tabs[0].headers }),

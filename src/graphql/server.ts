@@ -15,6 +15,7 @@ import { createEngine } from './engine.ts'
 import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
+import type { HoldStream } from './streams.ts'
 import { countStreams } from './streams.ts'
 
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
@@ -30,8 +31,8 @@ const path = '/graphql'
 /**
  * Adds the GraphQL endpoint to the HTTP host.
  *
- * A JSON POST, which is nearly all there is, goes from the host to the engine; streams, GET and the negotiation of media
- * types are Yoga's, which asks the same engine. Form posts are refused, so that no page of another site can send one.
+ * One JSON answer, which is nearly all there is, goes from the engine to the host; streams are formed by Yoga. Form posts are
+ * refused, so that no page of another site can send one.
  */
 export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphiql, compiling }: GraphqlOptions): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
@@ -41,20 +42,17 @@ export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphi
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
-  app.post(path, { onRequest: admit }, (request, reply) => {
+  const run = (request: FastifyRequest, reply: FastifyReply, parameters: GraphqlRequest, isReadOnly: boolean) => {
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    if (takesJson(request)) return answerJson(request, reply, asked)
-    if (takesStream(request)) holdStream(request.merchantId, reply)
-    return answerThroughYoga(yoga, request, reply, asked)
-  })
+    return respond(parameters, { request, reply, asked, isReadOnly, yoga, holdStream })
+  }
+  app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
   const admitProgram = async (request: FastifyRequest, reply: FastifyReply) => {
     if (graphiql === null || !isBrowser(request)) await admit(request, reply)
   }
   app.get(path, { onRequest: admitProgram }, (request, reply) => {
     if (graphiql !== null && isBrowser(request)) return sendGraphiql(graphiql, request, reply)
-    const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    if (takesStream(request)) holdStream(request.merchantId, reply)
-    return answerThroughYoga(yoga, request, reply, asked)
+    return run(request, reply, parametersOf(decodedQuery(request.query as Record<string, unknown>)), true)
   })
   const others = app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method))
   const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
@@ -69,33 +67,73 @@ function isBrowser({ headers: { accept = '' }, query }: FastifyRequest): boolean
   return accept.includes('text/html') && !('query' in (query as object))
 }
 
-/** Whether the caller takes one JSON document, and so needs no stream. */
-function takesJson({ headers: { accept = '' } }: FastifyRequest): boolean {
-  return (
-    accept === '' ||
-    (/\*\/\*|application\/(\*|json|graphql-response\+json)/.test(accept) &&
-      !/text\/event-stream|multipart/.test(accept))
-  )
+type Responding = {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly asked: Asked
+  readonly isReadOnly: boolean
+  readonly yoga: ReturnType<typeof createHandler>
+  readonly holdStream: HoldStream
 }
 
-function takesStream({ headers: { accept = '' } }: FastifyRequest): boolean {
-  return accept.includes('text/event-stream')
-}
-
-async function answerJson(request: FastifyRequest, reply: FastifyReply, asked: Asked): Promise<string> {
-  const answered = await answer(parametersOf(request.body), asked, { isReadOnly: false })
-  if (Symbol.asyncIterator in answered.result) {
-    throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
+/**
+ * Answers in a form that the caller takes.
+ *
+ * @throws Refusal NOT_ACCEPTABLE before anything runs, because a mutation that is done must not look refused; RATE_LIMITED
+ *   for one stream too many
+ */
+async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
+  const { request, reply, asked, isReadOnly, yoga, holdStream } = responding
+  const { json, stream } = formsTaken(request)
+  if (json === null && stream === null) {
+    throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
   }
-  const isResponseJson = request.headers.accept?.includes('application/graphql-response+json') ?? false
-  const isRefused = !('data' in answered.result)
-  // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
-  reply.code(
-    answered.httpStatus === 200 && isRefused && isResponseJson ? statusOfCode.MALFORMED_REQUEST : answered.httpStatus,
+  const answered = await answer(parameters, asked, { isReadOnly })
+  const isStream = Symbol.asyncIterator in answered.result
+  if (json !== null && !isStream) return sendJson(answered, json, reply)
+  if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
+  if (isStream) holdStream(request.merchantId, reply)
+  // Yoga has nothing left to parse or to run: it forms the stream.
+  const response = await yoga.fetch(
+    `http://localhost${path}`,
+    { method: 'POST', headers: { accept: stream, 'content-type': 'application/json' }, body: '{"query":"."}' },
+    answered,
   )
-  if (answered.httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
-  reply.type(`application/${isResponseJson ? 'graphql-response+json' : 'json'}; charset=utf-8`)
-  return answered.stringify(answered.result)
+  return reply.send(response)
+}
+
+const jsonTypes = ['application/graphql-response+json', 'application/json', 'application/*', '*/*']
+const streamTypes = ['text/event-stream', 'text/*', 'multipart/mixed', 'multipart/*']
+
+/** The media types in which the caller takes one JSON document and a stream; `null` where it takes none. */
+function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | null; stream: string | null } {
+  const taken = (accept || '*/*').split(',').map((each) => each.split(';')[0]?.trim().toLowerCase())
+  const [json, stream] = [jsonTypes, streamTypes].map((types) => types.find((type) => taken.includes(type)))
+  return {
+    json: json ? (json === jsonTypes[0] ? json : 'application/json') : null,
+    stream: stream ? (stream.startsWith('text') ? 'text/event-stream' : 'multipart/mixed') : null,
+  }
+}
+
+function sendJson({ result, httpStatus, stringify }: Answer, type: string, reply: FastifyReply): FastifyReply {
+  // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
+  const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
+  reply.code(isRefused ? statusOfCode.MALFORMED_REQUEST : httpStatus)
+  if (httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
+  if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
+  return reply.type(`${type}; charset=utf-8`).send(stringify(result))
+}
+
+/** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
+function decodedQuery({ variables, extensions, ...others }: Record<string, unknown>): Record<string, unknown> {
+  const decoded = (value: unknown) => {
+    try {
+      return typeof value === 'string' && value !== '' ? JSON.parse(value) : value || null
+    } catch {
+      return value
+    }
+  }
+  return { ...others, variables: decoded(variables), extensions: decoded(extensions) }
 }
 
 /**
@@ -130,9 +168,9 @@ function isMap(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** Yoga for what needs its HTTP: it parses the request and forms the response, and the engine answers. */
+/** Yoga for the forms of streams: each request comes with its answer. */
 function createHandler() {
-  return createYoga<Asked & { isReadOnly: boolean }>({
+  return createYoga<Answer>({
     graphqlEndpoint: path,
     logging: false,
     graphiql: false,
@@ -143,41 +181,10 @@ function createHandler() {
     maskedErrors: false,
     plugins: [
       {
-        onParams: async ({ params, setResult, context }) => {
-          const asked = context as unknown as Asked & { isReadOnly: boolean }
-          const { result, httpStatus } = await answer(parametersOf(params), asked, asked)
-          setResult(withStatus(result, httpStatus) as never)
-        },
+        onParams: ({ setResult, context }) => setResult((context as unknown as Answer).result as never),
       },
     ],
   })
-}
-
-/** Tells Yoga of a status that is not its own idea. */
-function withStatus(result: Answer['result'], status: number) {
-  if (Symbol.asyncIterator in result || status === 200) return result
-  const headers = status === statusOfCode.METHOD_NOT_ALLOWED ? { allow: 'POST' } : failureHeaders('UNAVAILABLE')
-  return { ...result, extensions: { ...result.extensions, http: { status, headers } } }
-}
-
-async function answerThroughYoga(
-  yoga: ReturnType<typeof createHandler>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  asked: Asked,
-): Promise<FastifyReply> {
-  const headers = new Headers(
-    Object.entries(request.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
-    ) as [string, string][],
-  )
-  const hasBody = request.method === 'POST'
-  const response = await yoga.fetch(
-    `http://localhost${request.url}`,
-    { method: request.method, headers, ...(hasBody && { body: JSON.stringify(request.body) }) },
-    { ...asked, isReadOnly: !hasBody },
-  )
-  return reply.send(response)
 }
 
 function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -12,6 +12,9 @@ export type Answered = {
   readonly errors: any[]
 }
 
+import { afterAll } from 'vitest'
+export const stats = { n: 0, http: 0, rest: 0, bytes: 0 }
+afterAll(() => { process.stderr.write(JSON.stringify(stats) + JSON.stringify(process.cpuUsage()) + '\n') })
 export type Ask = (query: string, variables?: object) => Promise<Answered>
 
 /**
@@ -28,12 +31,14 @@ export function asking(
 ): Ask {
   return async (query, variables = {}) => {
     const isStream = query.startsWith('subscription')
+    const c0 = process.cpuUsage()
     const { statusCode, body } = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': key, ...(isStream && { accept: 'text/event-stream' }) },
       payload: { query, variables },
     })
+    const c1 = process.cpuUsage()
     const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
     expect(statusCode, what).toBe(200)
     expect(body, what).not.toContain('INTERNAL')
@@ -41,6 +46,7 @@ export function asking(
     expect(canaries.filter((canary) => all.includes(canary), what)).toEqual([])
     const text = body.replace(/"requestId":"[^"]*"/g, '"requestId":""')
     const { data = null, errors = [] } = JSON.parse(isStream ? firstEvent(text) : text)
+    const c2 = process.cpuUsage(); stats.n++; stats.http += c1.user - c0.user; stats.rest += c2.user - c1.user; stats.bytes += body.length
     return { text, data, errors }
   }
 }

@@ -18,8 +18,6 @@ export type IdCase = {
   readonly junk: string
   /** What is answered for an empty text, which means `null` where the id is optional (ruling 20). */
   readonly empty: string
-  /** What a mutation answers with the same idempotency key again, where it does not remember it. */
-  readonly again?: string
   /** What is answered for the UUID of the merchant itself, where that is not `absent`. */
   readonly merchantItself?: string
   /** Things of the same merchant that it does not find, because they are of another of its owners. */
@@ -228,7 +226,6 @@ export const idCases: Record<string, IdCase> = {
     takes: ['Payout'],
     variables: (payoutId) => ({ input: { payoutId, status: 'COMPLETED' } }),
     own: ({ payouts }) => thing('Payout', payouts.person),
-    again: 'PAYOUT_STATUS_CONFLICT',
     ...notFound,
   },
   'Subscription.payoutChanged(id)': {
