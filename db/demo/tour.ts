@@ -21,7 +21,7 @@ export async function tourTabs(service: Service): Promise<readonly Tab[]> {
   return [
     { query: whoAmI },
     { query: customers },
-    { query: quote, variables: inFull({ currency: 'NGN', input: quoteInput(ids) }) },
+    { query: quote, variables: inFull({ input: quoteInput(ids), currency: 'NGN' }) },
     { query: openWallet, variables: inFull({ input: walletInput(ids) }) },
     { query: deposit, variables: inFull({ input: depositInput(ids) }) },
     { query: pay, variables: inFull({ input: payoutInput(ids) }) },
@@ -165,33 +165,23 @@ const errorFields = `... on UserError {
       field
     }`
 
-const quote = `# 3. Before paying. The first half says what a form must
-# ask for to register a bank account in naira. The second
-# half is a payout thought through: fee, rate, what arrives
-# and what would be left. It writes nothing.
+const quote = `# 3. Before paying. First a payout thought through: fee,
+# rate, what arrives and what would be left. It writes
+# nothing.
 #
 # Look at "warnings": somebody mistyped this account
 # number, and its check digit (NUBAN) gives that away. A
 # warning refuses nothing, but have somebody look before
 # you pay.
 #
+# Then what a form must ask for to register such an account.
+#
 # Try next: an amount of "999999" in the variables below.
 # The answer is then an InsufficientFundsError, which is
 # data like any other: a result is its payload, or the
 # error that says why there is none.
 
-query _3_Quote($currency: String!, $input: PayoutQuoteInput!) {
-  payoutMethodRequirements(currency: $currency) {
-    country
-    fields {
-      name
-      label
-      isRequired
-      pattern
-      example
-      checks
-    }
-  }
+query _3_Quote($input: PayoutQuoteInput!, $currency: String!) {
   payoutQuote(input: $input) {
     __typename
     ... on PayoutQuote {
@@ -214,6 +204,17 @@ query _3_Quote($currency: String!, $input: PayoutQuoteInput!) {
       required
     }
     ${errorFields}
+  }
+  payoutMethodRequirements(currency: $currency) {
+    country
+    fields {
+      name
+      label
+      isRequired
+      maxLength
+      example
+      checks
+    }
   }
 }
 `

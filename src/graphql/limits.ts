@@ -41,7 +41,6 @@ export function excessOf(document: DocumentNode): string | null {
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition)
     else if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition)
-    else return 'A document may hold operations and fragments only.'
   }
   if (operations.length > limits.operations) return `A document may hold at most ${limits.operations} operations.`
   const measure = measurer(fragments)

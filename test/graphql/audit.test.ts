@@ -3,8 +3,11 @@ import { serverAudits } from 'graphql-http'
 import { describe, expect, test } from 'vitest'
 import { everyEngine, startApp } from '../support/app.ts'
 
+/** As many as the package has; there were 61 when this was written. */
+const auditCount = serverAudits({ url: '' }).length
+
 describe.each(everyEngine)('GraphQL over HTTP on %s', (engine) => {
-  test('passes every audit of the specification, on a server that listens', async ({ annotate }) => {
+  test(`passes all ${auditCount} audits of the specification, on a server that listens`, async () => {
     const app = await startApp(engine)
     await app.server.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.server.address() as AddressInfo
@@ -19,7 +22,6 @@ describe.each(everyEngine)('GraphQL over HTTP on %s', (engine) => {
 
     // Recommendations too: one that is not followed is a `warn`.
     const failed = results.filter(({ status }) => status !== 'ok')
-    await annotate(`${results.length - failed.length} of ${results.length} audits pass`)
     expect(failed.map((result) => `${result.name}: ${'reason' in result ? result.reason : ''}`)).toEqual([])
     expect(results.length).toBeGreaterThanOrEqual(61)
   })

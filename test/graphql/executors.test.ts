@@ -218,7 +218,8 @@ const compiledDocuments: Record<string, (ids: Ids) => Document> = {
     query: '{customers(first:1){edges{cursor node{email}} nodes{email} pageInfo{endCursor hasNextPage}}}',
   }),
   'lists in lists': () => ({
-    query: '{customers(first:5){nodes{email wallets(first:5){nodes{balance ledgerEntries(first:5){nodes{amount kind payout{amount}}}}}}}}',
+    query:
+      '{customers(first:5){nodes{email wallets(first:5){nodes{balance ledgerEntries(first:5){nodes{amount kind payout{amount}}}}}}}}',
   }),
   backwards: () => ({ query: '{payouts(last:1){nodes{amount}pageInfo{hasPreviousPage startCursor}}}' }),
   'what is null': ({ bankId }) => ({
@@ -447,7 +448,7 @@ const mutations: Record<string, (ids: Ids) => Document> = {
       ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
     variables: { id: bankId, n: 'Other' },
   }),
-  'one that fails between others': () => ({
+  'a default that does not fit': () => ({
     query: `mutation($i:CreateWalletInput={currency:NGN description:A}){a:createWallet(input:$i){__typename}}`,
     variables: { i: null },
   }),
@@ -522,8 +523,7 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
     const { sameAnswer, ids } = await startExecutors(engine)
     let compiled = 0
     await fc.assert(
-      fc.asyncProperty(anyDocument(ids), async (document) => {
-        expect(validate(sandboxSchema, parse(document.query)), document.query).toEqual([])
+      fc.asyncProperty(anyDocument(ids).filter(isValid), async (document) => {
         await sameAnswer(document)
         if (isCompiled(document)) compiled++
       }),
@@ -542,7 +542,7 @@ describe('what is compiled', () => {
 
   test.each(Object.entries({ ...interpretedDocuments, ...mutations }))('is not %s', (_, documentFor) => {
     const document = documentFor(ids)
-    if (validate(sandboxSchema, parse(document.query)).length === 0) expect(isCompiled(document)).toBe(false)
+    if (isValid(document)) expect(isCompiled(document)).toBe(false)
   })
 
   test('a query that comes again, once', async () => {
@@ -573,6 +573,11 @@ async function executorsOf(compiling: Compiling, times: number): Promise<string[
   const request = { query: 'query($id:ID!){wallet(id:$id){id}}', operationName: null, variables: { id: '1' } }
   for (let i = 0; i < times; i++) await engine.run(request, {} as never)
   return seen
+}
+
+/** A few generated documents give one name to fields of two types. */
+function isValid({ query }: Document): boolean {
+  return validate(sandboxSchema, parse(query)).length === 0
 }
 
 function isCompiled({ query, operationName }: Document): boolean {

@@ -85,7 +85,7 @@ describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine)
       const { payouts } = await data('PayoutListPaginationQuery', { count: 2, cursor, filter: null })
       seen.push(...payouts.edges)
       cursor = payouts.pageInfo.hasNextPage ? payouts.pageInfo.endCursor : null
-    } while (cursor !== null)
+    } while (cursor !== null && seen.length < 10)
     expect(seen.map(({ node }) => node.amount)).toEqual(['3.00000000', '2.00000000', '1.00000000'])
   })
 

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/logger.ts'
 import { createServer } from '../../../src/server.ts'
 import type { App, AppOptions } from '../../support/app.ts'
@@ -12,9 +12,6 @@ export type Answered = {
   readonly errors: any[]
 }
 
-import { afterAll } from 'vitest'
-export const stats = { n: 0, http: 0, rest: 0, bytes: 0 }
-afterAll(() => { process.stderr.write(JSON.stringify(stats) + JSON.stringify(process.cpuUsage()) + '\n') })
 export type Ask = (query: string, variables?: object) => Promise<Answered>
 
 /**
@@ -31,14 +28,12 @@ export function asking(
 ): Ask {
   return async (query, variables = {}) => {
     const isStream = query.startsWith('subscription')
-    const c0 = process.cpuUsage()
     const { statusCode, body } = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': key, ...(isStream && { accept: 'text/event-stream' }) },
       payload: { query, variables },
     })
-    const c1 = process.cpuUsage()
     const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
     expect(statusCode, what).toBe(200)
     expect(body, what).not.toContain('INTERNAL')
@@ -46,18 +41,19 @@ export function asking(
     expect(canaries.filter((canary) => all.includes(canary), what)).toEqual([])
     const text = body.replace(/"requestId":"[^"]*"/g, '"requestId":""')
     const { data = null, errors = [] } = JSON.parse(isStream ? firstEvent(text) : text)
-    const c2 = process.cpuUsage(); stats.n++; stats.http += c1.user - c0.user; stats.rest += c2.user - c1.user; stats.bytes += body.length
     return { text, data, errors }
   }
 }
 
-/** Another server of the same service, such as one that compiles at once. */
+/** Another server of the same service, such as one that compiles at once; closed when the test ends. */
 export function serverLike(
   app: App,
   { compiling, service = app.service }: Pick<AppOptions, 'compiling'> & { service?: App['service'] },
 ) {
   const logger = createLogger('silent', { write: () => {} })
-  return createServer({ service, logger, rateLimit: null, ...(compiling && { compiling }) })
+  const server = createServer({ service, logger, rateLimit: null, ...(compiling && { compiling }) })
+  onTestFinished(() => server.close())
+  return server
 }
 
 function firstEvent(text: string): string {
