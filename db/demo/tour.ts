@@ -174,7 +174,7 @@ const quote = `# 3. Before paying. First a payout thought through: fee,
 # warning refuses nothing, but have somebody look before
 # you pay.
 #
-# Then what a form must ask for to register such an account.
+# Then what a form must ask for to register an account.
 #
 # Try next: an amount of "999999" in the variables below.
 # The answer is then an InsufficientFundsError, which is
@@ -433,8 +433,8 @@ const statement = `# 9. The statement of Ada's wallet: every movement of its
 # "npm run -s cli -- audit" recomputes all of it for all
 # wallets, at any time.
 #
-# Try next: (first: $lines, filter: { kind: DEPOSIT }). Then
-# write a tab of your own with the plus at the end of the
+# Try next: (first: $lines, filter: { kind: DEPOSIT }), and
+# then a tab of your own with the plus at the end of the
 # tabs: it has the key of the demo merchant already.
 
 query _9_Statement($walletId: ID!, $lines: Int!) {

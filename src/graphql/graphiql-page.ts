@@ -3,7 +3,16 @@ import { promisify } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql'
-import type { MadePage, Tab } from './graphiql.ts'
+
+/** The page in the encodings that it is sent in. `scriptHash` is that of its script, as a policy writes it. */
+export type MadePage = {
+  readonly encoded: { readonly br: Uint8Array; readonly gzip: Uint8Array }
+  readonly etag: string
+  readonly scriptHash: string
+}
+
+/** What the page itself reads of its tabs. */
+type Tabs = readonly { readonly variables?: string; readonly headers?: string }[]
 
 // The library that lets tabs be dragged leaves each of them shifted, unseen until it has the focus: it would jump from
 // under the mouse, and the first click on it would do nothing.
@@ -12,11 +21,11 @@ const corrections = '.graphiql-tab { transform: none !important }'
 // A thread of its own: the package is nine megabytes of source, which take half a second to load, render and hash.
 // The thread ends when the page is made, and its memory with it.
 if (parentPort) {
-  const made = await makePage(workerData as readonly Tab[])
+  const made = await makePage(workerData as Tabs)
   parentPort.postMessage(made)
 }
 
-async function makePage(tabs: readonly Tab[]): Promise<MadePage> {
+async function makePage(tabs: Tabs): Promise<MadePage> {
   const script = pageScript(tabs)
   const html = Buffer.from(pageHtml(script))
   const [br, gzipped] = await Promise.all([
@@ -50,14 +59,14 @@ function pageHtml(script: string): string {
 }
 
 /** All that the page runs, as one script, so that its policy can name it by its hash. */
-function pageScript(tabs: readonly Tab[]): string {
+function pageScript(tabs: Tabs): string {
   const options = {
     title: '<span style="white-space: nowrap">payout-gateway</span>',
     // The default is the mark of another project.
     logo: ' ',
     // A POST to the address of the page itself would have the browser forget the page (RFC 9111, 4.4).
     endpoint: '?graphiql',
-    defaultEditorToolsVisibility: 'variables',
+    defaultEditorToolsVisibility: tabs.some(({ variables }) => variables) ? 'variables' : 'headers',
     defaultTabs: tabs,
     ...(tabs[0]?.headers && { defaultHeaders: tabs[0].headers }),
   }

@@ -1,19 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { MadePage } from './graphiql-page.ts'
 
 /** A tab of GraphiQL: an operation that can be run as it is. */
 export type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
-
-/** The page in the encodings that it is sent in. `scriptHash` is that of its script, as a policy writes it. */
-export type MadePage = {
-  readonly encoded: Readonly<Record<Encoding, Uint8Array>>
-  readonly etag: string
-  readonly scriptHash: string
-}
-
-const encodings = ['br', 'gzip'] as const
-type Encoding = (typeof encodings)[number]
 
 /** GraphiQL, made when it is first asked for. */
 export type GraphiqlPage = () => Promise<MadePage>
@@ -22,10 +13,13 @@ export type GraphiqlPage = () => Promise<MadePage>
 const welcome: Tab = {
   query: `# Welcome to payout-gateway.
 #
-# Every request needs the API key of a merchant. Open "Headers" below this editor and put yours in the place of "…";
-# "npm run -s cli -- merchant create <name>" makes one. Then press the arrow in the circle at the lower left, which reads
-# the schema anew: from then on the editor completes what you type (Ctrl-Space), and the book at the upper left
-# explains every type.
+# Every request needs the API key of a merchant. Put yours
+# in the place of "your key" under "Headers", below;
+#   npm run -s cli -- merchant create <name>
+# makes one. Then press the circling arrows at the lower
+# left, which read the schema anew: from then on the editor
+# completes what you type (Ctrl-Space), and the book at the
+# upper left explains every type and field.
 
 query WhoAmI {
   merchant {
@@ -34,7 +28,7 @@ query WhoAmI {
   }
 }
 `,
-  headers: '{\n  "x-api-key": "…"\n}',
+  headers: '{\n  "x-api-key": "your key"\n}',
 }
 
 /**
@@ -77,7 +71,7 @@ export async function sendGraphiql(
     .header('cross-origin-resource-policy', 'same-origin')
   if (headers['if-none-match']?.includes(`"${etag}"`)) return reply.code(304).send()
   reply.type('text/html; charset=utf-8')
-  const encoding = encodings.find((each) => isAccepted(each, headers['accept-encoding']))
+  const encoding = (['br', 'gzip'] as const).find((each) => isAccepted(each, headers['accept-encoding']))
   // Who takes no encoding is no browser and seldom here, so for them nine megabytes are not kept.
   if (!encoding) return reply.send(createGunzip().end(encoded.gzip))
   return reply.header('content-encoding', encoding).send(encoded[encoding])
@@ -103,7 +97,7 @@ function policy(scriptHash: string): string {
   ].join('; ')
 }
 
-function isAccepted(encoding: Encoding, header: string | string[] | undefined): boolean {
+function isAccepted(encoding: string, header: string | string[] | undefined): boolean {
   return String(header ?? '')
     .split(',')
     .map((each) => each.trim().toLowerCase())

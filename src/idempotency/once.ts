@@ -71,11 +71,11 @@ function fingerprintOf(request: object): string {
 }
 
 /**
- * The memory of operations whose result is JSON.
+ * The memory of operations whose result is a JSON object.
  *
  * Keeping a key also removes a few whose time is over, so that no job has to.
  */
-export function keyMemory<Result>(context: Context, operation: string): Memory<Result> {
+export function keyMemory<Result extends object>(context: Context, operation: string): Memory<Result> {
   const { merchantId } = context
   const oldest = () => timestamp(context.now() - retentionMs)
   return {

@@ -17,10 +17,13 @@ export async function simulatePayout(context: Context, input: z.input<typeof Set
   requireSandbox(context)
   const request = parse(SettlePayoutInput, input)
   // When it was settled is enough to answer it again: the rest of a payout never changes.
-  const updatedAt = await once(context, {
+  const { updatedAt } = await once(context, {
     request,
-    memory: keyMemory<string>(context, 'simulatePayout'),
-    operation: async (tx) => (await settleWithin(tx, context, request)).updatedAt,
+    memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
+    operation: async (tx) => {
+      const { updatedAt } = await settleWithin(tx, context, request)
+      return { updatedAt }
+    },
   })
   return { ...(await getPayout(context, request)), status: request.status, updatedAt }
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
-import { everyEngine, startApp } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 
 const times = (count: number, part: (i: number) => string, between = ' ') =>
   Array.from({ length: count }, (_, i) => part(i)).join(between)
@@ -566,10 +566,10 @@ describe.each(everyEngine)('a document that is known on %s', (engine) => {
         expect((await post(app, JSON.stringify({ query: text.padEnd(9_990, '#') }))).statusCode).toBe(200)
       }
     }
-    await send(60)
+    await send(50)
     const before = heapMegabytes()
-    await send(240)
-    // All of them would take five times as much.
+    await send(100)
+    // All of them would take three times as much.
     expect(heapMegabytes() - before).toBeLessThan(12)
   })
 
@@ -580,6 +580,59 @@ describe.each(everyEngine)('a document that is known on %s', (engine) => {
     for (let i = 0; i < 80; i++) await post(app, JSON.stringify({ query: `{x${i}${' '.repeat(250_000)}}` }))
     // Their texts alone would take twenty.
     expect(heapMegabytes() - before).toBeLessThan(8)
+  })
+})
+
+describe.each(everyEngine)('streams on %s', (engine) => {
+  test('are a hundred for a merchant at most, whatever their form, and each that ends makes room', async () => {
+    const app = await startApp(engine)
+    const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
+    const payoutOf = async (key: string): Promise<string> => {
+      const wallet = { currency: 'USDC', description: 'Test', network: 'erc20' }
+      const { body: opened } = await app.rest('POST', '/api/wallets', { key, body: wallet })
+      const deposit = `mutation {simulateDeposit(input: {walletId: "${opened.data.id}", amount: "100"}) {__typename}}`
+      await app.graphql(deposit, {}, { key })
+      return (await app.rest('POST', '/api/payouts/banks', { key, body: payoutBody })).body.data.id
+    }
+    const mine = await payoutOf(app.merchant.apiKey)
+    const open = async (accept: string, key = app.merchant.apiKey, payoutId = mine) => {
+      const end = new AbortController()
+      const query = `subscription {payoutChanged(id: "${payoutId}") {status}}`
+      const answered = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json', accept },
+        body: JSON.stringify({ query }),
+        signal: end.signal,
+      })
+      return { answered, end: () => end.abort() }
+    }
+    const forms = [
+      'text/event-stream',
+      'Text/Event-Stream;q=0.9',
+      'text/*',
+      'multipart/mixed',
+      'application/json, multipart/*',
+    ]
+    const streams = await Promise.all(Array.from({ length: 250 }, (_, i) => open(forms[i % forms.length] ?? '')))
+    const statuses = Map.groupBy(streams, ({ answered }) => answered.status)
+    expect([...statuses].map(([status, { length }]) => [status, length]).sort()).toEqual([
+      [200, 100],
+      [429, 150],
+    ])
+    const [refused] = statuses.get(429) ?? []
+    expect(await refused?.answered.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] })
+    const { apiKey } = await app.otherMerchant()
+    const others = await open('text/event-stream', apiKey, await payoutOf(apiKey))
+    expect(others.answered.status).toBe(200)
+    // What is answered at once is no stream, even while there is no room for one.
+    expect(
+      (await app.graphql('{merchant {name}}', {}, { headers: { accept: 'text/event-stream, application/json' } }))
+        .status,
+    ).toBe(200)
+
+    statuses.get(200)?.[0]?.end()
+    await expect.poll(async () => (await open('text/event-stream')).answered.status).toBe(200)
+    for (const { end } of [...streams, others]) end()
   })
 })
 

@@ -87,7 +87,7 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
       expect(validate(schemaFor('sandbox'), parse(query))).toEqual([])
       expect(JSON.parse(headers)).toEqual({ 'x-api-key': demoApiKey })
       // What is longer than the editor is wide would be read by nobody.
-      expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 61)).toEqual([])
+      expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 59)).toEqual([])
     }
   })
 
