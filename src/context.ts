@@ -1,4 +1,5 @@
 import type { Database } from './database/database.ts'
+import { Refusal } from './errors.ts'
 import type { Clock } from './ids.ts'
 import { steadyClock, timestamp, uuidV7Source } from './ids.ts'
 
@@ -42,4 +43,13 @@ export function newRow(context: Context) {
   const id = context.newId()
   const createdAt = timestamp(context.now())
   return { merchantId: context.merchantId, id, createdAt, updatedAt: createdAt }
+}
+
+/**
+ * Stops what only invents money or outcomes: it must never meet a live merchant.
+ *
+ * @throws Refusal SANDBOX_ONLY
+ */
+export function requireSandbox({ mode }: Service): void {
+  if (mode !== 'sandbox') throw new Refusal('SANDBOX_ONLY', 'This exists in MODE=sandbox only.')
 }

@@ -68,3 +68,8 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
+
+/** Those of `texts` that are UUIDs: nothing is found by any other, and an engine may refuse to look for it. */
+export function uuidsAmong(texts: readonly string[]): string[] {
+  return texts.map(parseUuid).filter((id) => id !== null)
+}

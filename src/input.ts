@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import type { FieldFault, FieldFaultCode } from './errors.ts'
 import { invalidInput } from './errors.ts'
-import { parseUuid } from './ids.ts'
+import { parseUuid, timestamp } from './ids.ts'
 import { parseAmount } from './money/amount.ts'
 
 /** Longest text where the contract gives no other limit, in code points (ruling 21). */
 export const textLimit = 255
+
+// Years of four digits, in every offset: text of that form sorts as the moments do.
+const earliestTime = Date.parse('0001-01-01T00:00:00.000Z')
+const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Reads an operation's input, or refuses it with every faulty field at once.
@@ -29,13 +33,25 @@ export function faultsOf(schema: z.ZodType, input: unknown): FieldFault[] {
   return schema.safeParse(input, { reportInput: true }).error?.issues.map(fieldFault) ?? []
 }
 
+/**
+ * What a text may be, for those who ask before they send it: `maxLength` in code points, and `pattern` as the source of a
+ * regular expression with the flag `u` or `v`. Together they take the texts that the schema takes, and no others.
+ */
+export type TextRule = { readonly maxLength: number; readonly pattern: string }
+
+/** The rule of each schema of text, under the schema itself. */
+export const textRules = z.registry<TextRule>()
+
 /** Text as ruling 21 has it: trimmed, NFC, not empty, of at most `limit` code points, without control characters. */
 export const text = (limit = textLimit) =>
-  z.string().transform((value, context) => {
-    const cleaned = clean(value, limit)
-    if (cleaned === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
-    return checkText(cleaned, limit, context)
-  })
+  z
+    .string()
+    .transform((value, context) => {
+      const cleaned = clean(value, limit)
+      if (cleaned === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
+      return checkText(cleaned, limit, context)
+    })
+    .register(textRules, { maxLength: limit, pattern: required(words) })
 
 /** Text that may be absent, null or empty, all of which mean `null` (ruling 20). */
 export const optionalText = (limit = textLimit) =>
@@ -46,13 +62,29 @@ export const optionalText = (limit = textLimit) =>
       const cleaned = clean(value ?? '', limit)
       return cleaned === '' ? null : checkText(cleaned, limit, context)
     })
+    .register(textRules, { maxLength: limit, pattern: orEmpty(words) })
 
 /** An identifier such as an account number: letters, digits and `. / _ -` and spaces, at most 64 (ruling 23). */
-export const identifier = () => text(64).transform(checkIdentifier)
+export const identifier = () =>
+  text(64)
+    .transform(checkIdentifier)
+    .register(textRules, { maxLength: 64, pattern: required(identifierWords) })
 
 /** The same where it may be absent. */
 export const optionalIdentifier = () =>
-  optionalText(64).transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
+  optionalText(64)
+    .transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
+    .register(textRules, { maxLength: 64, pattern: orEmpty(identifierWords) })
+
+/** Text of printable ASCII without spaces, such as an address on a network. */
+export const asciiWord = (limit: number) =>
+  text(limit)
+    .transform((value, context) =>
+      /^[\x21-\x7e]+$/.test(value)
+        ? value
+        : refuse(context, 'INVALID_FORMAT', 'must contain only printable ASCII characters, without spaces'),
+    )
+    .register(textRules, { maxLength: limit, pattern: required(String.raw`[!-~\u037e\u1fef\u212a]+`) })
 
 /** One of a list of values, exactly as written there. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
@@ -60,6 +92,18 @@ export const oneOf = <const Values extends readonly string[]>(values: Values) =>
 /** A UUID in either case. */
 export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID'))
+
+/** The id of what an operation is about, in lower case; what is no id stays as it is, and nothing is found by it (ruling 5). */
+export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
+
+/** A moment in ISO 8601 with its offset, as it is stored: UTC, with milliseconds, the next one where it lies between two. */
+export const instant = () =>
+  z.iso.datetime({ offset: true }).transform((value, context) => {
+    const isBetween = /\.\d{3}\d*[1-9]/.test(value)
+    const time = Date.parse(value) + (isBetween ? 1 : 0)
+    if (Number.isNaN(time)) return refuse(context, 'INVALID_FORMAT', 'must be a date and time')
+    return timestamp(Math.min(Math.max(time, earliestTime), latestTime))
+  })
 
 /** An amount above zero in the form of ruling 36, read exactly. */
 export const positiveAmount = () =>
@@ -78,11 +122,26 @@ export const positiveAmount = () =>
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
+/** The fields by which every operation on a list says when its rows were created: from a moment on, and before another. */
+export const createdFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
+
 /** A positive integer written in plain decimal digits, or given as a number (ruling 15). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
 /** A page size from 1 to 100 (contract, section 8). */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
+
+/** The parsed values of those fields that the caller sent, by name: what an update changes. */
+export function sentFields<Parsed extends object>(input: object, parsed: Parsed): Partial<Parsed> {
+  const given = input as Record<string, unknown>
+  return Object.fromEntries(Object.entries(parsed).filter(([name]) => given[name] !== undefined)) as Partial<Parsed>
+}
+
+/** What is wrong with an idempotency key that a caller gave under the name `field`, if anything (ruling 22). */
+export function idempotencyKeyFaults(field: string, key: string): FieldFault[] {
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return []
+  return [{ field, code: 'INVALID_FORMAT', message: 'must be 1 to 255 printable ASCII characters' }]
+}
 
 /** Records a fault of the field under transformation. */
 export function refuse(context: z.RefinementCtx, code: FieldFaultCode, message: string): never {
@@ -97,6 +156,14 @@ export function notOneOf(field: string, allowed: readonly string[]): FieldFault 
 
 // Control characters, bidirectional overrides and lone surrogates can hide what a text says, or break an engine.
 const forbiddenText = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
+
+// Patterns are of what callers send: spaces around it are trimmed, and NFC makes ASCII of U+037E, U+1FEF and U+212A. A run
+// of spaces can be matched in one way only, so that no text takes a pattern long.
+const visible = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
+const words = String.raw`${visible}(?:(?:(?!\p{Cc})\s)+${visible})*`
+const identifierWords = String.raw`[\w.\/\-\u212a]+(?: +[\w.\/\-\u212a]+)*`
+const required = (pattern: string) => String.raw`^\s*${pattern}\s*$`
+const orEmpty = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
  * Trimmed and in NFC. That form takes quadratic time to find for adversarial text, so what can't come out short enough is

@@ -1,4 +1,5 @@
 import { demoApiKey, seedDemo } from '../db/demo/demo.ts'
+import { tourTabs } from '../db/demo/tour.ts'
 import type { Config } from './config.ts'
 import { readConfig } from './config.ts'
 import type { Service } from './context.ts'
@@ -27,7 +28,12 @@ async function main(): Promise<void> {
   const service = createService({ db, mode: config.mode })
   await claimMode(service)
   const hasDemo = await prepareDemo(service)
-  const app = createServer({ service, logger, rateLimit: config.rateLimit })
+  const app = createServer({
+    service,
+    logger,
+    rateLimit: config.rateLimit,
+    ...(hasDemo && { tabs: () => tourTabs(service) }),
+  })
   const address = await app.listen({ host: config.host, port: config.port })
   process.stderr.write(greeting(config, address, hasDemo))
   logger.info({ address, mode: config.mode }, 'ready')
@@ -58,12 +64,13 @@ function greeting({ mode, databaseUrl }: Config, address: string, hasDemo: boole
   const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
     `payout-gateway is ready (${mode}, ${place})`,
-    `  REST    ${address}/api`,
-    `  Health  ${address}/readyz`,
+    `  REST     ${address}/api`,
+    `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
+    `  Health   ${address}/readyz`,
   ]
   if (hasDemo) {
     lines.push(
-      `  Demo    x-api-key: ${demoApiKey}`,
+      `  Demo     x-api-key: ${demoApiKey}`,
       '',
       'Try:',
       `  curl -s ${address}/api/customers -H 'x-api-key: ${demoApiKey}'`,

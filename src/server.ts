@@ -1,21 +1,27 @@
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Service } from './context.ts'
-import type { ErrorCode } from './errors.ts'
 import { Refusal, unavailable } from './errors.ts'
+import type { Compiling } from './graphql/engine.ts'
+import type { Tab } from './graphql/graphiql.ts'
+import { graphiqlPage } from './graphql/graphiql.ts'
+import { addGraphqlRoute } from './graphql/server.ts'
+import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
+import { statusOfCode } from './http-status.ts'
 import { rateLimiter } from './rate-limit.ts'
-import { failureBody, statusOfCode } from './rest/errors.ts'
+import { failureBody } from './rest/errors.ts'
 import { addRestRoutes, sendFailure } from './rest/server.ts'
-
-/** The largest body that is read (ruling 6). */
-const bodyLimitBytes = 256 * 1024
 
 /** What the HTTP host takes: `rateLimit` in requests a second and merchant, `null` for none. */
 export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger
   readonly rateLimit: number | null
+  /** What GraphiQL opens with, in the sandbox. */
+  readonly tabs?: () => Promise<readonly Tab[]>
+  /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
+  readonly compiling?: Compiling
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
   readonly elapsed?: () => number
 }
@@ -25,6 +31,8 @@ export function createServer({
   service,
   logger,
   rateLimit,
+  tabs = async () => [],
+  compiling = 'again',
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
   const app = fastify({
@@ -72,8 +80,13 @@ export function createServer({
   app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
 
   addHealth(app, service)
+  const limiter = rateLimit === null ? null : rateLimiter(rateLimit, elapsed)
   app.register(async (scope) => {
-    addRestRoutes(scope, service, rateLimit === null ? null : rateLimiter(rateLimit, elapsed))
+    addRestRoutes(scope, service, limiter)
+  })
+  app.register(async (scope) => {
+    const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
+    addGraphqlRoute(scope, { service, limiter, graphiql, compiling })
   })
   return app
 }
@@ -91,36 +104,6 @@ function addHealth(app: FastifyInstance, service: Service): void {
     })
     return { status: 'ok' }
   })
-}
-
-/** The refusal of anything that was thrown: a fault of ours is logged and says nothing (ruling 9). */
-function refusalOf(error: unknown, { log, raw }: FastifyRequest): Refusal {
-  if (error instanceof Refusal) {
-    if (error.code === 'UNAVAILABLE') log.error({ err: error.cause ?? error }, 'the store did not take a request')
-    return error
-  }
-  const { code: hostCode, statusCode = 500 } = error as { code?: string; statusCode?: number }
-  const code = codeOfHostError[String(hostCode)] ?? (statusCode < 500 ? 'MALFORMED_REQUEST' : undefined)
-  if (code) return new Refusal(code, sentenceOfHostError[code] ?? 'The request is malformed.')
-  if (raw.destroyed && hostCode === 'ECONNRESET') {
-    return new Refusal('MALFORMED_REQUEST', 'The connection ended in the middle of the body.')
-  }
-  log.error({ err: error }, 'a request failed')
-  return new Refusal('INTERNAL', 'The service failed. The request id names the entry in its log.')
-}
-
-const codeOfHostError: Record<string, ErrorCode> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_REQUEST',
-  FST_ERR_BAD_URL: 'ENDPOINT_NOT_FOUND',
-}
-
-const sentenceOfHostError: Partial<Record<ErrorCode, string>> = {
-  PAYLOAD_TOO_LARGE: `A body may have at most ${bodyLimitBytes} bytes.`,
-  UNSUPPORTED_MEDIA_TYPE: 'A body must be application/json.',
-  MALFORMED_REQUEST: 'This is not a valid HTTP request.',
-  ENDPOINT_NOT_FOUND: 'There is no such endpoint.',
 }
 
 /** A caller's own request id, if it is 1 to 128 printable ASCII characters (ruling 11). */

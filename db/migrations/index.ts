@@ -15,6 +15,9 @@ import { payoutMethods } from './0013-payout-methods.ts'
 import { payouts } from './0014-payouts.ts'
 import { payoutEvents } from './0015-payout-events.ts'
 import { installation } from './0016-installation.ts'
+import { listFilters } from './0017-list-filters.ts'
+import { transferCauses } from './0018-transfer-causes.ts'
+import { payoutsPayoutMethod } from './0019-payouts-payout-method.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +37,7 @@ export const migrations: readonly Migration[] = [
   payouts,
   payoutEvents,
   installation,
+  listFilters,
+  transferCauses,
+  payoutsPayoutMethod,
 ]

@@ -62,7 +62,10 @@ export async function createCustomer(context: Context, input: z.input<typeof Cre
   })
 }
 
-function missingNames(input: z.input<typeof CreateCustomerInput>): FieldFault[] {
+type Names = Pick<z.input<typeof CreateCustomerInput>, 'customerType' | 'firstName' | 'lastName' | 'businessName'>
+
+/** The faults of a customer without the names that its type needs. */
+export function missingNames(input: Names): FieldFault[] {
   const needed = input.customerType === 'business' ? (['businessName'] as const) : (['firstName', 'lastName'] as const)
   return needed
     .filter((field) => !input[field]?.toString().trim())

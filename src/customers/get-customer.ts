@@ -35,6 +35,19 @@ export async function findActiveCustomer(
   return requireActive(customer)
 }
 
+/**
+ * The same where nothing is made, so that nothing need be held.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
+ */
+export async function requireActiveCustomer(
+  db: Reader,
+  context: Context,
+  customerId: string | null,
+): Promise<Customer | null> {
+  return customerId === null ? null : requireActive(await findCustomer(db, context, customerId))
+}
+
 /** @throws Refusal CUSTOMER_CLOSED */
 export function requireActive(customer: Customer): Customer {
   if (customer.status === 'active') return customer

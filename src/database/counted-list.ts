@@ -3,7 +3,7 @@ import type { Page } from '../page.ts'
 import { offsetOf } from '../page.ts'
 import type { Database } from './database.ts'
 import type { Params, Reader, Tx } from './query.ts'
-import { from, into, query, queryOne, statement } from './query.ts'
+import { from, into, list, query, queryOne, statement } from './query.ts'
 
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
@@ -163,3 +163,13 @@ function blocksBetween(p: Blocks) {
     .where('block', '<=', p.last)
     .limit(p.limit)
 }
+
+/** How many rows each of these lists has; a list that never had any is not there. */
+export const countsOfLists = query((p: Params<{ merchantId: string; lists: readonly string[] }>) =>
+  from('listCounts')
+    .select(['list', 'rowCount'])
+    .where('merchantId', '=', p.merchantId)
+    .where('list', 'in', list(p.lists))
+    .where('blockSize', '=', wholeList)
+    .where('block', '=', 0),
+)

@@ -29,4 +29,12 @@ export type MigrationDialect = {
   ) => CreateTableBuilder<Table, Column>
   /** Forbids to change or delete rows of `table`. */
   readonly appendOnly: (table: string) => readonly Compilable[]
+  /** Takes back what `appendOnly` forbade, for a migration that fills a new column of old rows and then forbids it again. */
+  readonly changeable: (table: string) => readonly Compilable[]
+  /**
+   * Tells the engine's planner how many rows of a large table share the first columns of an index: the first, the first
+   * two, and so on. `byIndex` names an index without its table, `key` the primary key. Nothing where the engine finds out
+   * by itself.
+   */
+  readonly expectRows: (table: string, byIndex: Readonly<Record<string, readonly number[]>>) => readonly Compilable[]
 }

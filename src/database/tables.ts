@@ -92,6 +92,8 @@ export const tables = {
     kind: text<'deposit' | 'payout' | 'payout_completed' | 'payout_failed' | 'payout_returned'>(),
     assetCode: text(),
     createdAt: timestamp(),
+    payoutId: nullable(uuid()),
+    reference: nullable(text()),
   },
   entries: {
     merchantId: uuid(),
@@ -227,6 +229,7 @@ export const tables = {
     fiatReferenceId: nullable(text()),
     createdAt: timestamp(),
     updatedAt: timestamp(),
+    payoutMethodId: nullable(uuid()),
   },
   payoutEvents: {
     merchantId: uuid(),

@@ -6,7 +6,7 @@ import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
 import { clearingAccountId } from '../ledger/account.ts'
-import type { Leg, TransferKind } from '../ledger/post-transfer.ts'
+import type { ClearingRequest } from '../ledger/post-transfer.ts'
 import { recordTransfer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
@@ -104,16 +104,16 @@ async function writePayout(
 
   const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
   const fees = { accountId: clearingAccountId('fees', assetCode), amount: fee }
-  const transferId = await write(
-    tx,
-    context,
-    book,
-    'payout',
-    [{ accountId: book.id, amount: total }],
-    [inTransit, fees],
-  )
-  const { firstName, lastName } = personName(random)
   const row = newRow(context)
+  const cause = { payoutId: row.id }
+  const paying = { accountId: book.id, amount: total }
+  const transferId = await write(tx, context, book, {
+    kind: 'payout',
+    debits: [paying],
+    credits: [inTransit, fees],
+    cause,
+  })
+  const { firstName, lastName } = personName(random)
   const settlement = random.chance(0.97) ? random.pick(outcomes) : null
   await insertPayout(tx, {
     ...row,
@@ -144,15 +144,20 @@ async function writePayout(
     network: null,
     address: null,
     fiatReferenceId: null,
+    payoutMethodId: null,
   })
   if (settlement === null) return
 
   const later = atOneMoment(service)
   const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
-  const settlementId =
+  const settlementId = await write(
+    tx,
+    later,
+    book,
     settlement === 'COMPLETED'
-      ? await write(tx, later, book, 'payout_completed', [inTransit], [settled])
-      : await write(tx, later, book, 'payout_failed', [inTransit, fees], [{ accountId: book.id, amount: total }])
+      ? { kind: 'payout_completed', debits: [inTransit], credits: [settled], cause }
+      : { kind: 'payout_failed', debits: [inTransit, fees], credits: [paying], cause },
+  )
   const createdAt = timestamp(later.now())
   const event = { merchantId, payoutId: row.id, status: settlement, cause: null, transferId: settlementId, createdAt }
   await insertPayoutEvent(tx, event)
@@ -165,10 +170,14 @@ function atOneMoment(context: Context): Context {
 
 async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount): Promise<void> {
   const { merchantId } = context
-  const debits = [{ accountId: clearingAccountId('deposits', book.currency), amount }]
-  const transferId = await write(tx, context, book, 'deposit', debits, [{ accountId: book.id, amount }])
+  const reference = `fill ${context.newId()}`
+  const transferId = await write(tx, context, book, {
+    kind: 'deposit',
+    debits: [{ accountId: clearingAccountId('deposits', book.currency), amount }],
+    credits: [{ accountId: book.id, amount }],
+    cause: { reference },
+  })
   const createdAt = timestamp(context.now())
-  const reference = `fill ${transferId}`
   await insertDeposit(tx, {
     merchantId,
     reference,
@@ -185,17 +194,15 @@ async function write(
   tx: Tx,
   context: Context,
   book: Book,
-  kind: TransferKind,
-  debits: readonly Leg[],
-  credits: readonly Leg[],
+  movement: Omit<ClearingRequest, 'assetCode'>,
 ): Promise<string> {
-  const debit = debits.find(({ accountId }) => accountId === book.id)
-  const credit = credits.find(({ accountId }) => accountId === book.id)
+  const debit = movement.debits.find(({ accountId }) => accountId === book.id)
+  const credit = movement.credits.find(({ accountId }) => accountId === book.id)
   if (debit || credit) {
     book.balance += (credit?.amount ?? 0n) - (debit?.amount ?? 0n)
     book.entryCount++
   }
   const place = { sequence: book.entryCount, balanceAfter: book.balance }
-  const transfer = { kind, assetCode: book.currency, debits, credits }
+  const transfer = { ...movement, assetCode: book.currency }
   return recordTransfer(tx, context, transfer, debit || credit ? { walletId: book.id, place } : null)
 }

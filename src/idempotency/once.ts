@@ -69,21 +69,25 @@ function outcomeOf<Found>(finding: Promise<Found>): Promise<() => Promise<Found>
 
 /**
  * A key of a payout is remembered for ever, so the fingerprint of a request must never change: fields are taken by name,
- * not in their order, and absent ones are left out, because a later version may move some and add others.
+ * not in their order, and absent ones are left out, because a later version may move some and add others. Within a field
+ * that holds others `null` counts: an update to `null` clears what is left alone where nothing is sent.
  */
 function fingerprintOf(request: object): string {
-  const given = Object.entries(request).filter(([, value]) => value !== null)
-  const byName = Object.fromEntries(given.sort(([one], [other]) => (one < other ? -1 : 1)))
-  const text = JSON.stringify(byName, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
+  const text = JSON.stringify(given, (_, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString()
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value
+  })
   return hash('sha256', text, 'base64url')
 }
 
 /**
- * The memory of operations whose result is JSON.
+ * The memory of operations whose result is a JSON object.
  *
  * Keeping a key also removes a few whose time is over, so that no job has to.
  */
-export function keyMemory<Result>(context: Context, operation: string): Memory<Result> {
+export function keyMemory<Result extends object>(context: Context, operation: string): Memory<Result> {
   const { merchantId } = context
   const oldest = () => timestamp(context.now() - retentionMs)
   return {

@@ -1,22 +1,25 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../database/query.ts'
-import type { RowOf } from '../database/tables.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount, maxAmount } from '../money/amount.ts'
+import type { TransferKind } from './entry.ts'
 import { creditWalletAccount, debitWalletAccount, insertEntry, insertTransfer } from './repository.ts'
 
-export type TransferKind = RowOf<'transfers'>['kind']
+/** Why a transfer was made: for a payout, or under the reference of a deposit. */
+export type Cause = { readonly payoutId: string } | { readonly reference: string }
 
 /** One side of a transfer: how much of its asset an account gives (debit) or gets (credit). */
 export type Leg = { readonly accountId: string; readonly amount: Amount }
 
-type ClearingRequest = {
+/** What a transfer is made of: its legs balance, and `cause` says what it was made for. */
+export type ClearingRequest = {
   readonly kind: TransferKind
   readonly assetCode: string
   readonly debits: readonly Leg[]
   readonly credits: readonly Leg[]
+  readonly cause?: Cause
 }
 
 type Request = ClearingRequest & {
@@ -104,12 +107,15 @@ async function moveWalletBalance(
 export async function recordTransfer(
   tx: Tx,
   context: Context,
-  { kind, assetCode, debits, credits }: ClearingRequest,
+  { kind, assetCode, debits, credits, cause }: ClearingRequest,
   wallet: { walletId: string; place: Place } | null,
 ): Promise<string> {
   const { merchantId } = context
   const transferId = context.newId()
-  await insertTransfer(tx, { merchantId, id: transferId, kind, assetCode, createdAt: timestamp(context.now()) })
+  const payoutId = cause && 'payoutId' in cause ? cause.payoutId : null
+  const reference = cause && 'reference' in cause ? cause.reference : null
+  const createdAt = timestamp(context.now())
+  await insertTransfer(tx, { merchantId, id: transferId, kind, assetCode, createdAt, payoutId, reference })
   let line = 0
   for (const direction of ['debit', 'credit'] as const) {
     for (const { accountId, amount } of direction === 'debit' ? debits : credits) {

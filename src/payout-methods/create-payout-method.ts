@@ -9,7 +9,17 @@ import type { Tx } from '../database/query.ts'
 import { nextInSequence } from '../database/sequence.ts'
 import type { NewRowOf } from '../database/tables.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { identifier, oneOf, optional, optionalIdentifier, optionalText, parse, refuse, text, uuid } from '../input.ts'
+import {
+  asciiWord,
+  identifier,
+  oneOf,
+  optional,
+  optionalIdentifier,
+  optionalText,
+  parse,
+  text,
+  uuid,
+} from '../input.ts'
 import type { Network } from '../networks/network.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
@@ -33,11 +43,7 @@ export const CreateBankPayoutMethodInput = z.object({
 
 export const CreateWalletPayoutMethodInput = z.object({
   type: oneOf(['WALLET']),
-  walletAddress: text(128).transform((address, context) =>
-    /^[\x21-\x7e]+$/.test(address)
-      ? address
-      : refuse(context, 'INVALID_FORMAT', 'must contain only printable ASCII characters, without spaces'),
-  ),
+  walletAddress: asciiWord(128),
   network: z.string().min(1),
   currency: text(),
   customerId: optional(uuid()),

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { optional, parse, uuid } from '../input.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
+import { lookupId, optional, parse, uuid } from '../input.ts'
 import { countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
-export const DeletePayoutMethodInput = z.object({ payoutMethodId: z.string(), customerId: optional(uuid()) })
+export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optional(uuid()) })
 
 /**
  * Deletes a payout method of either type for good (contract 4.7); payouts made with its details keep them.
@@ -15,17 +16,21 @@ export const DeletePayoutMethodInput = z.object({ payoutMethodId: z.string(), cu
  * A closed customer's can be deleted too (ruling 35).
  *
  * @returns the method as it was
- * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
 export async function deletePayoutMethod(
   context: Context,
   input: z.input<typeof DeletePayoutMethodInput>,
 ): Promise<PayoutMethod> {
   const request = parse(DeletePayoutMethodInput, input)
-  return context.db.write(async (tx) => {
-    const method = await findOwnedPayoutMethod(tx, context, request)
-    if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
-    await countMethod(tx, method, -1)
-    return method
+  return once(context, {
+    request,
+    memory: keyMemory<PayoutMethod>(context, 'deletePayoutMethod'),
+    operation: async (tx) => {
+      const method = await findOwnedPayoutMethod(tx, context, request)
+      if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
+      await countMethod(tx, method, -1)
+      return method
+    },
   })
 }

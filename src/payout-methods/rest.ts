@@ -1,4 +1,7 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import type { OwnerFilter } from '../customers/owner.ts'
+import { parseUuid } from '../ids.ts'
+import { parse, refuse } from '../input.ts'
 import type { WireNames } from '../rest/route.ts'
 import { get, pagination, post, put, remove } from '../rest/route.ts'
 import {
@@ -12,7 +15,20 @@ import { ListPayoutMethodsInput, listPayoutMethods } from './list-payout-methods
 import type { BankPayoutMethod, PayoutMethod, WalletPayoutMethod } from './payout-method.ts'
 import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
-const listNames: WireNames<z.input<typeof ListPayoutMethodsInput>> = {
+// The query spells an owner as text: absent or empty for all, `null` for the merchant's own, else a customer (ruling 18).
+const ListQuery = ListPayoutMethodsInput.extend({
+  owner: z
+    .unknown()
+    .optional()
+    .transform((value, context): OwnerFilter => {
+      if (value === undefined || value === '') return 'any'
+      if (value === null || value === 'null') return 'merchant'
+      const customerId = parseUuid(value)
+      return customerId ? { customerId } : refuse(context, 'INVALID_FORMAT', 'must be a UUID, or null for the merchant')
+    }),
+})
+
+const listNames: WireNames<z.input<typeof ListQuery>> = {
   owner: 'customer_id',
   type: 'type',
   currency: 'currency',
@@ -54,8 +70,8 @@ const deleteNames: WireNames<z.input<typeof DeletePayoutMethodInput>> = {
 }
 
 export const payoutMethodRoutes = [
-  get('/api/payout/methods', ListPayoutMethodsInput, listNames, async (context, input) => {
-    const page = await listPayoutMethods(context, input)
+  get('/api/payout/methods', ListQuery, listNames, async (context, input) => {
+    const page = await listPayoutMethods(context, parse(ListQuery, input))
     const numbers = pagination(page)
     return {
       message: 'Payout methods retrieved successfully',

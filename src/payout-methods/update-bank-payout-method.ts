@@ -4,8 +4,9 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
-import { optional, optionalIdentifier, parse, text, uuid } from '../input.ts'
+import { lookupId, optional, optionalIdentifier, parse, sentFields, text, uuid } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput, countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
@@ -16,7 +17,7 @@ const { type, accountName, accountNumber, bankName, bankCode } = CreateBankPayou
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
 export const UpdateBankPayoutMethodInput = z.object({
-  payoutMethodId: z.string(),
+  payoutMethodId: lookupId(),
   customerId: optional(uuid()),
   type: type.optional(),
   accountName: accountName.optional(),
@@ -34,8 +35,8 @@ export const UpdateBankPayoutMethodInput = z.object({
  * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26).
  *
  * @param input `customerId` says whose method it is and never moves it
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (also for a wallet method),
- *   CUSTOMER_CLOSED
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (also for
+ *   a wallet method), CUSTOMER_CLOSED
  */
 export async function updateBankPayoutMethod(
   context: Context,
@@ -47,28 +48,25 @@ export async function updateBankPayoutMethod(
     input,
     assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
   )
-  return context.db.write(async (tx) => {
-    const method = await findOwnedPayoutMethod(tx, context, request)
-    if (method.type !== 'BANK') throw notFound('Payout method')
-    await findActiveCustomer(tx, context, method.customerId)
+  const { payoutMethodId, customerId, type: _, ...parsed } = request
+  const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
+  return once(context, {
+    request: { payoutMethodId, customerId, changes },
+    memory: keyMemory<BankPayoutMethod>(context, 'updateBankPayoutMethod'),
+    operation: async (tx) => {
+      const method = await findOwnedPayoutMethod(tx, context, request)
+      if (method.type !== 'BANK') throw notFound('Payout method')
+      await findActiveCustomer(tx, context, method.customerId)
 
-    const merged = { ...method, ...changesOf(input, request) }
-    if (JSON.stringify(merged) === JSON.stringify(method)) return method
-    const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timestamp(context.now()) }
-    await updateBankDetails(tx, updated)
-    if (updated.currency !== method.currency) {
-      await countMethod(tx, method, -1)
-      await countMethod(tx, updated, 1)
-    }
-    return updated
+      const merged = { ...method, ...changes }
+      if (JSON.stringify(merged) === JSON.stringify(method)) return method
+      const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timestamp(context.now()) }
+      await updateBankDetails(tx, updated)
+      if (updated.currency !== method.currency) {
+        await countMethod(tx, method, -1)
+        await countMethod(tx, updated, 1)
+      }
+      return updated
+    },
   })
-}
-
-/** The parsed values of those fields that the caller sent. */
-function changesOf(
-  input: z.input<typeof UpdateBankPayoutMethodInput>,
-  request: z.output<typeof UpdateBankPayoutMethodInput>,
-): Partial<BankPayoutMethod> {
-  const { payoutMethodId: _, customerId: __, type: ___, ...changes } = request
-  return Object.fromEntries(Object.entries(changes).filter(([name]) => input[name as keyof typeof input] !== undefined))
 }

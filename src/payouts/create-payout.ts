@@ -9,34 +9,52 @@ import type { FieldFault } from '../errors.ts'
 import { allInOrder, Refusal } from '../errors.ts'
 import type { Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
-import { identifier, notOneOf, oneOf, optional, optionalText, parse, positiveAmount, text, uuid } from '../input.ts'
+import {
+  identifier,
+  notOneOf,
+  oneOf,
+  optional,
+  optionalIdentifier,
+  optionalText,
+  parse,
+  positiveAmount,
+  text,
+  uuid,
+} from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
-import { oldestWalletWith } from '../wallets/repository.ts'
 import type { Payout } from './payout.ts'
 import {
-  corridors,
+  corridorTo,
   paymentPurposes,
   payoutAssetCodes,
+  railOf,
   recipientCountries,
   recipientCurrencies,
   transferTypes,
 } from './payout.ts'
-import { findPayingWallet, quotePayout } from './quote.ts'
+import type { BankDetails } from './prepare-payout.ts'
+import { findPayoutFacts, preparePayout } from './prepare-payout.ts'
 import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
+/**
+ * Every field of a payout. Whom to pay is said in one of two ways: by `payoutMethodId`, or by the six fields that are
+ * what such a method stands for, which are required then.
+ */
 export const CreatePayoutInput = z.object({
   customerId: optional(uuid()),
+  walletId: optional(uuid()),
+  payoutMethodId: optional(uuid()),
   assetCode: oneOf(payoutAssetCodes),
-  accountNumber: identifier(),
-  bankName: text(),
-  bankCode: identifier(),
+  accountNumber: optionalIdentifier(),
+  bankName: optionalText(),
+  bankCode: optionalIdentifier(),
   amount: positiveAmount(),
-  recipientName: text(),
-  recipientCurrency: oneOf(recipientCurrencies),
-  recipientCountry: oneOf(recipientCountries),
+  recipientName: optionalText(),
+  recipientCurrency: optional(oneOf(recipientCurrencies)),
+  recipientCountry: optional(oneOf(recipientCountries)),
   // The contract's field list requires it and its sample omits it: absent means OTHER (ruling 40).
   paymentPurpose: optional(oneOf(paymentPurposes)).transform((purpose) => purpose ?? 'OTHER'),
   narration: optionalText(),
@@ -44,7 +62,37 @@ export const CreatePayoutInput = z.object({
   transferType: optional(oneOf(transferTypes)),
 })
 
-type Request = z.output<typeof CreatePayoutInput>
+/** A payout as the contract's endpoint takes it (4.8): it names neither the wallet nor a method. */
+export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMethodId: true }).extend({
+  accountNumber: identifier(),
+  bankName: text(),
+  bankCode: identifier(),
+  recipientName: text(),
+  recipientCurrency: oneOf(recipientCurrencies),
+  recipientCountry: oneOf(recipientCountries),
+})
+
+const DetailedPayoutInput = BankPayoutInput.extend({ walletId: CreatePayoutInput.shape.walletId })
+
+const recipientFields = [
+  'accountNumber',
+  'bankName',
+  'bankCode',
+  'recipientName',
+  'recipientCurrency',
+  'recipientCountry',
+] as const
+
+const MethodPayoutInput = CreatePayoutInput.omit({
+  accountNumber: true,
+  bankName: true,
+  bankCode: true,
+  recipientName: true,
+  recipientCurrency: true,
+  recipientCountry: true,
+}).extend({ payoutMethodId: uuid() })
+
+type Input = z.input<typeof CreatePayoutInput>
 
 /**
  * Withdraws `amount` of a stablecoin to a bank account (contract 4.8).
@@ -52,37 +100,38 @@ type Request = z.output<typeof CreatePayoutInput>
  * Amount and fee leave the paying wallet in the transaction that records the payout, so neither exists without the
  * other.
  *
- * @param input `amount` in units of `assetCode`, net of the fee; without `customerId` the merchant's wallet pays
+ * @param input `amount` in units of `assetCode`, net of the fee; without `customerId` the merchant's wallet pays, and
+ *   without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED, RATE_UNAVAILABLE, WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE,
+ *   RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function createPayout(context: Context, input: z.input<typeof CreatePayoutInput>): Promise<Payout> {
-  const request = parse(CreatePayoutInput, input, corridorFault(input))
-  const { merchantId } = context
+export async function createPayout(context: Context, input: Input): Promise<Payout> {
+  const request = parsePayout(input)
   const { assetCode, amount } = request
-  const ownerId = request.customerId ?? merchantId
 
   // What can be asked for at once is: on a server each wait is a round trip.
   return once(context, {
     request,
     memory: payoutMemory(context),
-    find: (tx) =>
-      allInOrder([
-        findActiveCustomer(tx, context, request.customerId),
-        quotePayout(tx, context, request),
-        oldestWalletWith(tx, { merchantId, ownerId, currency: assetCode, balance: amount }),
-      ]),
-    operation: async (tx, idempotency, [, { total, ...priced }, likely]) => {
-      const wallet = await findPayingWallet(tx, context, { ownerId, assetCode, total, likely })
+    find: (tx) => findPayoutFacts<BankDetails>(tx, context, request, findActiveCustomer(tx, context, request.customerId)),
+    operation: async (tx, idempotency, facts) => {
+      const { recipient, method, price, wallet } = await preparePayout(tx, context, request, facts)
+      const { total: _, ...priced } = price
+      const row = newRow(context)
       const [transfer, sequence] = await allInOrder([
-        payFrom(tx, context, wallet.id, { assetCode, amount, fee: priced.fee ?? 0n }),
-        nextInSequence(tx, merchantId, 'payouts'),
+        payFrom(tx, context, { payoutId: row.id, walletId: wallet.id, assetCode, amount, fee: price.fee ?? 0n }),
+        nextInSequence(tx, context.merchantId, 'payouts'),
       ])
       return recordPayout(tx, context, {
+        ...row,
         ...request,
+        ...recipient,
         ...priced,
         sequence,
+        payoutMethodId: method?.id ?? null,
+        transferType: railOf({ ...request, ...recipient }),
         walletId: wallet.id,
         transferId: transfer.id,
         balanceAfter: transfer.walletBalance,
@@ -97,8 +146,7 @@ export async function createPayout(context: Context, input: z.input<typeof Creat
 function payFrom(
   tx: Tx,
   context: Context,
-  walletId: string,
-  { assetCode, amount, fee }: { assetCode: string; amount: Amount; fee: Amount },
+  { payoutId, walletId, assetCode, amount, fee }: { payoutId: string; walletId: string; assetCode: string; amount: Amount; fee: Amount },
 ) {
   return postTransfer(tx, context, {
     kind: 'payout',
@@ -109,15 +157,34 @@ function payFrom(
       { accountId: clearingAccountId('payouts_in_transit', assetCode), amount },
       { accountId: clearingAccountId('fees', assetCode), amount: fee },
     ],
+    cause: { payoutId },
   }).catch((error) => {
     const isEmptied = error instanceof Refusal && error.code === 'INSUFFICIENT_FUNDS'
     throw isEmptied ? new Conflict('another request took the money first') : error
   })
 }
 
+/** Reads a payout that says in one of the two ways whom it pays; a request says nothing of the way that it does not use. */
+export function parsePayout(input: Input) {
+  if (isGiven(input.payoutMethodId)) return parse(MethodPayoutInput, input, impliedFaults(input))
+  return parse(DetailedPayoutInput, input, corridorFault(input))
+}
+
+/** Whether a field says anything (ruling 20). */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
+}
+
+/** What the method says must not be said again: one of the two would be ignored. */
+function impliedFaults(input: Input): FieldFault[] {
+  return recipientFields
+    .filter((field) => isGiven(input[field]))
+    .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent where a payout method is named' }))
+}
+
 /** Currency and country of the recipient must agree (ruling 39). */
-function corridorFault({ recipientCurrency, recipientCountry }: z.input<typeof CreatePayoutInput>): FieldFault[] {
-  const corridor = corridors.find((each) => each.recipientCurrency === recipientCurrency)
+export function corridorFault({ recipientCurrency, recipientCountry }: Input): FieldFault[] {
+  const corridor = corridorTo(recipientCurrency)
   const isKnownCountry = recipientCountries.some((country) => country === recipientCountry)
   if (!corridor || !isKnownCountry || corridor.recipientCountry === recipientCountry) return []
   const { message, ...fault } = notOneOf('recipientCountry', [corridor.recipientCountry])
@@ -137,50 +204,28 @@ function payoutMemory({ merchantId }: Context): Memory<Payout> {
 
 /** The payout as its creation answered it, whatever has become of it since: a replay gives the same answer. */
 function asCreated(payout: Payout): Payout {
-  return {
-    ...payout,
-    status: 'PROCESSING',
-    updatedAt: payout.createdAt,
-    receiverWalletId: null,
-    cryptoTransactionId: null,
-    network: null,
-    address: null,
-    fiatReferenceId: null,
-  }
+  return { ...payout, ...untouched, updatedAt: payout.createdAt }
 }
 
-type Recorded = Request &
-  Pick<
-    Payout,
-    | 'sequence'
-    | 'walletId'
-    | 'transferId'
-    | 'balanceAfter'
-    | 'idempotencyKey'
-    | 'fingerprint'
-    | 'exchangeRate'
-    | 'amountFiat'
-    | 'fee'
-  >
+/** What a payout begins with, before anything has become of it. */
+const untouched = {
+  status: 'PROCESSING',
+  receiverWalletId: null,
+  cryptoTransactionId: null,
+  network: null,
+  address: null,
+  fiatReferenceId: null,
+} as const
 
-async function recordPayout(tx: Tx, context: Context, details: Recorded): Promise<Payout> {
+type Given = Omit<Payout, keyof typeof untouched | 'transactionId' | 'referenceId'>
+
+async function recordPayout(tx: Tx, context: Context, given: Given): Promise<Payout> {
   const payout: Payout = {
-    ...newRow(context),
-    ...details,
-    transactionId: transactionId(context.merchantId, details.sequence),
+    ...given,
+    ...untouched,
+    transactionId: transactionId(context.merchantId, given.sequence),
     referenceId: context.newId(),
-    status: 'PROCESSING',
-    transferType: details.transferType ?? localTransferType(details.recipientCurrency),
-    receiverWalletId: null,
-    cryptoTransactionId: null,
-    network: null,
-    address: null,
-    fiatReferenceId: null,
   }
   await insertPayout(tx, payout)
   return payout
-}
-
-function localTransferType(currency: Request['recipientCurrency']): string {
-  return corridors.find(({ recipientCurrency }) => recipientCurrency === currency)?.localTransferType ?? ''
 }

@@ -1,15 +1,32 @@
 import type { RowOf } from '../database/tables.ts'
+import { countryOfCurrency } from '../payout-methods/bank-countries.ts'
 
 /** Stablecoins that payouts are made from (ruling 37). */
 export const payoutAssetCodes = ['USDC', 'USDT'] as const
 
 /** Where payouts go, and the local rail that carries one when the caller names none (rulings 39 and 41). */
 export const corridors = [
-  { recipientCurrency: 'NGN', recipientCountry: 'Nigeria', localTransferType: 'nip' },
-  { recipientCurrency: 'ZAR', recipientCountry: 'South Africa', localTransferType: 'eft' },
+  { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
+  { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
 ] as const
 export const recipientCurrencies = corridors.map(({ recipientCurrency }) => recipientCurrency)
 export const recipientCountries = corridors.map(({ recipientCountry }) => recipientCountry)
+
+/** The corridor that pays out in a currency, if there is one. */
+export function corridorTo(recipientCurrency: unknown): (typeof corridors)[number] | undefined {
+  return corridors.find((corridor) => corridor.recipientCurrency === recipientCurrency)
+}
+
+/** The rail that carries a payout: the one asked for, or else the local one of its corridor (ruling 41). */
+export function railOf({
+  transferType,
+  recipientCurrency,
+}: {
+  transferType: string | null
+  recipientCurrency: string
+}): string {
+  return transferType ?? corridorTo(recipientCurrency)?.localTransferType ?? ''
+}
 
 export const transferTypes = ['ach', 'fed_wire', 'swift'] as const
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
-import { Refusal } from '../errors.ts'
+import { notFound, Refusal } from '../errors.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
@@ -9,7 +9,8 @@ import { formatAmount } from '../money/amount.ts'
 import { convertAtRate, feeOn } from '../money/rate.ts'
 import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
-import { oldestWalletWith } from '../wallets/repository.ts'
+import { oldestWalletWith, walletById } from '../wallets/repository.ts'
+import type { WalletRow } from '../wallets/wallet.ts'
 
 type PayoutTerms = { readonly assetCode: string; readonly recipientCurrency: string; readonly amount: Amount }
 
@@ -44,33 +45,62 @@ export function priceOf(amount: Amount, { rate, fee: tariff }: { rate: RateInFor
   return { exchangeRate: rate.rate, amountFiat, fee, total: amount + (fee ?? 0n) }
 }
 
-type PayingWalletTerms = {
+type Payer = {
   readonly ownerId: string
+  /** The wallet that the caller named, if it named one. */
+  readonly walletId: string | null
   readonly assetCode: string
   readonly total: Amount
-  readonly likely?: Awaited<ReturnType<typeof oldestWalletWith>>
+  /** The named one, or the oldest that covers the amount without the fee: what is likely to pay, asked for before. */
+  readonly likely: WalletRow | null
 }
 
 /**
- * The wallet that pays: the owner's oldest active one in the asset that covers `total` (ruling 38).
+ * The wallet that pays `total`: the one named, or else the owner's oldest active one in the asset that covers it
+ * (ruling 38).
  *
- * @param likely the oldest that covers the amount without the fee, so that it need not be asked for after the fee is known
- * @throws Refusal WALLET_NOT_FOUND when the owner has none in the asset, INSUFFICIENT_FUNDS about the oldest when none
- *   covers it
+ * @throws Refusal RESOURCE_NOT_FOUND when the one named is not the owner's; WALLET_NOT_FOUND when it can't pay in the
+ *   asset, or none is named and the owner has none; INSUFFICIENT_FUNDS about the one named, or the oldest
  */
-export async function findPayingWallet(
+export async function findPayingWallet(db: Reader, context: Context, payer: Payer): Promise<WalletRow> {
+  const { walletId, assetCode, total } = payer
+  const wallet = walletId === null ? await oldestWallet(db, context, payer) : payableWallet(payer)
+  if (wallet.balance >= total) return wallet
+  const [available, required] = [wallet.balance, total]
+  const message = `The wallet holds ${formatAmount(available)} ${assetCode}, and the payout with its fee takes ${formatAmount(required)}.`
+  throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
+}
+
+/** What is likely to pay, to be asked for with everything else: `findPayingWallet` decides. */
+export function findLikelyWallet(
   db: Reader,
   { merchantId }: Context,
-  { ownerId, assetCode, total, likely }: PayingWalletTerms,
-) {
+  { ownerId, walletId, assetCode, amount }: Pick<Payer, 'ownerId' | 'walletId' | 'assetCode'> & { amount: Amount },
+): Promise<WalletRow | null> {
+  if (walletId !== null) return walletById(db, { merchantId, id: walletId })
+  return oldestWalletWith(db, { merchantId, ownerId, currency: assetCode, balance: amount })
+}
+
+/** The oldest that covers `total`, or else the oldest, which then is what the refusal is about. */
+async function oldestWallet(db: Reader, { merchantId }: Context, { ownerId, assetCode, total, likely }: Payer) {
   // Whatever covers the total covers the amount too, so no older one does.
   if (likely && likely.balance >= total) return likely
   const owner = { merchantId, ownerId, currency: assetCode }
-  const wallet = await oldestWalletWith(db, { ...owner, balance: total })
-  if (wallet) return wallet
-  const oldest = await oldestWalletWith(db, { ...owner, balance: 0n })
-  if (!oldest) throw new Refusal('WALLET_NOT_FOUND', `There is no active ${assetCode} wallet to pay from.`)
-  const [available, required] = [oldest.balance, total]
-  const message = `The wallet holds ${formatAmount(available)} ${assetCode}, and the payout with its fee takes ${formatAmount(required)}.`
-  throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
+  const wallet =
+    (await oldestWalletWith(db, { ...owner, balance: total })) ??
+    (await oldestWalletWith(db, { ...owner, balance: 0n }))
+  if (!wallet) throw new Refusal('WALLET_NOT_FOUND', `There is no active ${assetCode} wallet to pay from.`)
+  return wallet
+}
+
+function payableWallet({ ownerId, assetCode, likely: wallet }: Payer): WalletRow {
+  if (wallet?.ownerId !== ownerId) throw notFound('Wallet')
+  if (wallet.currency !== assetCode) {
+    throw new Refusal(
+      'WALLET_NOT_FOUND',
+      `The wallet holds ${wallet.currency}, and the payout is made in ${assetCode}.`,
+    )
+  }
+  if (wallet.status !== 'active') throw new Refusal('WALLET_NOT_FOUND', 'The wallet to pay from is not active.')
+  return wallet
 }

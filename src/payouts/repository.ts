@@ -1,5 +1,19 @@
+import { sql } from 'kysely'
+import type { RangeParams } from '../database/created-range.ts'
+import { rangeFilters } from '../database/created-range.ts'
+import { countsOfEach, createdConditions, idsOfEach } from '../database/each.ts'
 import type { Params } from '../database/query.ts'
-import { acrossMerchants, change, from, insertRow, query, queryOne, statementOne } from '../database/query.ts'
+import {
+  acrossMerchants,
+  change,
+  from,
+  insertRow,
+  list,
+  query,
+  queryOne,
+  queryWithFilters,
+  statementOne,
+} from '../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
@@ -25,6 +39,73 @@ export const payoutsDownFrom = query((p: Params<{ merchantId: string; fromSequen
     .limit(p.limit),
 )
 
+/** The merchant's payouts among `ids`, in any order; another merchant's are not found. */
+export const payoutsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
+)
+
+type BrowsedRange = RangeParams & {
+  merchantId: string
+  customerId: string
+  isMerchantOwned: true
+  walletId: string
+  status: PayoutStatus
+  assetCode: string
+  recipientCurrency: string
+}
+
+const browseFilters = [
+  'customerId',
+  'isMerchantOwned',
+  'walletId',
+  'status',
+  'assetCode',
+  'recipientCurrency',
+  ...rangeFilters,
+] as const
+type BrowseFilter = (typeof browseFilters)[number]
+
+function payoutsInRange(p: Params<BrowsedRange>, has: (filter: BrowseFilter) => boolean) {
+  let payouts = from('payouts')
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '>', p.above)
+    .where('sequence', '<', p.below)
+  if (has('customerId')) payouts = payouts.where('customerId', '=', p.customerId)
+  if (has('isMerchantOwned')) payouts = payouts.where('customerId', 'is', null)
+  if (has('walletId')) payouts = payouts.where('walletId', '=', p.walletId)
+  if (has('status')) payouts = payouts.where('status', '=', p.status)
+  if (has('assetCode')) payouts = payouts.where('assetCode', '=', p.assetCode)
+  if (has('recipientCurrency')) payouts = payouts.where('recipientCurrency', '=', p.recipientCurrency)
+  if (has('createdFrom')) payouts = payouts.where('createdAt', '>=', p.createdFrom)
+  if (has('createdBefore')) payouts = payouts.where('createdAt', '<', p.createdBefore)
+  return payouts
+}
+
+/** The payouts in a range, newest first unless `isAscending`. */
+export const browsedPayouts = queryWithFilters(browseFilters, (p: Params<BrowsedRange>, has) =>
+  payoutsInRange(p, has)
+    .selectAll()
+    .orderBy('sequence', has('isAscending') ? 'asc' : 'desc')
+    .limit(p.limit),
+)
+
+/** How many payouts a range has, of which at most `limit` are looked at. */
+export const countBrowsedPayouts = queryWithFilters(browseFilters, (p: Params<BrowsedRange>, has) =>
+  from(payoutsInRange(p, has).select('sequence').limit(p.limit).as('counted')).select(
+    sql<number>`count(*)`.as('rowCount'),
+  ),
+)
+
+/** The number and time of the payout at or below a number. */
+export const payoutMark = queryOne((p: Params<{ merchantId: string; fromSequence: number }>) =>
+  from('payouts')
+    .select(['sequence', 'createdAt'])
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '<=', p.fromSequence)
+    .orderBy('sequence', 'desc')
+    .limit(1),
+)
+
 /** Moves a payout from one status to another; `null` when it is not in the first. */
 export const changePayoutStatus = statementOne(
   (p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; updatedAt: string }>) =>
@@ -38,12 +119,13 @@ export const changePayoutStatus = statementOne(
 
 export const insertPayoutEvent = insertRow('payoutEvents')
 
-/** What became of a payout, oldest first. */
-export const eventsOfPayout = query((p: Params<{ merchantId: string; payoutId: string }>) =>
+/** What became of the payouts among `payoutIds`, oldest first for each. */
+export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds: readonly string[] }>) =>
   from('payoutEvents')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
-    .where('payoutId', '=', p.payoutId)
+    .where('payoutId', 'in', list(p.payoutIds))
+    .orderBy('payoutId')
     .orderBy('createdAt')
     .orderBy('transferId'),
 )
@@ -58,3 +140,29 @@ export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
       .select('merchants.id'),
   ),
 )
+
+const payoutConditions = {
+  status: (status: unknown) => sql`items.status = ${status}`,
+  assetCode: (code: unknown) => sql`items.asset_code = ${code}`,
+  recipientCurrency: (currency: unknown) => sql`items.recipient_currency = ${currency}`,
+  ...createdConditions,
+}
+
+const payoutsOfCustomers = {
+  parents: 'customers',
+  table: 'payouts',
+  parentColumn: 'customer_id',
+  sequenceColumn: 'sequence',
+  idColumn: 'id',
+  conditions: payoutConditions,
+}
+
+const payoutsOfWallets = { ...payoutsOfCustomers, parents: 'wallets', parentColumn: 'wallet_id' }
+
+/** Up to `limit` payouts of each customer, or from each wallet, from one end of the list. */
+export const payoutIdsOfCustomers = idsOfEach(payoutsOfCustomers)
+export const payoutIdsOfWallets = idsOfEach(payoutsOfWallets)
+
+/** How many payouts each customer or wallet has, of which at most `limit` are looked at. */
+export const payoutCountsOfCustomers = countsOfEach(payoutsOfCustomers)
+export const payoutCountsOfWallets = countsOfEach(payoutsOfWallets)

@@ -2,11 +2,11 @@ import type { z } from 'zod'
 import { formatAmount } from '../money/amount.ts'
 import type { WireNames } from '../rest/route.ts'
 import { post } from '../rest/route.ts'
-import { CreatePayoutInput, createPayout } from './create-payout.ts'
+import { BankPayoutInput, createPayout } from './create-payout.ts'
 import type { Payout } from './payout.ts'
 import { payoutReason } from './payout.ts'
 
-const bankPayoutNames: WireNames<z.input<typeof CreatePayoutInput>> = {
+const bankPayoutNames: WireNames<z.input<typeof BankPayoutInput>> = {
   customerId: 'customer_id',
   assetCode: 'currency',
   accountNumber: 'account_number',
@@ -22,7 +22,7 @@ const bankPayoutNames: WireNames<z.input<typeof CreatePayoutInput>> = {
 }
 
 export const payoutRoutes = [
-  post('/api/payouts/banks', CreatePayoutInput, bankPayoutNames, async (context, input) => ({
+  post('/api/payouts/banks', BankPayoutInput, bankPayoutNames, async (context, input) => ({
     data: payoutJson(await createPayout(context, input)),
   })),
 ]

@@ -34,25 +34,33 @@ export const SettlePayoutInput = z.object({
  *   BALANCE_LIMIT_EXCEEDED
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
-  const { payoutId, status, cause } = parse(SettlePayoutInput, input)
-  return context.db.write(async (tx) => {
-    const payout = await findPayout(tx, context, payoutId)
-    const { merchantId, id } = payout
-    const from = statusBefore[status]
-    if (payout.status !== from) throw statusConflict(payout.status, status)
+  const request = parse(SettlePayoutInput, input)
+  return context.db.write((tx) => settleWithin(tx, context, request))
+}
 
-    const transferId = await moveMoney(tx, context, payout, status)
-    const createdAt = timestamp(context.now())
-    const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
-    if (!settled) throw new Conflict('another request settled the payout')
-    await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
-    return settled
-  })
+/** The same as part of a transaction. */
+export async function settleWithin(
+  tx: Tx,
+  context: Context,
+  { payoutId, status, cause }: z.output<typeof SettlePayoutInput>,
+): Promise<Payout> {
+  const payout = await findPayout(tx, context, payoutId)
+  const { merchantId, id } = payout
+  const from = statusBefore[status]
+  if (payout.status !== from) throw statusConflict(payout.status, status)
+
+  const transferId = await moveMoney(tx, context, payout, status)
+  const createdAt = timestamp(context.now())
+  const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
+  if (!settled) throw new Conflict('another request settled the payout')
+  await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
+  return settled
 }
 
 /** Posts the transfer of a settlement and returns its id. */
 async function moveMoney(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const { assetCode, amount, walletId } = payout
+  const cause = { payoutId: payout.id }
   const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
   const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
   if (status === 'COMPLETED') {
@@ -61,6 +69,7 @@ async function moveMoney(tx: Tx, context: Context, payout: Payout, status: Settl
       assetCode,
       debits: [inTransit],
       credits: [settled],
+      cause,
     })
   }
   const fee = payout.fee ?? 0n
@@ -73,6 +82,7 @@ async function moveMoney(tx: Tx, context: Context, payout: Payout, status: Settl
       { accountId: clearingAccountId('fees', assetCode), amount: fee },
     ],
     credits: [{ accountId: walletId, amount: amount + fee }],
+    cause,
   })
   return transfer.id
 }

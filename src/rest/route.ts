@@ -5,7 +5,7 @@ import { invalidInput } from '../errors.ts'
 import { faultsOf } from '../input.ts'
 import type { Page } from '../page.ts'
 import { totalPages } from '../page.ts'
-import type { Names } from './errors.ts'
+import type { Names } from '../refusal-text.ts'
 
 /** The wire name of each field of an operation's input: a field that the operation gains and this forgets won't compile. */
 export type WireNames<Input> = { readonly [Field in keyof Required<Input>]: string }

@@ -4,18 +4,19 @@ import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
-import { authenticate } from '../merchants/authenticate.ts'
+import { admission } from '../http/admission.ts'
+import { takeJson } from '../http/json-body.ts'
+import { failureHeaders, statusOfCode } from '../http-status.ts'
+import { idempotencyKeyFaults } from '../input.ts'
 import type { RateLimiter } from '../rate-limit.ts'
-import { presentedKey } from './credentials.ts'
-import type { Names } from './errors.ts'
-import { failureBody, problemBody, statusOfCode } from './errors.ts'
+import type { Names } from '../refusal-text.ts'
+import { failureBody, problemBody } from './errors.ts'
 import type { Route } from './route.ts'
 import { unpack } from './route.ts'
 import { routes } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    merchantId: string
     /** How the caller names the operation's fields; null while the door itself is at work, which uses the caller's names. */
     names: Names | null
   }
@@ -23,22 +24,8 @@ declare module 'fastify' {
 
 /** Adds the endpoints of the contract to the HTTP host. */
 export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseJson(body as Buffer))
-    } catch {
-      done(new Refusal('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.'))
-    }
-  })
-
-  // The key is checked before the body is read, so an anonymous caller costs next to nothing (ruling 4).
-  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    requireJsonAccepted(request)
-    const { merchantId } = await authenticate(service, presentedKey(request.headers))
-    request.merchantId = merchantId
-    limiter?.(merchantId, (name, value) => reply.header(name, value))
-  }
+  takeJson(app)
+  const admit = [requireJsonAccepted, admission(service, limiter)]
   for (const route of routes) {
     app.route({
       method: route.method,
@@ -66,8 +53,7 @@ async function answer(service: Service, route: Route, request: FastifyRequest, r
 export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const given = { names: request.names ?? {}, requestId: request.id }
   const status = statusOfCode[refusal.code]
-  if (refusal.code === 'INVALID_TOKEN') reply.header('www-authenticate', 'Bearer realm="payout-gateway"')
-  if (refusal.code === 'UNAVAILABLE') reply.header('retry-after', '1')
+  reply.headers(failureHeaders(refusal.code))
   const isProblem = /application\/problem\+json/i.test(request.headers.accept ?? '')
   return isProblem
     ? reply
@@ -100,7 +86,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
 }
 
 /** A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). */
-function requireJsonAccepted({ headers: { accept } }: FastifyRequest): void {
+async function requireJsonAccepted({ headers: { accept } }: FastifyRequest): Promise<void> {
   if (accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)) return
   throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
 }
@@ -110,14 +96,6 @@ function idempotencyKeyOf(header: string | string[] | undefined): { key: string 
   if (header === undefined) return { key: null, faults: [] }
   const text = Array.isArray(header) ? header.join(', ') : header
   const key = /^"(.*)"$/.exec(text)?.[1] ?? text
-  if (/^[\x20-\x7e]{1,255}$/.test(key)) return { key, faults: [] }
-  const message = 'must be 1 to 255 printable ASCII characters'
-  return { key: null, faults: [{ field: 'Idempotency-Key', code: 'INVALID_FORMAT', message }] }
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** An empty body is none: many clients announce JSON and send nothing with a DELETE. */
-function parseJson(body: Buffer): unknown {
-  return body.length === 0 ? undefined : JSON.parse(utf8.decode(body))
+  const faults = idempotencyKeyFaults('Idempotency-Key', key)
+  return { key: faults.length > 0 ? null : key, faults }
 }

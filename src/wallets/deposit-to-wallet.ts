@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
@@ -22,34 +23,35 @@ export type Deposit = RowOf<'deposits'>
  *   BALANCE_LIMIT_EXCEEDED
  */
 export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
-  const { walletId, amount, reference } = parse(DepositInput, input)
-  const { merchantId, db } = context
-  return db.write(async (tx) => {
-    const wallet = await walletById(tx, { merchantId, id: walletId })
-    if (!wallet) throw notFound('Wallet')
-    const earlier = await depositByReference(tx, { merchantId, reference })
-    if (earlier) return sameDeposit(earlier, { walletId, amount })
+  const request = parse(DepositInput, input)
+  return context.db.write((tx) => addDeposit(tx, context, request))
+}
 
-    const transfer = await postTransfer(tx, context, {
-      kind: 'deposit',
-      assetCode: wallet.currency,
-      walletId,
-      debits: [{ accountId: clearingAccountId('deposits', wallet.currency), amount }],
-      credits: [{ accountId: walletId, amount }],
-    })
-    const createdAt = timestamp(context.now())
-    const deposit = {
-      merchantId,
-      reference,
-      walletId,
-      transferId: transfer.id,
-      amount,
-      balanceAfter: transfer.walletBalance,
-      createdAt,
-    }
-    await insertDeposit(tx, deposit)
-    return deposit
+/** The deposit itself, in a transaction that may remember more than that. */
+export async function addDeposit(
+  tx: Tx,
+  context: Context,
+  { walletId, amount, reference }: z.output<typeof DepositInput>,
+): Promise<Deposit> {
+  const { merchantId } = context
+  const wallet = await walletById(tx, { merchantId, id: walletId })
+  if (!wallet) throw notFound('Wallet')
+  const earlier = await depositByReference(tx, { merchantId, reference })
+  if (earlier) return sameDeposit(earlier, { walletId, amount })
+
+  const transfer = await postTransfer(tx, context, {
+    kind: 'deposit',
+    assetCode: wallet.currency,
+    walletId,
+    debits: [{ accountId: clearingAccountId('deposits', wallet.currency), amount }],
+    credits: [{ accountId: walletId, amount }],
+    cause: { reference },
   })
+  const createdAt = timestamp(context.now())
+  const balanceAfter = transfer.walletBalance
+  const deposit = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, createdAt }
+  await insertDeposit(tx, deposit)
+  return deposit
 }
 
 function sameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {

@@ -7,7 +7,7 @@ import { pageOfList } from '../database/counted-list.ts'
 import { limit, optionalText, page, parse } from '../input.ts'
 import type { Page } from '../page.ts'
 import { addressesOfWallets, walletsDownFrom } from './repository.ts'
-import type { Wallet } from './wallet.ts'
+import type { Wallet, WalletRow } from './wallet.ts'
 
 // The contract's samples show pages of ten.
 export const ListCustomerWalletsInput = z.object({
@@ -55,10 +55,7 @@ export function listsOfWallet({ ownerId, assetType, currency }: Pick<Wallet, 'ow
 }
 
 /** Adds the addresses of each wallet, with one query for all. */
-export async function withAddresses(
-  { db, merchantId }: Context,
-  wallets: readonly Omit<Wallet, 'addresses'>[],
-): Promise<Wallet[]> {
+export async function withAddresses({ db, merchantId }: Context, wallets: readonly WalletRow[]): Promise<Wallet[]> {
   const addresses = await addressesOfWallets(db, { merchantId, walletIds: wallets.map(({ id }) => id) })
   return wallets.map((wallet) => ({
     ...wallet,
@@ -66,14 +63,19 @@ export async function withAddresses(
   }))
 }
 
-async function canMatch({ db }: Context, { status, assetType, currency }: Filters): Promise<boolean> {
+/** Whether any wallet can be what these filters say together. */
+export async function canMatch({ db }: Context, { status, assetType, currency }: Filters): Promise<boolean> {
   // Every wallet is active: the contract knows no other status.
   if (status !== null && status !== 'active') return false
   if (assetType === null || currency === null) return true
   return (await assetCodeByCode(db, { code: currency }))?.assetType === assetType
 }
 
-function listName(ownerId: string, { assetType, currency }: { assetType?: string | null; currency?: string }): string {
+/** The name of an owner's list that is counted; a currency implies a type of asset. */
+export function listName(
+  ownerId: string,
+  { assetType, currency }: { assetType?: string | null | undefined; currency?: string | undefined },
+): string {
   const narrowed = currency !== undefined ? `/currency:${currency}` : assetType ? `/type:${assetType}` : ''
   return `wallets/owner:${ownerId}${narrowed}`
 }

@@ -7,5 +7,10 @@ export type Wallet = RowOf<'wallets'> & {
   readonly addresses: readonly WalletAddress[]
 }
 
+/** A wallet without its addresses, which not every reader asks for. */
+export type WalletRow = Omit<Wallet, 'addresses'>
+
+export const walletStatuses = ['active'] as const
+
 /** Where deposits to a stablecoin wallet are sent. */
 export type WalletAddress = RowOf<'walletAddresses'>

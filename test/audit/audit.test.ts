@@ -172,6 +172,33 @@ const cases: [check: string, done: string, statements: string[]][] = [
     [`delete from payout_events where status = 'RETURNED'`],
   ],
   [
+    'every transfer names its payout or deposit',
+    'a payout’s transfer that names none',
+    [`update transfers set payout_id = null where kind = 'payout'`],
+  ],
+  [
+    'every transfer names its payout or deposit',
+    'a settlement that names another payout',
+    [
+      `update transfers set payout_id = (select id from payouts where status = 'PROCESSING') where kind = 'payout_completed'`,
+    ],
+  ],
+  [
+    'every transfer names its payout or deposit',
+    'a refund that names no payout',
+    [`update transfers set payout_id = null where kind = 'payout_returned'`],
+  ],
+  [
+    'every transfer names its payout or deposit',
+    'a deposit’s transfer with another reference',
+    [`update transfers set reference = 'other' where kind = 'deposit'`],
+  ],
+  [
+    'every transfer names its payout or deposit',
+    'a deposit’s transfer that names a payout as well',
+    [`update transfers set payout_id = (select id from payouts limit 1) where kind = 'deposit'`],
+  ],
+  [
     'every status has its events',
     'a payout that is completed by hand',
     [`update payouts set status = 'COMPLETED' where ${onePayout('PROCESSING')}`],

@@ -51,7 +51,7 @@ describe('what is written once is never changed', () => {
     const { app, database } = await startBooks()
     const transfers = database.prepare('select * from transfers').all()
     const replaceAll = rawQuery(
-      sql`insert or replace into transfers select merchant_id, id, kind, asset_code, '' from transfers`,
+      sql`insert or replace into transfers select merchant_id, id, kind, asset_code, '', null, null from transfers`,
     )
 
     await expect(app.db.write((tx) => replaceAll(tx))).rejects.toThrow('transfers are append-only')
@@ -70,7 +70,9 @@ const violations: Readonly<Record<string, readonly string[]>> = {
     'update accounts set entry_count = -1',
     `update accounts set balance = null where kind = 'wallet'`,
   ],
-  transfers: [`insert into transfers select merchant_id, 'new', 'other', asset_code, created_at from transfers`],
+  transfers: [
+    `insert into transfers select merchant_id, 'new', 'other', asset_code, created_at, null, null from transfers`,
+  ],
   entries: [
     `insert into entries select merchant_id, transfer_id, 99, account_id, 'other', 1, null, null from entries`,
     `insert into entries select merchant_id, transfer_id, 99, account_id, 'debit', 0, null, null from entries`,

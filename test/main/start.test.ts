@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { openSync, readFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
@@ -21,6 +22,31 @@ describe('npm start', () => {
       (each: { customer_type: string; status: string }) => `${each.customer_type} ${each.status}`,
     )
     expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))
+  })
+
+  test('prints where GraphQL is: GraphiQL for a browser in the sandbox, and in live mode for programs only', async () => {
+    const { greeting, address } = await startService(await emptyPlace())
+    expect(greeting).toContain(`  GraphQL  ${address}/graphql (GraphiQL, in a browser)\n`)
+    const page = await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })
+    expect(await page.text()).toContain('query _1_WhoAmI')
+
+    const { greeting: liveGreeting, address: liveAddress } = await startService(await emptyPlace({ MODE: 'live' }))
+    expect(liveGreeting).toContain(`  GraphQL  ${liveAddress}/graphql\n`)
+    expect((await fetch(`${liveAddress}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
+  })
+
+  test('pays and asks as the README says', async () => {
+    const { address } = await startService(await emptyPlace())
+    const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+    const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
+    const answers = lines.map((line) =>
+      JSON.parse(execFileSync('sh', ['-c', line.replaceAll('http://127.0.0.1:4000', address)], { encoding: 'utf8' })),
+    )
+    expect(answers).toMatchObject([
+      { status: 'success', pagination: { total: 5 } },
+      { status: 'success', data: { amount: '25.50000000', status: 'PROCESSING' } },
+      { data: { customers: { totalCount: 5, nodes: [{ wallets: { nodes: [{ currency: 'USDC' }] } }, {}] } } },
+    ])
   })
 
   test('shows the demo as a newcomer expects it: both kinds of methods, wallets with funds, payouts in every state', async () => {

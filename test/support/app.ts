@@ -8,6 +8,7 @@ import { createContext, createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
+import type { Compiling } from '../../src/graphql/engine.ts'
 import { createLogger } from '../../src/logger.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
@@ -30,6 +31,8 @@ export type AppOptions = {
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
   /** A database of the test's own making, in place of a new one. */
   readonly place?: Place
+  /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
+  readonly compiling?: Compiling
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -45,7 +48,7 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   engine: Engine,
-  { mode = 'sandbox', rateLimit, clock, onLog, place, rates = dullRates }: AppOptions = {},
+  { mode = 'sandbox', rateLimit, clock, onLog, compiling = 'again', place, rates = dullRates }: AppOptions = {},
 ) {
   const { url, remove } = place ?? (await newDatabase(engine))
   const db = await openDatabase({
@@ -56,7 +59,13 @@ export async function startApp(
   })
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
-  const server = createServer({ service, logger, rateLimit: rateLimit ?? null, ...(clock && { elapsed: clock }) })
+  const server = createServer({
+    service,
+    logger,
+    rateLimit: rateLimit ?? null,
+    compiling,
+    ...(clock && { elapsed: clock }),
+  })
   onTestFinished(async () => {
     await server.close()
     await db.close()
@@ -93,6 +102,13 @@ export async function startApp(
         // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
         body: (answer.body === '' ? null : JSON.parse(answer.body)) as any,
       }
+    },
+
+    /** One GraphQL request; a document is interpreted the first time and, unless told otherwise, compiled when it comes again. */
+    async graphql(query: string, variables: Record<string, unknown> = {}, request: RestRequest = {}) {
+      const answer = await this.rest('POST', '/graphql', { ...request, body: { query, variables } })
+      const { data = null, errors = [], extensions } = answer.body
+      return { ...answer, data, errors, extensions }
     },
 
     /** Another merchant of the same service, with its key. */

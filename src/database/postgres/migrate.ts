@@ -32,13 +32,19 @@ const dialect: MigrationDialect = {
       )
       .addForeignKeyConstraint(name, ['merchant_id', `${column}_text`] as never, target, ['merchant_id', 'id']),
   appendOnly: (table) =>
-    ['update', 'delete', 'truncate'].map((verb) =>
+    forbiddenVerbs.map((verb) =>
       raw(
         sql`create trigger ${sql.ref(`${table}_no_${verb}`)} before ${sql.raw(verb)} on ${sql.table(table)}
           for each statement execute function forbid_change()`,
       ),
     ),
+  changeable: (table) =>
+    forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)} on ${sql.table(table)}`)),
+  // It counts by itself (autovacuum).
+  expectRows: () => [],
 }
+
+const forbiddenVerbs = ['update', 'delete', 'truncate']
 
 /** What an append-only table's triggers call. */
 const forbidChange = `create or replace function forbid_change() returns trigger language plpgsql as $$

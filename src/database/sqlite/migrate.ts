@@ -23,14 +23,30 @@ const dialect: MigrationDialect = {
   referenceToText: (table, { name, column, target }) =>
     table.addForeignKeyConstraint(name, ['merchant_id', column] as never, target, ['merchant_id', 'id']),
   appendOnly: (table) =>
-    ['update', 'delete'].map((verb) => {
+    forbiddenVerbs.map((verb) => {
       const trigger = sql.ref(`${table}_no_${verb}`)
       const message = sql.lit(`${table} are append-only`)
       return raw(
         sql`create trigger ${trigger} before ${sql.raw(verb)} on ${sql.table(table)} begin select raise(abort, ${message}); end`,
       )
     }),
+  changeable: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
+  expectRows: (table, byIndex) => [
+    // Makes the table of statistics where there is none, and reads it anew.
+    raw(sql`analyze sqlite_schema`),
+    ...Object.entries(byIndex).map(([index, rows]) => {
+      // Statistics of a primary key go by its table's name.
+      const name = index === 'key' ? table : `${table}_${index}`
+      const statistics = [largeTable, ...rows].join(' ')
+      return raw(sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table}, ${name}, ${statistics})`)
+    }),
+    raw(sql`analyze sqlite_schema`),
+  ],
 }
+
+const largeTable = 10_000_000
+
+const forbiddenVerbs = ['update', 'delete']
 
 /**
  * Brings the file to the latest form.

@@ -1,0 +1,462 @@
+import type { Context, Service } from '../../src/context.ts'
+import { createContext } from '../../src/context.ts'
+import { browseCustomers } from '../../src/customers/browse-customers.ts'
+import type { Tab } from '../../src/graphql/graphiql.ts'
+import { globalId } from '../../src/graphql/ids.ts'
+import { apiKeyById } from '../../src/merchants/repository.ts'
+import { browsePayoutMethods } from '../../src/payout-methods/browse-payout-methods.ts'
+import { browsePayouts } from '../../src/payouts/browse-payouts.ts'
+import { browseWallets } from '../../src/wallets/browse-wallets.ts'
+import { demoApiKey, demoKey } from './demo.ts'
+
+/**
+ * The tabs with which GraphiQL opens where the demo is: one story, in order, each of which runs as it is and again.
+ *
+ * The ids are those of the oldest things of their kind, so they stay the same whatever the reader makes, and a key of the
+ * tour is sent with the same input after a restart.
+ */
+export async function tourTabs(service: Service): Promise<readonly Tab[]> {
+  const ids = await idsOfTheDemo(service)
+  const headers = inFull({ 'x-api-key': demoApiKey })
+  return [
+    { query: whoAmI },
+    { query: customers },
+    { query: quote, variables: inFull({ input: quoteInput(ids), currency: 'NGN' }) },
+    { query: openWallet, variables: inFull({ input: walletInput(ids) }) },
+    { query: deposit, variables: inFull({ input: depositInput(ids) }) },
+    { query: pay, variables: inFull({ input: payoutInput(ids) }) },
+    { query: follow, variables: inFull({ payouts: 1 }) },
+    { query: bank, variables: inFull({ input: settlementInput(ids) }) },
+    { query: statement, variables: inFull({ walletId: ids.adasWallet, lines: 10 }) },
+  ].map((tab) => ({ ...tab, headers }))
+}
+
+type Ids = Awaited<ReturnType<typeof idsOfTheDemo>>
+
+async function idsOfTheDemo(service: Service) {
+  const merchantId = (await apiKeyById(service.db, { id: demoKey.id }))?.merchantId ?? ''
+  const context = createContext(service, merchantId)
+  const { items } = await browseCustomers(context, { last: 100 })
+  const idOf = (email: string) => items.find((customer) => customer.email === email)?.id
+  const [ada, kola] = [idOf('ada.obi@example.com'), idOf('finance@kolafoods.example')]
+  return {
+    ada: globalId('Customer', ada ?? ''),
+    adasWallet: globalId('Wallet', await oldest(browseWallets, context, { ...ownedBy(ada), currency: 'USDC' })),
+    adasBank: globalId(
+      'BankPayoutMethod',
+      await oldest(browsePayoutMethods, context, { ...ownedBy(ada), ...bankOnly }),
+    ),
+    mistypedBank: globalId(
+      'BankPayoutMethod',
+      await oldest(browsePayoutMethods, context, { ...ownedBy(kola), ...bankOnly }),
+    ),
+    adasPayout: globalId('Payout', await oldest(browsePayouts, context, ownedBy(ada))),
+  }
+}
+
+const bankOnly = { type: 'BANK' } as const
+
+function ownedBy(customerId: string | undefined) {
+  return { owner: customerId === undefined ? ('any' as const) : { customerId } }
+}
+
+/** The id of the oldest item of a list; empty where somebody has deleted them all, and the tab then says what is missing. */
+async function oldest<Input>(
+  browse: (context: Context, input: Input & { last: number }) => Promise<{ items: readonly { id: string }[] }>,
+  context: Context,
+  input: Input,
+): Promise<string> {
+  return (await browse(context, { ...input, last: 1 })).items[0]?.id ?? ''
+}
+
+function inFull(variables: object): string {
+  return JSON.stringify(variables, null, 2)
+}
+
+const whoAmI = `# Welcome! These tabs tell one story. Press the pink button
+# (or Ctrl-Enter) in each, from left to right; every one
+# can be run again, in any order. All of it happens in this
+# sandbox: no real money moves.
+#
+# 1. Who am I? The API key under "Headers", below, answers
+# that. It belongs to the demo merchant.
+#
+# Try next: put the cursor after "name" and press
+# Ctrl-Space to see what else there is to ask for. The book
+# at the upper left explains every type and field.
+
+query _1_WhoAmI {
+  merchant {
+    name
+    id # The same for ever: what clients cache by.
+    uuid # As REST names it. An id may be either.
+    createdAt
+    wallets {
+      totalCount
+      nodes {
+        description
+        balance # A string: no amount is rounded.
+        currency
+      }
+    }
+  }
+}
+`
+
+const customers = `# 2. The merchant serves customers, and each has wallets
+# (where money is) and payout methods (where it can go).
+#
+# Every list is a connection: "first" says how many,
+# "pageInfo" how to go on. "nodes" holds the items.
+#
+# Try next: (first: 2), and for what follows also the
+# endCursor of that answer, as (first: 2, after: "...").
+# Or (filter: { customerType: BUSINESS }).
+
+query _2_Customers {
+  customers(first: 5) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      customerType
+      status
+      personalInfo {
+        firstName
+        lastName
+      }
+      businessInfo {
+        businessName
+      }
+      wallets {
+        nodes {
+          description
+          balance
+          currency
+        }
+      }
+      payoutMethods {
+        nodes {
+          ... on BankPayoutMethod {
+            id
+            bankName
+            accountNumber
+            currency
+          }
+          ... on WalletPayoutMethod {
+            id
+            network
+            walletAddress
+            currency
+          }
+        }
+      }
+    }
+  }
+}
+`
+
+const errorFields = `... on UserError {
+      code
+      message
+      field
+    }`
+
+const quote = `# 3. Before paying. First a payout thought through: fee,
+# rate, what arrives and what would be left. It writes
+# nothing.
+#
+# Look at "warnings": somebody mistyped this account
+# number, and its check digit (NUBAN) gives that away. A
+# warning refuses nothing, but have somebody look before
+# you pay.
+#
+# Then what a form must ask for to register an account.
+#
+# Try next: an amount of "999999" in the variables below.
+# The answer is then an InsufficientFundsError, which is
+# data like any other: a result is its payload, or the
+# error that says why there is none.
+
+query _3_Quote($input: PayoutQuoteInput!, $currency: String!) {
+  payoutQuote(input: $input) {
+    __typename
+    ... on PayoutQuote {
+      recipientName
+      amount
+      fee
+      total
+      exchangeRate
+      amountFiat
+      recipientCurrency
+      balanceAfter
+      warnings {
+        field
+        code
+        message
+      }
+    }
+    ... on InsufficientFundsError {
+      available
+      required
+    }
+    ${errorFields}
+  }
+  payoutMethodRequirements(currency: $currency) {
+    country
+    fields {
+      name
+      label
+      isRequired
+      maxLength
+      example
+      checks
+    }
+  }
+}
+`
+
+function quoteInput({ mistypedBank }: Ids) {
+  return { assetCode: 'USDC', amount: '100', recipient: { payoutMethodId: mistypedBank } }
+}
+
+const openWallet = `# 4. Open a wallet for Ada, one of the customers. It starts
+# at zero and gets an address for deposits.
+#
+# Run it twice: the same wallet answers, because the
+# idempotencyKey says that it is the same request. A client
+# that got no answer simply sends again.
+#
+# Try next: another idempotencyKey in the variables, for
+# another wallet. The same key with another description is
+# refused with IDEMPOTENCY_KEY_REUSED.
+
+mutation _4_OpenWallet($input: CreateWalletInput!) {
+  createWallet(input: $input) {
+    __typename
+    ... on CreateWalletPayload {
+      wallet {
+        id
+        description
+        currency
+        balance
+        addresses {
+          network
+          address
+        }
+        customer {
+          email
+        }
+      }
+    }
+    ${errorFields}
+  }
+}
+`
+
+function walletInput({ ada }: Ids) {
+  const description = 'Holiday savings'
+  return { customerId: ada, currency: 'USDC', network: 'POLYGON', description, idempotencyKey: 'tour: open a wallet' }
+}
+
+const deposit = `# 5. Play the outside world, and send Ada 250 USDC. This
+# goes to the wallet that she already had.
+#
+# Run it twice: a reference pays once, so the balance
+# stays. Another reference is another deposit.
+#
+# Try next: the id of your new wallet from tab 4 as
+# walletId, with another reference.
+
+mutation _5_Deposit($input: SimulateDepositInput!) {
+  simulateDeposit(input: $input) {
+    __typename
+    ... on SimulateDepositPayload {
+      wallet {
+        id
+        description
+        currency
+        balance
+      }
+    }
+    ${errorFields}
+  }
+}
+`
+
+function depositInput({ adasWallet }: Ids) {
+  return { walletId: adasWallet, amount: '250', reference: 'tour: first deposit' }
+}
+
+const pay = `# 6. Pay: 25.50 USDC from Ada's wallet arrive in naira at
+# her bank. Amount and fee leave the wallet together, and
+# the answer comes only when that is on disk.
+#
+# Run it twice: the same payout answers and nothing more is
+# paid. Here an idempotencyKey is required, because a
+# payout made twice is the one mistake that must not
+# happen. It is remembered for ever, also by the REST
+# endpoint.
+#
+# Try next: another idempotencyKey, to pay again. Or an
+# amount of "999999", to see what is missing.
+
+mutation _6_Pay($input: CreatePayoutInput!) {
+  createPayout(input: $input) {
+    __typename
+    ... on CreatePayoutPayload {
+      payout {
+        id
+        transactionId
+        status
+        amount
+        fee
+        exchangeRate
+        amountFiat
+        recipientName
+        balance # What the wallet held after it.
+      }
+    }
+    ... on InsufficientFundsError {
+      available
+      required
+    }
+    ... on InvalidInputError {
+      fields {
+        field
+        message
+      }
+    }
+    ${errorFields}
+  }
+}
+`
+
+function payoutInput({ ada, adasBank }: Ids) {
+  return {
+    customerId: ada,
+    assetCode: 'USDC',
+    amount: '25.50',
+    recipient: { payoutMethodId: adasBank },
+    paymentPurpose: 'PERSONAL_TRANSFERS',
+    narration: 'From savings',
+    idempotencyKey: 'tour: first payout',
+  }
+}
+
+const follow = `# 7. What became of it? This shows the newest payout: after
+# tab 6 it is yours, PROCESSING until a bank says more.
+#
+# Come back here after tab 8. To be told instead of asking,
+# open a second window with
+#   subscription { payoutChanged(id: "...") { status } }
+#
+# Try next: a larger number of payouts in the variables, or
+# (first: $payouts, filter: { status: FAILED }).
+
+query _7_Follow($payouts: Int!) {
+  payouts(first: $payouts) {
+    totalCount
+    nodes {
+      id
+      status
+      createdAt
+      amount
+      assetCode
+      amountFiat
+      recipientCurrency
+      recipientName
+      events {
+        status
+        cause
+        createdAt
+      }
+      customer {
+        email
+      }
+      wallet {
+        description
+        balance
+      }
+    }
+  }
+}
+`
+
+const bank = `# 8. Play the bank. It pays the gift that Ada sent some
+# days ago.
+#
+# Then do the same with your own payout: its id, from tab 6
+# or 7, as payoutId, and another idempotencyKey. A status
+# of FAILED puts amount and fee back into the wallet, and
+# so does RETURNED after COMPLETED.
+#
+# Run it twice: the same answer. With another key the bank
+# would pay twice, and that is refused as a conflict.
+
+mutation _8_Bank($input: SimulatePayoutInput!) {
+  simulatePayout(input: $input) {
+    __typename
+    ... on SimulatePayoutPayload {
+      payout {
+        id
+        status
+        recipientName
+        amount
+        events {
+          status
+          cause
+          createdAt
+        }
+        wallet {
+          balance
+        }
+      }
+    }
+    ${errorFields}
+  }
+}
+`
+
+function settlementInput({ adasPayout }: Ids) {
+  return { payoutId: adasPayout, status: 'COMPLETED', cause: 'Paid by the bank', idempotencyKey: 'tour: play the bank' }
+}
+
+const statement = `# 9. The statement of Ada's wallet: every movement of its
+# money, newest first, each with the balance that it left.
+# Nothing in it is ever changed or removed, and the balance
+# is the sum of its lines.
+#
+# "npm run -s cli -- audit" recomputes all of it for all
+# wallets, at any time.
+#
+# Try next: (first: $lines, filter: { kind: DEPOSIT }), and
+# then a tab of your own with the plus at the end of the
+# tabs: it has the key of the demo merchant already.
+
+query _9_Statement($walletId: ID!, $lines: Int!) {
+  wallet(id: $walletId) {
+    description
+    balance
+    ledgerEntries(first: $lines) {
+      totalCount
+      nodes {
+        createdAt
+        kind
+        direction
+        amount
+        balanceAfter
+        reference
+        payout {
+          transactionId
+          recipientName
+          status
+        }
+      }
+    }
+  }
+}
+`

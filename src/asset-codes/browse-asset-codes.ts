@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { oneOf, optional, parse } from '../input.ts'
+import type { Slice } from '../slice.ts'
+import { listInMemory, sliceFields, sliceOf } from '../slice.ts'
+import type { AssetCode } from './asset-code.ts'
+import { assetTypes } from './asset-code.ts'
+import { listAssetCodes } from './list-asset-codes.ts'
+
+export const BrowseAssetCodesInput = z.object({ assetType: optional(oneOf(assetTypes)), ...sliceFields })
+
+/**
+ * A slice of the supported asset codes with their networks, newest first.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export async function browseAssetCodes(
+  context: Context,
+  input: z.input<typeof BrowseAssetCodesInput>,
+): Promise<Slice<AssetCode>> {
+  const { assetType, ...slice } = parse(BrowseAssetCodesInput, input)
+  const assets = await listAssetCodes(context, { assetType })
+  return sliceOf(listInMemory(['asset_codes', { assetType }], assets), slice)
+}

@@ -1,0 +1,303 @@
+import { invalidInput } from '../errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
+import { createdFilter } from '../graphql/filters.ts'
+import { localId, localIdOrNull } from '../graphql/ids.ts'
+import { loaderById } from '../graphql/loader.ts'
+import { addMutation, asGiven, idempotencyKeyDescription } from '../graphql/mutation.ts'
+import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
+import { Merchant } from '../merchants/graphql.ts'
+import { browseCustomers } from './browse-customers.ts'
+import { closeCustomer } from './close-customer.ts'
+import { createCustomer } from './create-customer.ts'
+import type { Customer as CustomerRow } from './customer.ts'
+import { findCustomers } from './find-customers.ts'
+import type { OwnerFilter } from './owner.ts'
+import { updateCustomer } from './update-customer.ts'
+
+export const CustomerTypeEnum = builder.enumType('CustomerType', {
+  description: 'Whether a customer is a person or a company.',
+  values: {
+    INDIVIDUAL: { value: 'individual', description: 'A person, with a first and a last name.' },
+    BUSINESS: { value: 'business', description: 'A company, with a business name.' },
+  } as const,
+})
+
+export const CustomerStatusEnum = builder.enumType('CustomerStatus', {
+  description: 'Whether anything can be made or changed for a customer.',
+  values: {
+    ACTIVE: { value: 'active', description: 'Wallets, payout methods and payouts can be made for it.' },
+    CLOSED: { value: 'closed', description: 'What it owns stays readable, and nothing can be made or changed.' },
+  } as const,
+})
+
+const Address = builder.objectRef<CustomerRow>('Address').implement({
+  description: 'A postal address.',
+  fields: (t) => ({
+    line1: t.exposeString('addressLine1', { description: 'Street and number.' }),
+    line2: t.exposeString('addressLine2', { nullable: true, description: 'Flat, floor or building.' }),
+    city: t.exposeString('city', { description: 'The city or town.' }),
+    state: t.exposeString('state', { description: 'The state or province.' }),
+    postalCode: t.exposeString('postalCode', { nullable: true, description: 'The postal code.' }),
+    country: t.exposeString('country', { description: 'The country, by its name.' }),
+  }),
+})
+
+const PersonalInfo = builder.objectRef<CustomerRow>('PersonalInfo').implement({
+  description: 'Who a customer is, as a person.',
+  fields: (t) => ({
+    firstName: t.exposeString('firstName', { nullable: true, description: 'The first name.' }),
+    middleName: t.exposeString('middleName', { nullable: true, description: 'The middle names.' }),
+    lastName: t.exposeString('lastName', { nullable: true, description: 'The last name.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'The day of birth.' }),
+  }),
+})
+
+const FinancialInfo = builder.objectRef<CustomerRow>('FinancialInfo').implement({
+  description: 'What a customer said about its money.',
+  fields: (t) => ({
+    accountPurpose: t.exposeString('accountPurpose', { nullable: true, description: 'What the account is for.' }),
+    employmentStatus: t.exposeString('employmentStatus', { nullable: true, description: 'How it earns its living.' }),
+    expectedMonthlyIncome: t.expose('expectedMonthlyIncome', {
+      type: 'Decimal',
+      nullable: true,
+      description: 'What it expects to receive in a month, with two places.',
+    }),
+    mostRecentOccupation: t.exposeString('mostRecentOccupation', {
+      nullable: true,
+      description: 'Its latest occupation.',
+    }),
+    sourceOfFunds: t.exposeString('sourceOfFunds', { nullable: true, description: 'Where its money comes from.' }),
+  }),
+})
+
+const BusinessInfo = builder.objectRef<CustomerRow>('BusinessInfo').implement({
+  description: 'What a customer is, as a company.',
+  fields: (t) => ({
+    businessName: t.exposeString('businessName', { nullable: true, description: 'The registered name.' }),
+    businessType: t.exposeString('businessType', { nullable: true, description: 'The legal form.' }),
+    businessWebsite: t.exposeString('businessWebsite', { nullable: true, description: 'The address of its website.' }),
+  }),
+})
+
+export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
+  description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.field(nodeId('Customer', ({ id }) => id)),
+    uuid: t.expose('id', { type: 'UUID', description: 'The id that the REST paths use.' }),
+    customerType: t.expose('customerType', { type: CustomerTypeEnum, description: 'A person, or a company.' }),
+    email: t.exposeString('email', { description: 'The e-mail address.' }),
+    phone: t.exposeString('phone', { description: 'The phone number in international form.' }),
+    status: t.expose('status', { type: CustomerStatusEnum, description: 'Whether anything can be made for it.' }),
+    address: t.field({
+      type: Address,
+      description: 'Where it lives or has its seat.',
+      resolve: (customer) => customer,
+    }),
+    personalInfo: t.field({
+      type: PersonalInfo,
+      description: 'Its names and day of birth.',
+      resolve: (customer) => customer,
+    }),
+    financialInfo: t.field({
+      type: FinancialInfo,
+      description: 'What it said about its money.',
+      resolve: (customer) => customer,
+    }),
+    businessInfo: t.field({
+      type: BusinessInfo,
+      nullable: true,
+      description: 'What it is as a company; null for a person.',
+      resolve: (customer) => (customer.customerType === 'business' ? customer : null),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was registered.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  }),
+})
+
+/** Customers of one request, by id. */
+export const customerLoader = loaderById<CustomerRow>(findCustomers)
+
+addNodeType('Customer', customerLoader)
+
+/** Whose things a list shows. */
+export const OwnerInput = builder.inputType('OwnerFilter', {
+  description: "Whose: one customer's, or the merchant's own. Exactly one of the two.",
+  isOneOf: true,
+  fields: (t) => ({
+    customerId: t.id({ description: "That customer's: its global id, or its UUID." }),
+    merchant: t.boolean({
+      description: "Those that the merchant itself owns, no customer's: `true` is the only value.",
+    }),
+  }),
+})
+
+/** The owner that an operation looks for. */
+export function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
+  if (!filter) return 'any'
+  if (filter.merchant === false) {
+    throw invalidInput([
+      { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
+    ])
+  }
+  // An empty id is one that is wrong: taken for none it would show another owner's things.
+  return typeof filter.customerId === 'string' ? { customerId: localId('Customer', filter.customerId) } : 'merchant'
+}
+
+const CustomerConnection = connectionType<CustomerRow>('Customer', Customer, 'customers')
+
+const CustomerFilter = builder.inputType('CustomerFilter', {
+  description: 'Which customers: those that every field here lets through.',
+  fields: (t) => ({
+    status: t.field({ type: CustomerStatusEnum, description: 'Only customers in this status.' }),
+    customerType: t.field({ type: CustomerTypeEnum, description: 'Only persons, or only companies.' }),
+    ...createdFilter(t),
+  }),
+})
+
+builder.queryFields((t) => ({
+  customer: t.field({
+    type: Customer,
+    nullable: true,
+    description: 'One customer; null when it does not exist or is not visible.',
+    args: { id: t.arg.id({ required: true, description: idDescription('customer') }) },
+    resolve: (_, { id }, context) => {
+      const customerId = localIdOrNull('Customer', id)
+      return customerId === null ? null : customerLoader(context).load(customerId)
+    },
+  }),
+  customers: t.field({
+    type: CustomerConnection,
+    description: 'The customers of the merchant, newest first.',
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
+    },
+    resolve: (_, { filter, ...slice }, context, info) =>
+      connect(browseCustomers(context, { ...filter, ...slice }), context, info),
+  }),
+}))
+
+builder.objectField(Merchant, 'customers', (t) =>
+  t.field({
+    type: CustomerConnection,
+    description: 'The customers of the merchant, newest first.',
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
+    },
+    resolve: (_, { filter, ...slice }, context, info) =>
+      connect(browseCustomers(context, { ...filter, ...slice }), context, info),
+  }),
+)
+
+const required = { required: true } as const
+
+const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
+  description: 'A customer to register. A person needs a first and a last name, a company its business name.',
+  fields: (t) => ({
+    customerType: t.field({
+      type: CustomerTypeEnum,
+      ...required,
+      description: 'A person, or a company; it never changes.',
+    }),
+    email: t.string({ ...required, description: 'The e-mail address.' }),
+    phone: t.string({ ...required, description: 'The phone number in international form, such as `+2348012345678`.' }),
+    addressLine1: t.string({ ...required, description: 'Street and number.' }),
+    addressLine2: t.string({ description: 'Flat, floor or building.' }),
+    city: t.string({ ...required, description: 'The city or town.' }),
+    state: t.string({ ...required, description: 'The state or province.' }),
+    postalCode: t.string({ description: 'The postal code.' }),
+    country: t.string({ ...required, description: 'The country, by its name.' }),
+    firstName: t.string({ description: 'The first name; required for a person.' }),
+    middleName: t.string({ description: 'The middle names.' }),
+    lastName: t.string({ description: 'The last name; required for a person.' }),
+    birthDate: t.field({ type: 'Date', description: 'The day of birth.' }),
+    accountPurpose: t.string({ description: 'What the account is for.' }),
+    employmentStatus: t.string({ description: 'How it earns its living.' }),
+    expectedMonthlyIncome: t.field({
+      type: 'Decimal',
+      description: 'What it expects to receive in a month, with two places.',
+    }),
+    mostRecentOccupation: t.string({ description: 'Its latest occupation.' }),
+    sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
+    businessName: t.string({ description: 'The registered name; required for a company.' }),
+    businessType: t.string({ description: 'The legal form.' }),
+    businessWebsite: t.string({ description: 'The address of its website.' }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+  }),
+})
+
+const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
+  description: 'What to change of a customer: a field that is absent stays, an optional one that is null is cleared.',
+  fields: (t) => ({
+    customerId: t.id({ ...required, description: idDescription('customer') }),
+    email: t.string({ description: 'The e-mail address.' }),
+    phone: t.string({ description: 'The phone number in international form, such as `+2348012345678`.' }),
+    addressLine1: t.string({ description: 'Street and number.' }),
+    addressLine2: t.string({ description: 'Flat, floor or building.' }),
+    city: t.string({ description: 'The city or town.' }),
+    state: t.string({ description: 'The state or province.' }),
+    postalCode: t.string({ description: 'The postal code.' }),
+    country: t.string({ description: 'The country, by its name.' }),
+    firstName: t.string({ description: 'The first name.' }),
+    middleName: t.string({ description: 'The middle names.' }),
+    lastName: t.string({ description: 'The last name.' }),
+    birthDate: t.field({ type: 'Date', description: 'The day of birth.' }),
+    accountPurpose: t.string({ description: 'What the account is for.' }),
+    employmentStatus: t.string({ description: 'How it earns its living.' }),
+    expectedMonthlyIncome: t.field({
+      type: 'Decimal',
+      description: 'What it expects to receive in a month, with two places.',
+    }),
+    mostRecentOccupation: t.string({ description: 'Its latest occupation.' }),
+    sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
+    businessName: t.string({ description: 'The registered name.' }),
+    businessType: t.string({ description: 'The legal form.' }),
+    businessWebsite: t.string({ description: 'The address of its website.' }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+  }),
+})
+
+const CloseCustomerInput = builder.inputType('CloseCustomerInput', {
+  description: 'The customer to close.',
+  fields: (t) => ({
+    customerId: t.id({ ...required, description: idDescription('customer') }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+  }),
+})
+
+addMutation('createCustomer', {
+  description: 'Registers a customer.',
+  input: CreateCustomerInput,
+  run: createCustomer,
+  payload: (t) => ({
+    customer: t.field({ type: Customer, description: 'The new customer.', resolve: (customer) => customer }),
+  }),
+  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'],
+})
+
+addMutation('updateCustomer', {
+  description: 'Changes what is known about a customer, but never whether it is a person or a company.',
+  input: UpdateCustomerInput,
+  run: (context, input) =>
+    updateCustomer(
+      context,
+      asGiven<Parameters<typeof updateCustomer>[1]>({ ...input, customerId: localId('Customer', input.customerId) }),
+    ),
+  payload: (t) => ({
+    customer: t.field({ type: Customer, description: 'The customer as it is now.', resolve: (customer) => customer }),
+  }),
+  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+})
+
+addMutation('closeCustomer', {
+  description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
+  input: CloseCustomerInput,
+  run: (context, input) => closeCustomer(context, { customerId: localId('Customer', input.customerId) }),
+  payload: (t) => ({
+    customer: t.field({ type: Customer, description: 'The customer, closed.', resolve: (customer) => customer }),
+  }),
+  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+})

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { parseUuid } from '../ids.ts'
+import { refuse } from '../input.ts'
+
+/** Whose things: everyone's, the merchant's own, or one customer's (ruling 18). */
+export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
+
+/** An `OwnerFilter` that may be absent or null, both of which mean everyone's. */
+export const ownerFilter = () =>
+  z
+    .custom<OwnerFilter | null>(() => true)
+    .optional()
+    .transform((owner, context): OwnerFilter => {
+      if (owner === undefined || owner === null || owner === 'any') return 'any'
+      if (owner === 'merchant') return 'merchant'
+      const customerId = parseUuid(owner.customerId)
+      return customerId ? { customerId } : refuse(context, 'INVALID_FORMAT', 'must name a customer by its UUID')
+    })
+
+/** The `ownerId` that rows of this owner have; `undefined` for everyone's. */
+export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
+  if (owner === 'any') return undefined
+  return owner === 'merchant' ? merchantId : owner.customerId
+}

@@ -1,0 +1,42 @@
+import type { z } from 'zod'
+import type { Context } from '../context.ts'
+import { invalidInput } from '../errors.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
+import { timestamp } from '../ids.ts'
+import { lookupId, parse, sentFields } from '../input.ts'
+import { CreateCustomerInput, missingNames } from './create-customer.ts'
+import type { Customer } from './customer.ts'
+import { findCustomer, requireActive } from './get-customer.ts'
+import { updateCustomerDetails } from './repository.ts'
+
+// A field that is absent stays as it is; an optional one that is null or empty is cleared.
+export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
+  .partial()
+  .extend({ customerId: lookupId() })
+
+/**
+ * Changes the fields of a customer that are given, and no others; its type never changes.
+ *
+ * @param input as for `createCustomer`; an optional field that is null or empty is cleared
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED,
+ *   INVALID_INPUT where a name that the customer's type needs would be gone
+ */
+export async function updateCustomer(context: Context, input: z.input<typeof UpdateCustomerInput>): Promise<Customer> {
+  const { customerId, ...parsed } = parse(UpdateCustomerInput, input)
+  const changes = sentFields(input, parsed)
+  return once(context, {
+    request: { customerId, changes },
+    memory: keyMemory<Customer>(context, 'updateCustomer'),
+    operation: async (tx) => {
+      const customer = requireActive(await findCustomer(tx, context, customerId))
+      const merged = { ...customer, ...changes } as Customer
+      const faults = missingNames(merged)
+      if (faults.length > 0) throw invalidInput(faults)
+      if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
+
+      const updated = { ...merged, updatedAt: timestamp(context.now()) }
+      await updateCustomerDetails(tx, updated)
+      return updated
+    },
+  })
+}

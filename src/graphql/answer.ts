@@ -1,0 +1,115 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { ExecutionResult } from 'graphql'
+import { GraphQLError } from 'graphql'
+import type { Service } from '../context.ts'
+import { createContext } from '../context.ts'
+import { Refusal } from '../errors.ts'
+import { formatAmount } from '../money/amount.ts'
+import { refusalText } from '../refusal-text.ts'
+import type { Engine, GraphqlRequest, Outcome } from './engine.ts'
+import { limits } from './limits.ts'
+
+/** A request that was admitted, and what it needs to be answered. */
+export type Asked = {
+  readonly service: Service
+  readonly engine: Engine
+  readonly merchantId: string
+  readonly requestId: string
+  readonly log: FastifyBaseLogger
+}
+
+/** A result as it goes out; `httpStatus` is another than 200 where HTTP itself has a word for what went wrong. */
+export type Answer = {
+  readonly result: FormattedResult | AsyncIterable<FormattedResult>
+  readonly stringify: (value: unknown) => string
+  readonly httpStatus: number
+}
+
+export type FormattedResult = ExecutionResult & { extensions: { requestId: string; cost?: object } }
+
+/** Runs a request for its merchant, and says what went wrong in words and codes that a caller may see. */
+export async function answer(
+  request: GraphqlRequest,
+  asked: Asked,
+  options: { readonly isReadOnly: boolean },
+): Promise<Answer> {
+  const context = { ...createContext(asked.service, asked.merchantId), loaders: new Map() }
+  const outcome = await asked.engine.run(request, context, options)
+  const { result, stringify } = outcome
+  if (Symbol.asyncIterator in result) {
+    return { result: formatEach(result, outcome, asked), stringify, httpStatus: 200 }
+  }
+  return { result: formatResult(result, outcome, asked), stringify, httpStatus: statusOf(result) }
+}
+
+/** What cannot be answered at all, in the form of a result. */
+export function failedResult(refusal: Refusal, requestId: string): FormattedResult {
+  return { errors: [errorOf(refusal, requestId)], extensions: { requestId } }
+}
+
+async function* formatEach(results: AsyncIterable<ExecutionResult>, outcome: Outcome, asked: Asked) {
+  for await (const result of results) yield formatResult(result, outcome, asked)
+}
+
+function formatResult(result: ExecutionResult, { cost }: Outcome, asked: Asked): FormattedResult {
+  const { requestId } = asked
+  return {
+    ...(result.errors && { errors: result.errors.map((error) => formatError(error, asked)) }),
+    ...('data' in result && { data: result.data }),
+    extensions: { requestId, ...(cost !== null && { cost: { requested: cost, limit: limits.cost } }) },
+  }
+}
+
+function formatError(error: GraphQLError, { requestId, log }: Asked): GraphQLError {
+  // What graphql-js finds wrong with the arguments of a field is wrapped once more, and no resolver throws such an error.
+  const originalError = error.originalError instanceof GraphQLError ? undefined : error.originalError
+  if (typeof error.extensions?.code === 'string' && !originalError) return errorOf(error, requestId)
+  if (originalError instanceof Refusal) {
+    if (originalError.code === 'UNAVAILABLE') {
+      log.error({ err: originalError.cause ?? originalError }, 'the store did not take a request')
+    }
+    return errorOf(originalError, requestId, error)
+  }
+  // A null that a variable brought to an argument that takes none is found only when the field is reached.
+  if (!originalError && error.message.startsWith('Argument "')) {
+    return errorOf(new Refusal('INVALID_INPUT', error.message), requestId, error)
+  }
+  log.error({ err: originalError ?? error, path: error.path }, 'a field failed')
+  return errorOf(
+    new Refusal('INTERNAL', 'The service failed. The request id names the entry in its log.'),
+    requestId,
+    error,
+  )
+}
+
+function errorOf(source: Refusal | GraphQLError, requestId: string, at: GraphQLError | null = null): GraphQLError {
+  if (source instanceof Refusal) {
+    const { message, fields } = refusalText(source, {})
+    const { available, required } = source.details
+    return withExtensions(message, at, {
+      code: source.code,
+      requestId,
+      ...(fields && { fields }),
+      ...(available !== undefined && { available: formatAmount(available) }),
+      ...(required !== undefined && { required: formatAmount(required) }),
+    })
+  }
+  return withExtensions(source.message, source, { ...source.extensions, requestId })
+}
+
+function withExtensions(message: string, at: GraphQLError | null, extensions: Record<string, unknown>): GraphQLError {
+  const formatted = new GraphQLError(message, { ...(at?.path && { path: at.path }), extensions })
+  // The text of the document is gone by now; where it was wrong is known.
+  if (at?.locations) Object.defineProperty(formatted, 'locations', { value: at.locations, enumerable: true })
+  return formatted
+}
+
+/** The status of a result: its own errors are in the body, but a wrong method and a store that takes nothing are HTTP's. */
+function statusOf({ data, errors = [] }: ExecutionResult): number {
+  if (data) return 200
+  const codes = errors.map(({ extensions, originalError }) =>
+    originalError instanceof Refusal ? originalError.code : extensions?.code,
+  )
+  if (codes.includes('METHOD_NOT_ALLOWED')) return 405
+  return codes.includes('UNAVAILABLE') ? 503 : 200
+}

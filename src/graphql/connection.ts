@@ -1,0 +1,120 @@
+import type { ArgBuilder, ObjectRef } from '@pothos/core'
+import type { GraphQLResolveInfo } from 'graphql'
+import { getNamedType, isAbstractType, isObjectType } from 'graphql'
+import { invalidInput, Refusal } from '../errors.ts'
+import type { Slice } from '../slice.ts'
+import { largestSlice, sliceFields, standardSlice } from '../slice.ts'
+import type { Types } from './builder.ts'
+import { builder } from './builder.ts'
+import type { GraphqlContext } from './context.ts'
+import type { LoaderOf } from './loader.ts'
+import { selectedAt } from './selection.ts'
+
+/** A slice as its connection type reads it. */
+export type Connection<Item> = {
+  readonly nodes: readonly Item[]
+  readonly edges: readonly { readonly cursor: string; readonly node: Item }[]
+  readonly pageInfo: {
+    readonly hasNextPage: boolean
+    readonly hasPreviousPage: boolean
+    readonly startCursor: string | null
+    readonly endCursor: string | null
+  }
+  readonly total: Slice<Item>['total']
+}
+
+/** Loads for all rows of a list what a field of each will ask for. */
+type Preload = (rows: readonly unknown[], context: GraphqlContext) => Promise<void>
+
+/** The connection type of a node type, which every list of such nodes has; `items` names them for people. */
+export function connectionType<Item>(name: string, type: unknown, items: string): ObjectRef<Types, Connection<Item>> {
+  const connection = builder.connectionObject(
+    {
+      type: type as ObjectRef<Types, object>,
+      name: `${name}Connection`,
+      description: `A part of a list of ${items}.`,
+      fields: (t) => ({
+        nodes: t.field({
+          type: [type as ObjectRef<Types, object>],
+          description: 'The items alone, for where no cursor of each is needed.',
+          resolve: (parent) => (parent as unknown as Connection<object>).nodes,
+        }),
+        totalCount: t.int({
+          nullable: true,
+          description:
+            'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
+          resolve: (parent) => (parent as unknown as Connection<object>).total(),
+        }),
+      }),
+    },
+    { name: `${name}Edge`, description: `One of a list of ${items}, with its place there.` },
+  )
+  return connection as unknown as ObjectRef<Types, Connection<Item>>
+}
+
+/** The arguments that say which part of a list is asked for. */
+export function sliceArguments(arg: ArgBuilder<Types>) {
+  return {
+    first: arg.int({
+      description: `How many items from the start, or after \`after\`: 0 to ${largestSlice}. Without \`first\` and \`last\`: ${standardSlice}.`,
+    }),
+    after: arg.string({ description: 'A cursor of this same list: items that follow it.' }),
+    last: arg.int({
+      description: `How many items from the end, or before \`before\`: 0 to ${largestSlice}. Not together with \`first\`.`,
+    }),
+    before: arg.string({ description: 'A cursor of this same list: items that come before it.' }),
+  }
+}
+
+/** A slice as its connection, with everything loaded that the selected fields of its items will ask for. */
+export async function connect<Item>(
+  slice: Slice<Item> | Promise<Slice<Item>>,
+  context: GraphqlContext,
+  info: GraphQLResolveInfo,
+): Promise<Connection<Item>> {
+  const { items, hasNextPage, hasPreviousPage, cursorOf, total } = await Promise.resolve(slice).catch(refuseUnderFilter)
+  if (items.length > 0) await Promise.all(preloadsOf(info).map((preload) => preload(items, context)))
+  const edges = items.map((node) => ({ cursor: cursorOf(node), node }))
+  const [startCursor = null, endCursor = null] = [edges[0]?.cursor, edges.at(-1)?.cursor]
+  return { nodes: items, edges, pageInfo: { hasNextPage, hasPreviousPage, startCursor, endCursor }, total }
+}
+
+/** A field that leads from a row to others, by the key that `keyOf` reads of it; `null` where there is none. */
+export function related<Row, Value>(loaderOf: LoaderOf<Value>, keyOf: (row: Row) => string | null) {
+  const preload: Preload = (rows, context) =>
+    loaderOf(context).preload((rows as readonly Row[]).map(keyOf).filter((key) => key !== null))
+  return {
+    extensions: { preload },
+    resolve: (row: Row, _: object, context: GraphqlContext): Value | Promise<Value> => {
+      const key = keyOf(row)
+      return key === null ? (null as Value) : loaderOf(context).load(key)
+    },
+  }
+}
+
+/** Refuses a list with the names that its caller wrote: all that is no part of the slice stands in the filter. */
+function refuseUnderFilter(error: unknown): never {
+  if (!(error instanceof Refusal) || !error.details.fields) throw error
+  const pathOf = (field: string) =>
+    field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`
+  throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: pathOf(fault.field) })))
+}
+
+/** What can be loaded ahead for the fields that are selected of a connection's items. */
+function preloadsOf(info: GraphQLResolveInfo): readonly Preload[] {
+  const [node] = info.fieldNodes
+  const known = node && preloads.get(node)
+  if (known) return known
+  const connection = getNamedType(info.returnType)
+  const item = isObjectType(connection) ? getNamedType(connection.getFields().nodes?.type) : null
+  const types = isAbstractType(item) ? info.schema.getPossibleTypes(item) : isObjectType(item) ? [item] : []
+  const names = selectedAt(info, [['edges', 'node'], ['nodes']])
+  const found = types.flatMap((type) =>
+    [...names].flatMap((name) => (type.getFields()[name]?.extensions.preload as Preload | undefined) ?? []),
+  )
+  if (node) preloads.set(node, found)
+  return found
+}
+
+// Documents are parsed once and answer many requests, so a node of one stands for all of them.
+const preloads = new WeakMap<object, readonly Preload[]>()

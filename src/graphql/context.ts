@@ -1,0 +1,7 @@
+import type { Context } from '../context.ts'
+
+/** What a resolver works with: an operation's context, and what this request has loaded already. */
+export type GraphqlContext = Context & {
+  /** Loaders of this request by what they load; see `loader.ts`. */
+  readonly loaders: Map<object, unknown>
+}

@@ -1,0 +1,126 @@
+import type {
+  ArgumentNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLNamedType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionSetNode,
+  ValueNode,
+} from 'graphql'
+import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
+import { standardSlice } from '../slice.ts'
+
+/** What an operation costs with these variables: its fields, each times the sizes of the lists that it is in. */
+export type Cost = (variables: Readonly<Record<string, unknown>>) => number
+
+/** What fields cost that take as long as so many values; any other costs 1. */
+const prices = {
+  /** A page of rows is a query of its own. */
+  connection: 10,
+  /** A node by its id, which may be of any type. */
+  node: 10,
+  /** Rows may have to be counted one by one. */
+  totalCount: 50,
+  /** A commit, and with a wallet the derivation of its address. */
+  mutation: 1_000,
+} as const
+
+/** How many items a list is reckoned to have that is no connection: none of the schema has more. */
+export const plainListSize = 8
+
+/**
+ * The cost of an operation that is valid, as a function of its variables, because they may hold the sizes of lists.
+ *
+ * A connection is as large as its `first` or `last` says, `nodes` as many as its `ids`. Looks at the schema cost nothing:
+ * `limits.ts` bounds them. No answer holds more values than its operation costs.
+ */
+export function costOf(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+): Cost {
+  const ofSelection = (set: SelectionSetNode, type: GraphQLNamedType | undefined, items: Size): Term => {
+    return sum(
+      set.selections.map((selection) => {
+        if (selection.kind === Kind.FIELD) return ofField(selection, type, items)
+        const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
+        const condition = inner?.typeCondition && schema.getType(inner.typeCondition.name.value)
+        return inner ? ofSelection(inner.selectionSet, condition ?? type, items) : 0
+      }),
+    )
+  }
+  const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined, items: Size): Term => {
+    const name = field.name.value
+    if (name === '__schema' || name === '__type') return 0
+    const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined
+    const type = definition && getNamedType(definition.type)
+    const isConnection = type?.name.endsWith('Connection') ?? false
+    const size = isConnection ? sliceSize(field) : 1
+    const inner = field.selectionSet ? ofSelection(field.selectionSet, type, size) : 0
+    if (isConnection) return sum([prices.connection, inner])
+    if (argument(field, 'ids')) return sum([1, times(idCount(field), sum([prices.node, inner]))])
+    if (parent?.name.endsWith('Connection')) {
+      if (name === 'totalCount') return prices.totalCount
+      return sum([1, times(name === 'edges' || name === 'nodes' ? items : 1, inner)])
+    }
+    const isList = definition && isListType(getNullableType(definition.type))
+    const price = parent && parent === schema.getMutationType() ? prices.mutation : 1
+    return sum([price, isList ? times(plainListSize, field.selectionSet ? inner : 1) : inner])
+  }
+  const root = schema.getRootType(operation.operation) ?? undefined
+  const total = ofSelection(operation.selectionSet, root, 1)
+  return typeof total === 'number' ? () => total : total
+}
+
+/** A number that is known once and for all, or one that depends on the variables. */
+type Term = number | Cost
+type Size = Term
+
+function sum(terms: readonly Term[]): Term {
+  const fixed = terms.filter((term) => typeof term === 'number').reduce((all, term) => all + term, 0)
+  const varying = terms.filter((term) => typeof term === 'function')
+  if (varying.length === 0) return fixed
+  return (variables) => varying.reduce((all, term) => all + term(variables), fixed)
+}
+
+function times(size: Size, inner: Term): Term {
+  if (typeof size === 'number' && typeof inner === 'number') return size * inner
+  return (variables) => amountOf(size, variables) * amountOf(inner, variables)
+}
+
+function amountOf(term: Term, variables: Readonly<Record<string, unknown>>): number {
+  return typeof term === 'number' ? term : term(variables)
+}
+
+function sliceSize(field: FieldNode): Size {
+  const given = [argument(field, 'first'), argument(field, 'last')].filter((each) => each !== undefined)
+  if (given.length === 0) return standardSlice
+  return given
+    .map(({ value }) => numberIn(value, (found) => (typeof found === 'number' ? Math.max(found, 0) : null)))
+    .reduce((larger, size) =>
+      typeof larger === 'number' && typeof size === 'number'
+        ? Math.max(larger, size)
+        : (variables) => Math.max(amountOf(larger, variables), amountOf(size, variables)),
+    )
+}
+
+function idCount(field: FieldNode): Size {
+  const value = argument(field, 'ids')?.value
+  if (value?.kind === Kind.LIST) return value.values.length
+  return value ? numberIn(value, (found) => (Array.isArray(found) ? found.length : null)) : 1
+}
+
+/** The number that a value stands for, now or when the variables are known; where it says nothing, the standard size. */
+function numberIn(value: ValueNode, read: (found: unknown) => number | null): Size {
+  if (value.kind === Kind.INT) return read(Number(value.value)) ?? standardSlice
+  if (value.kind === Kind.VARIABLE) {
+    const name = value.name.value
+    return (variables) => read(variables[name]) ?? standardSlice
+  }
+  return standardSlice
+}
+
+function argument(field: FieldNode, name: string): ArgumentNode | undefined {
+  return field.arguments?.find((each) => each.name.value === name)
+}

@@ -1,0 +1,164 @@
+import type {
+  DocumentNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql'
+import { Kind } from 'graphql'
+
+/** What one request may hold; each is several times what GraphiQL and large front ends send. */
+export const limits = {
+  characters: 10_000,
+  tokens: 1_000,
+  operations: 50,
+  depth: 12,
+  aliases: 30,
+  /** Characters of one alias: it is repeated in the answer for each item of a list. */
+  aliasLength: 100,
+  directives: 50,
+  /** Fields after every fragment is written out where it is spread. */
+  fields: 1_000,
+  /** Values within the variables, at any depth. */
+  values: 5_000,
+  /** What the operation costs; see `cost.ts`. */
+  cost: 10_000,
+  /** Lists within lists that a look at the schema itself may hold. */
+  introspectionLists: 3,
+  /** Aliases in such a look, which would fetch those lists several times; no tool uses any. */
+  introspectionAliases: 0,
+} as const
+
+/**
+ * Why a parsed document is too much to look at any closer; `null` when it isn't.
+ *
+ * It takes time linear in the document, because a fragment is measured once however often it is spread: rules that come
+ * after it, and execution, take exponential time for a few lines of nested fragments.
+ */
+export function excessOf(document: DocumentNode): string | null {
+  const fragments = new Map<string, FragmentDefinitionNode>()
+  const operations: OperationDefinitionNode[] = []
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition)
+    else if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition)
+  }
+  if (operations.length > limits.operations) return `A document may hold at most ${limits.operations} operations.`
+  const measure = measurer(fragments)
+  for (const { selectionSet, directives } of operations) {
+    const inner = measure(selectionSet)
+    if (inner === 'circular') return 'Fragments must not spread one another in a circle.'
+    const size = { ...inner, directives: inner.directives + (directives?.length ?? 0) }
+    const exceeded = measures.find((each) => size[each] > limits[each])
+    if (exceeded) return sentences[exceeded]
+  }
+  return null
+}
+
+/** Why the variables are too much to look at any closer; `null` when they aren't. A depth of any size is no matter. */
+export function excessOfVariables(variables: Readonly<Record<string, unknown>>): string | null {
+  const open: unknown[] = [variables]
+  let count = 0
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    const inner = Object.values(value)
+    count += inner.length
+    if (count > limits.values) return `The variables may hold at most ${limits.values} values, at any depth.`
+    open.push(...inner)
+  }
+  return null
+}
+
+const everywhere = 'with each fragment counted wherever it is spread'
+
+const sentences = {
+  fields: `A query may hold at most ${limits.fields} fields, ${everywhere}.`,
+  aliases: `A query may hold at most ${limits.aliases} aliases, ${everywhere}.`,
+  aliasLength: `An alias may have at most ${limits.aliasLength} characters.`,
+  directives: `A query may hold at most ${limits.directives} directives, ${everywhere}.`,
+  introspectionLists: `A look at the schema may nest at most ${limits.introspectionLists} lists.`,
+  introspectionAliases: 'A look at the schema may hold no aliases.',
+  depth: `A query may be at most ${limits.depth} levels deep.`,
+}
+const measures = Object.keys(sentences) as (keyof typeof sentences)[]
+
+type Size = Readonly<Record<keyof typeof sentences, number>>
+
+const nothing: Size = {
+  fields: 0,
+  aliases: 0,
+  aliasLength: 0,
+  directives: 0,
+  introspectionLists: 0,
+  introspectionAliases: 0,
+  depth: 0,
+}
+
+/** Lists of the schema's own types, each of which leads to others that have such lists. */
+const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
+
+function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+  const known = new Map<string, Size>()
+  const open = new Set<string>()
+
+  function measureFragment(name: string): Size | 'circular' {
+    const fragment = fragments.get(name)
+    // One that is not there is for validation to report.
+    if (!fragment) return nothing
+    if (open.has(name)) return 'circular'
+    const earlier = known.get(name)
+    if (earlier) return earlier
+    open.add(name)
+    const size = measure(fragment.selectionSet)
+    open.delete(name)
+    if (size !== 'circular') known.set(name, size)
+    return size
+  }
+
+  function measure({ selections }: SelectionSetNode): Size | 'circular' {
+    let sum = nothing
+    for (const selection of selections) {
+      const inner =
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? measureFragment(selection.name.value)
+          : selection.selectionSet
+            ? measure(selection.selectionSet)
+            : nothing
+      if (inner === 'circular') return inner
+      sum = add(
+        sum,
+        selection.kind === Kind.FIELD ? withField(inner, selection) : inner,
+        selection.directives?.length ?? 0,
+      )
+    }
+    return sum
+  }
+  return measure
+}
+
+function withField(inner: Size, { name: { value: name }, alias }: FieldNode): Size {
+  // Introspection is deep by nature; what it may cost is bounded by its nested lists instead.
+  const isIntrospection = name.startsWith('__')
+  const isSchema = name === '__schema'
+  return {
+    fields: inner.fields + 1,
+    aliases: inner.aliases + (alias ? 1 : 0),
+    aliasLength: Math.max(inner.aliasLength, alias?.value.length ?? 0),
+    directives: inner.directives,
+    introspectionLists: inner.introspectionLists + (introspectionLists.has(name) ? 1 : 0),
+    introspectionAliases: isIntrospection ? inner.aliases + (isSchema && alias ? 1 : 0) : inner.introspectionAliases,
+    depth: isIntrospection ? 1 : inner.depth + 1,
+  }
+}
+
+function add(sum: Size, next: Size, directives: number): Size {
+  return {
+    fields: sum.fields + next.fields,
+    aliases: sum.aliases + next.aliases,
+    aliasLength: Math.max(sum.aliasLength, next.aliasLength),
+    directives: sum.directives + next.directives + directives,
+    introspectionLists: Math.max(sum.introspectionLists, next.introspectionLists),
+    introspectionAliases: sum.introspectionAliases + next.introspectionAliases,
+    depth: Math.max(sum.depth, next.depth),
+  }
+}

@@ -1,0 +1,117 @@
+import type { InputObjectRef, ObjectFieldsShape, ObjectRef, UnionRef } from '@pothos/core'
+import { createContext } from '../context.ts'
+import type { ErrorCode } from '../errors.ts'
+import { invalidInput, Refusal } from '../errors.ts'
+import { idempotencyKeyFaults } from '../input.ts'
+import type { Names } from '../refusal-text.ts'
+import type { Types } from './builder.ts'
+import { builder } from './builder.ts'
+import type { GraphqlContext } from './context.ts'
+import type { UserErrorSource } from './errors.ts'
+import { errorTypeName, errorTypes, isUserError, userError } from './errors.ts'
+
+/** What every input has beside its own fields. */
+type KeyedInput = { readonly idempotencyKey?: string | null | undefined }
+
+/** A mutation: its input, the payload that holds what it made or changed, and the refusals that its operation may throw. */
+export type Mutation<Input extends KeyedInput, Source extends object> = {
+  readonly description: string
+  readonly input: InputObjectRef<Types, Input>
+  readonly payload: ObjectFieldsShape<Types, Source>
+  /** In order of precedence, as the operation documents them. */
+  readonly errors: readonly ErrorCode[]
+  /** The paths below `input` of those fields that the operation calls otherwise. */
+  readonly names?: Names
+  /** A request may do at most one of these. */
+  readonly movesMoney?: boolean
+  readonly isSandboxOnly?: boolean
+  readonly run: (context: GraphqlContext, input: Omit<Input, 'idempotencyKey'>) => Promise<Source>
+}
+
+/** How an input describes its idempotency key. */
+export const idempotencyKeyDescription =
+  'A key of your own for this request, 1 to 255 printable ASCII characters: sent again with the same input it answers the same result and does nothing twice. The REST endpoint of the same operation knows it too.'
+
+/**
+ * Adds a mutation that answers `<Name>Result`: its payload `<Name>Payload`, or one of its errors.
+ *
+ * A refusal that is not among `errors` and every fault are errors of the request instead, beside the data.
+ */
+export function addMutation<Input extends KeyedInput, Source extends object>(
+  name: string,
+  { description, input: Input, payload, errors, names = {}, movesMoney, isSandboxOnly, run }: Mutation<Input, Source>,
+): void {
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1)
+  const Payload = builder.objectRef<Source>(`${typeName}Payload`).implement({
+    description: `What \`${name}\` answers when it is done.`,
+    fields: payload,
+  })
+  const Result = resultType(typeName, { payload: Payload, payloadName: `${typeName}Payload`, errors })
+  const resolve = async (input: Input, context: GraphqlContext) => {
+    const { idempotencyKey = null, ...request } = input
+    try {
+      return await orUserError({ errors, names }, async () => {
+        const faults = idempotencyKey === null ? [] : idempotencyKeyFaults('idempotencyKey', idempotencyKey)
+        if (faults.length > 0) throw invalidInput(faults)
+        return run(mutationContext(context, idempotencyKey), request)
+      })
+    } finally {
+      // What was read before may have changed.
+      context.loaders.clear()
+    }
+  }
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: Result,
+      description,
+      args: { input: t.arg({ type: Input, required: true, description: `What \`${name}\` needs to know.` }) },
+      extensions: { movesMoney: movesMoney ?? false, isSandboxOnly: isSandboxOnly ?? false },
+      resolve: (_, args, context) => resolve((args as { input: Input }).input, context) as never,
+    }),
+  )
+}
+
+/** The union of what an operation answers and of the errors that it may be refused with: `<Name>Result`. */
+export function resultType<Source extends object>(
+  name: string,
+  {
+    payload,
+    payloadName,
+    errors,
+  }: { payload: ObjectRef<Types, Source>; payloadName: string; errors: readonly ErrorCode[] },
+): UnionRef<Types, Source | UserErrorSource> {
+  return builder.unionType(`${name}Result`, {
+    description: `\`${payloadName}\`, or the error that says why there is none.`,
+    types: [payload, ...errors.map(errorType)] as never,
+    resolveType: (value: object) => (isUserError(value) ? errorTypeName(value.refusal.code) : payloadName) as never,
+  }) as never
+}
+
+/** What an operation answers, or the refusal that it threw if that is one of `errors`. */
+export async function orUserError<Source>(
+  { errors, names = {} }: { errors: readonly ErrorCode[]; names?: Names },
+  operation: () => Promise<Source>,
+): Promise<Source | UserErrorSource> {
+  try {
+    return await operation()
+  } catch (error) {
+    if (error instanceof Refusal && errors.includes(error.code)) return userError(error, names)
+    throw error
+  }
+}
+
+/** A context of the mutation's own: whether it was replayed is nothing that another may change. */
+function mutationContext(context: GraphqlContext, idempotencyKey: string | null): GraphqlContext {
+  return { ...createContext(context, context.merchantId, idempotencyKey), loaders: context.loaders }
+}
+
+function errorType(code: ErrorCode) {
+  const type = errorTypes[code]
+  if (!type) throw new Error(`${code} is a fault of the request, and no type of a mutation's result`)
+  return type
+}
+
+/** An input as it was given, where an operation's own type is narrower: the operation refuses what does not fit. */
+export function asGiven<Input>(input: { readonly [Field in keyof Input]?: unknown }): Input {
+  return input as Input
+}

@@ -1,0 +1,193 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createYoga } from 'graphql-yoga'
+import type { Service } from '../context.ts'
+import type { FieldFault } from '../errors.ts'
+import { invalidInput, Refusal } from '../errors.ts'
+import { admission } from '../http/admission.ts'
+import { takeJson } from '../http/json-body.ts'
+import { refusalOf } from '../http/refusal-of.ts'
+import { failureHeaders, statusOfCode } from '../http-status.ts'
+import type { RateLimiter } from '../rate-limit.ts'
+import type { Answer, Asked } from './answer.ts'
+import { answer, failedResult } from './answer.ts'
+import type { Compiling, GraphqlRequest } from './engine.ts'
+import { createEngine } from './engine.ts'
+import type { GraphiqlPage } from './graphiql.ts'
+import { sendGraphiql } from './graphiql.ts'
+import { schemaFor } from './schema.ts'
+import type { HoldStream } from './streams.ts'
+import { countStreams } from './streams.ts'
+
+/** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
+export type GraphqlOptions = {
+  readonly service: Service
+  readonly limiter: RateLimiter | null
+  readonly graphiql: GraphiqlPage | null
+  readonly compiling: Compiling
+}
+
+const path = '/graphql'
+
+/**
+ * Adds the GraphQL endpoint to the HTTP host.
+ *
+ * One JSON answer, which is nearly all there is, goes from the engine to the host; streams are formed by Yoga. Form posts are
+ * refused, so that no page of another site can send one.
+ */
+export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphiql, compiling }: GraphqlOptions): void {
+  const engine = createEngine(schemaFor(service.mode), { compiling })
+  const yoga = createHandler()
+  const holdStream = countStreams(app)
+  const admit = admission(service, limiter)
+  takeJson(app)
+  app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
+
+  const run = (request: FastifyRequest, reply: FastifyReply, parameters: GraphqlRequest, isReadOnly: boolean) => {
+    const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
+    return respond(parameters, { request, reply, asked, isReadOnly, yoga, holdStream })
+  }
+  app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
+  const admitProgram = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (graphiql === null || !isBrowser(request)) await admit(request, reply)
+  }
+  app.get(path, { onRequest: admitProgram }, (request, reply) => {
+    if (graphiql !== null && isBrowser(request)) return sendGraphiql(graphiql, request, reply)
+    return run(request, reply, parametersOf(decodedQuery(request.query as Record<string, unknown>)), true)
+  })
+  const others = app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method))
+  const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
+    reply.header('allow', 'GET, HEAD, POST')
+    throw new Refusal('METHOD_NOT_ALLOWED', 'This path takes GET and POST.')
+  }
+  app.route({ method: others, url: path, onRequest: refuse, handler: refuse })
+}
+
+/** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
+function isBrowser({ headers: { accept = '' }, query }: FastifyRequest): boolean {
+  return accept.includes('text/html') && !('query' in (query as object))
+}
+
+type Responding = {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly asked: Asked
+  readonly isReadOnly: boolean
+  readonly yoga: ReturnType<typeof createHandler>
+  readonly holdStream: HoldStream
+}
+
+/**
+ * Answers in a form that the caller takes.
+ *
+ * @throws Refusal NOT_ACCEPTABLE before anything runs, because a mutation that is done must not look refused; RATE_LIMITED
+ *   for one stream too many
+ */
+async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
+  const { request, reply, asked, isReadOnly, yoga, holdStream } = responding
+  const { json, stream } = formsTaken(request)
+  if (json === null && stream === null) {
+    throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
+  }
+  const answered = await answer(parameters, asked, { isReadOnly })
+  const isStream = Symbol.asyncIterator in answered.result
+  if (json !== null && !isStream) return sendJson(answered, json, reply)
+  if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
+  if (isStream) holdStream(request.merchantId, reply)
+  // Yoga has nothing left to parse or to run: it forms the stream.
+  const response = await yoga.fetch(
+    `http://localhost${path}`,
+    { method: 'POST', headers: { accept: stream, 'content-type': 'application/json' }, body: '{"query":"."}' },
+    answered,
+  )
+  return reply.send(response)
+}
+
+const jsonTypes = ['application/graphql-response+json', 'application/json', 'application/*', '*/*']
+const streamTypes = ['text/event-stream', 'text/*', 'multipart/mixed', 'multipart/*']
+
+/** The media types in which the caller takes one JSON document and a stream; `null` where it takes none. */
+function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | null; stream: string | null } {
+  const taken = (accept || '*/*').split(',').map((each) => each.split(';')[0]?.trim().toLowerCase())
+  const [json, stream] = [jsonTypes, streamTypes].map((types) => types.find((type) => taken.includes(type)))
+  return {
+    json: json ? (json === jsonTypes[0] ? json : 'application/json') : null,
+    stream: stream ? (stream.startsWith('text') ? 'text/event-stream' : 'multipart/mixed') : null,
+  }
+}
+
+function sendJson({ result, httpStatus, stringify }: Answer, type: string, reply: FastifyReply): FastifyReply {
+  // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
+  const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
+  reply.code(isRefused ? statusOfCode.MALFORMED_REQUEST : httpStatus)
+  if (httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
+  if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
+  return reply.type(`${type}; charset=utf-8`).send(stringify(result))
+}
+
+/** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
+function decodedQuery({ variables, extensions, ...others }: Record<string, unknown>): Record<string, unknown> {
+  const decoded = (value: unknown) => {
+    try {
+      return typeof value === 'string' && value !== '' ? JSON.parse(value) : value || null
+    } catch {
+      return value
+    }
+  }
+  return { ...others, variables: decoded(variables), extensions: decoded(extensions) }
+}
+
+/**
+ * The parameters of a request (GraphQL over HTTP, 5.1).
+ *
+ * @throws Refusal INVALID_INPUT that names each one that has the wrong type
+ */
+function parametersOf(body: unknown): GraphqlRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    const message = Array.isArray(body) ? 'must be one request: there are no batches' : 'must be a JSON object'
+    throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message }])
+  }
+  const { query, operationName = null, variables = null, extensions = null } = body as Record<string, unknown>
+  const faults: FieldFault[] = []
+  if (typeof query !== 'string' || query.trim() === '') {
+    faults.push({ field: 'query', code: 'MISSING_REQUIRED_FIELD', message: 'must be a GraphQL document' })
+  }
+  if (operationName !== null && typeof operationName !== 'string') {
+    faults.push({ field: 'operationName', code: 'INVALID_FORMAT', message: 'must be a string' })
+  }
+  if (!isMap(variables)) faults.push({ field: 'variables', code: 'INVALID_FORMAT', message: 'must be an object' })
+  if (!isMap(extensions)) faults.push({ field: 'extensions', code: 'INVALID_FORMAT', message: 'must be an object' })
+  if (faults.length > 0) throw invalidInput(faults)
+  return {
+    query: query as string,
+    operationName: (operationName as string | null) || null,
+    variables: (variables ?? {}) as Record<string, unknown>,
+  }
+}
+
+function isMap(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && !Array.isArray(value))
+}
+
+/** Yoga for the forms of streams: each request comes with its answer. */
+function createHandler() {
+  return createYoga<Answer>({
+    graphqlEndpoint: path,
+    logging: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    multipart: false,
+    batching: false,
+    maskedErrors: false,
+    plugins: [
+      {
+        onParams: ({ setResult, context }) => setResult((context as unknown as Answer).result as never),
+      },
+    ],
+  })
+}
+
+function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.headers(failureHeaders(refusal.code)).code(statusOfCode[refusal.code])
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(failedResult(refusal, request.id)))
+}

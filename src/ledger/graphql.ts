@@ -1,0 +1,82 @@
+import { builder } from '../graphql/builder.ts'
+import { createdFilter } from '../graphql/filters.ts'
+import { loaderOf } from '../graphql/loader.ts'
+import { addNodeTypeWith, Node, nodeId } from '../graphql/node.ts'
+import { findEntries } from './browse-entries.ts'
+import type { Entry } from './entry.ts'
+
+export const EntryDirectionEnum = builder.enumType('EntryDirection', {
+  description: 'Which way money went, seen from the wallet.',
+  values: {
+    DEBIT: { value: 'debit', description: 'Money left the wallet.' },
+    CREDIT: { value: 'credit', description: 'Money came into the wallet.' },
+  } as const,
+})
+
+export const TransferKindEnum = builder.enumType('TransferKind', {
+  description: 'Why money moved.',
+  values: {
+    DEPOSIT: { value: 'deposit', description: 'It arrived from outside.' },
+    PAYOUT: { value: 'payout', description: 'A payout took amount and fee.' },
+    PAYOUT_COMPLETED: { value: 'payout_completed', description: 'The bank paid a payout; no wallet changes by it.' },
+    PAYOUT_FAILED: { value: 'payout_failed', description: 'A payout failed, and amount and fee came back.' },
+    PAYOUT_RETURNED: {
+      value: 'payout_returned',
+      description: 'The bank sent a payout back, and amount and fee came back.',
+    },
+  } as const,
+})
+
+export const LedgerEntry = builder.objectRef<Entry>('LedgerEntry').implement({
+  description:
+    "A line of a wallet's statement: how much moved, why, and what the wallet held after it. Lines are never changed or removed.",
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.field(nodeId('LedgerEntry', entryKey)),
+    sequence: t.exposeInt('sequence', { description: 'Its number in the statement, from 1 without gaps.' }),
+    direction: t.expose('direction', { type: EntryDirectionEnum, description: 'Whether money left or came in.' }),
+    amount: t.expose('amount', { type: 'Amount', description: 'How much, above zero.' }),
+    balanceAfter: t.expose('balanceAfter', { type: 'Amount', description: 'What the wallet held after it.' }),
+    kind: t.expose('kind', { type: TransferKindEnum, description: 'Why the money moved.' }),
+    currency: t.exposeString('assetCode', { description: 'The code of the asset, which is that of the wallet.' }),
+    transferId: t.expose('transferId', {
+      type: 'UUID',
+      description: 'The ledger transfer that it belongs to; its other side is outside the wallets.',
+    }),
+    reference: t.exposeString('reference', {
+      nullable: true,
+      description: 'The reference of the deposit that it comes from; null for anything else.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the money moved.' }),
+  }),
+})
+
+const entryLoader = loaderOf<Entry | null>(async (context, keys) => {
+  const found = await findEntries(context, keys.map(parseEntryKey))
+  const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
+  return (key) => entries.get(key) ?? null
+})
+
+addNodeTypeWith('LedgerEntry', (context, id) => {
+  const key = id.toLowerCase()
+  return /^[0-9a-f-]{36}:[1-9]\d{0,3}$/.test(key) ? entryLoader(context).load(key) : null
+})
+
+/** What tells an entry from all others: its place in its transfer. */
+function entryKey({ transferId, line }: Pick<Entry, 'transferId' | 'line'>): string {
+  return `${transferId}:${line}`
+}
+
+function parseEntryKey(key: string): Pick<Entry, 'transferId' | 'line'> {
+  const [transferId = '', line] = key.split(':')
+  return { transferId, line: Number(line) }
+}
+
+export const LedgerEntryFilter = builder.inputType('LedgerEntryFilter', {
+  description: 'Which lines of a statement: those that every field here lets through.',
+  fields: (t) => ({
+    direction: t.field({ type: EntryDirectionEnum, description: 'Only money that left, or that came in.' }),
+    kind: t.field({ type: TransferKindEnum, description: 'Only money that moved for this reason.' }),
+    ...createdFilter(t),
+  }),
+})

@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import type { Context } from '../context.ts'
+import { requireActiveCustomer } from '../customers/get-customer.ts'
+import { timestamp } from '../ids.ts'
+import { oneOf, parse } from '../input.ts'
+import type { Amount } from '../money/amount.ts'
+import type { Check } from '../payout-methods/checks/check.ts'
+import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
+import type { WalletRow } from '../wallets/wallet.ts'
+import { CreatePayoutInput, corridorFault, isGiven, parsePayout } from './create-payout.ts'
+import { corridorTo, railOf, recipientCurrencies } from './payout.ts'
+import { payoutChecks } from './payout-checks.ts'
+import type { BankDetails, Destination } from './prepare-payout.ts'
+import { findPayoutFacts, preparePayout } from './prepare-payout.ts'
+
+/** The fields of a payout; those of the bank account may all be left out, where only a price is asked for. */
+export const PayoutQuoteInput = CreatePayoutInput
+
+const PriceInput = CreatePayoutInput.omit({
+  payoutMethodId: true,
+  accountNumber: true,
+  bankName: true,
+  bankCode: true,
+  recipientName: true,
+}).extend({ recipientCurrency: oneOf(recipientCurrencies) })
+
+/** A payout as it would be made now, for the same input, and what is doubtful about it. */
+export type PayoutQuote = Destination & {
+  readonly assetCode: string
+  readonly amount: Amount
+  /** `null` where none was ever set. */
+  readonly fee: Amount | null
+  /** What leaves the wallet: amount and fee. */
+  readonly total: Amount
+  readonly exchangeRate: string
+  /** A decimal string of eight places, in `recipientCurrency`. */
+  readonly amountFiat: string
+  /** The wallet that would pay, as it is now. */
+  readonly wallet: WalletRow
+  readonly balanceAfter: Amount
+  /** The method that the recipient is taken from, where the input names one. */
+  readonly payoutMethod: BankPayoutMethod | null
+  /** The four are `null` where the input names no recipient. */
+  readonly accountNumber: string | null
+  readonly bankName: string | null
+  readonly bankCode: string | null
+  readonly recipientName: string | null
+  readonly transferType: string
+  /** The failed checks of the recipient's account; none of them refuses a payout (ruling 23). */
+  readonly warnings: readonly Check[]
+  readonly quotedAt: string
+}
+
+/**
+ * What `createPayout` would do now with the same input, without doing it.
+ *
+ * It keeps nothing: rate, fee and balance may be others a moment later. The idempotency key of a request is not looked
+ * at, because a quote is about a new payout.
+ *
+ * @throws Refusal, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
+ *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, RESOURCE_NOT_FOUND (wallet),
+ *   WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ */
+export async function getPayoutQuote(context: Context, input: z.input<typeof PayoutQuoteInput>): Promise<PayoutQuote> {
+  const request = parseQuote(input)
+  const now = context.now()
+  // One moment for the price and for what the quote says of its time.
+  const { db } = context
+  const atOnce = { ...context, now: () => now }
+  const payer = requireActiveCustomer(db, context, request.customerId)
+  const facts = await findPayoutFacts<Destination | BankDetails>(db, atOnce, request, payer)
+  const prepared = await preparePayout(db, atOnce, request, facts)
+  const { recipient, method, price, wallet } = prepared
+  const details = 'accountNumber' in recipient ? recipient : null
+  return {
+    ...price,
+    assetCode: request.assetCode,
+    amount: request.amount,
+    wallet,
+    balanceAfter: wallet.balance - price.total,
+    payoutMethod: method,
+    accountNumber: details?.accountNumber ?? null,
+    bankName: details?.bankName ?? null,
+    bankCode: details?.bankCode ?? null,
+    recipientName: details?.recipientName ?? null,
+    recipientCurrency: recipient.recipientCurrency,
+    recipientCountry: recipient.recipientCountry,
+    transferType: railOf({ ...request, ...recipient }),
+    warnings: warningsAbout(method, details),
+    quotedAt: timestamp(now),
+  }
+}
+
+/** Reads the input of a payout, or one that names no more of the recipient than the corridor. */
+function parseQuote(input: z.input<typeof PayoutQuoteInput>) {
+  const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
+  const namesRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(isGiven)
+  if (namesRecipient) return parsePayout(input)
+  const request = parse(PriceInput, input, corridorFault(input))
+  const country = request.recipientCountry ?? corridorTo(request.recipientCurrency)?.recipientCountry
+  return { ...request, recipientCountry: country ?? '' }
+}
+
+function warningsAbout(method: BankPayoutMethod | null, details: BankDetails | null): Check[] {
+  const checks = method ? (method.checks as readonly Check[]) : details ? payoutChecks(details) : []
+  return checks.filter(({ outcome }) => outcome === 'FAILED')
+}

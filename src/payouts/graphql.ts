@@ -1,0 +1,569 @@
+import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
+import { invalidInput } from '../errors.ts'
+import { builder } from '../graphql/builder.ts'
+import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
+import type { GraphqlContext } from '../graphql/context.ts'
+import { createdFilter } from '../graphql/filters.ts'
+import { localId, localIdOrNull } from '../graphql/ids.ts'
+import { loaderById, loaderOfMany, loaderWith } from '../graphql/loader.ts'
+import { addMutation, asGiven, idempotencyKeyDescription, orUserError, resultType } from '../graphql/mutation.ts'
+import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
+import type { Entry } from '../ledger/entry.ts'
+import { LedgerEntry } from '../ledger/graphql.ts'
+import { Merchant } from '../merchants/graphql.ts'
+import { NetworkEnum } from '../networks/graphql.ts'
+import {
+  BankCountryEnum,
+  BankPayoutMethod,
+  Check,
+  localMethodIdOr,
+  PayoutMethod,
+  payoutMethodLoader,
+} from '../payout-methods/graphql.ts'
+import { Wallet, walletLoader } from '../wallets/graphql.ts'
+import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from './browse-payouts.ts'
+import { createPayout } from './create-payout.ts'
+import { findPayoutEvents, findPayouts } from './find-payouts.ts'
+import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
+import { getPayoutQuote } from './get-payout-quote.ts'
+import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
+import { type paymentPurposes, payoutAssetCodes, payoutReason, type recipientCurrencies } from './payout.ts'
+import { payoutChecks } from './payout-checks.ts'
+import type { settledStatuses } from './settle-payout.ts'
+import { simulatePayout } from './simulate-payout.ts'
+import { watchPayout } from './watch-payout.ts'
+
+export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
+  description: 'How far a payout has come.',
+  values: {
+    PROCESSING: { description: 'The money has left the wallet and is on its way.' },
+    COMPLETED: { description: 'The bank has paid.' },
+    FAILED: { description: 'The bank has not paid; amount and fee are back in the wallet.' },
+    RETURNED: { description: 'The bank has paid and then sent it back; amount and fee are back in the wallet.' },
+  } as const,
+})
+
+const SettledStatusEnum = builder.enumType('SettledStatus', {
+  description: 'What can become of a payout.',
+  values: {
+    COMPLETED: { description: 'The bank pays a payout that is processing.' },
+    FAILED: { description: 'The bank does not pay a payout that is processing; the money comes back.' },
+    RETURNED: { description: 'The bank sends back a payout that was completed; the money comes back.' },
+  } as const satisfies Record<(typeof settledStatuses)[number], object>,
+})
+
+const PayoutAssetEnum = builder.enumType('PayoutAsset', {
+  description: 'A stablecoin that payouts are made from.',
+  values: Object.fromEntries(
+    payoutAssetCodes.map((code) => [code, { value: code, description: `${code}, worth one US dollar.` }]),
+  ) as Record<(typeof payoutAssetCodes)[number], { value: (typeof payoutAssetCodes)[number]; description: string }>,
+})
+
+const RecipientCurrencyEnum = builder.enumType('RecipientCurrency', {
+  description: 'A currency that payouts arrive in.',
+  values: {
+    NGN: { description: 'The naira, at banks in Nigeria.' },
+    ZAR: { description: 'The rand, at banks in South Africa.' },
+  } as const satisfies Record<(typeof recipientCurrencies)[number], object>,
+})
+
+const TransferTypeEnum = builder.enumType('TransferType', {
+  description: 'An international way of paying that a caller may ask for.',
+  values: {
+    ACH: { value: 'ach', description: 'The American clearing house.' },
+    FED_WIRE: { value: 'fed_wire', description: 'A wire of the Federal Reserve.' },
+    SWIFT: { value: 'swift', description: 'A transfer between banks of any two countries, through SWIFT.' },
+  } as const,
+})
+
+const PaymentPurposeEnum = builder.enumType('PaymentPurpose', {
+  description: 'What a payout is for, as banks ask to know it.',
+  values: {
+    CAPITAL_CONTRIBUTIONS: { description: 'Money that an owner puts into a company.' },
+    CHARITABLE_CONTRIBUTIONS: { description: 'A donation to a charity.' },
+    CONSULTING_FEES: { description: 'Pay for advice or professional services.' },
+    CORPORATE_TAX_PAYMENTS: { description: 'Taxes that a company owes.' },
+    DOWN_PAYMENTS_FOR_REAL_ESTATE: { description: 'The first part of the price of land or a building.' },
+    EDUCATION_FEES: { description: 'Fees of a school or a university.' },
+    EMPLOYEE_SALARIES_OR_WAGES: { description: 'Pay for people who are employed.' },
+    EXPENSES_REIMBURSEMENT: { description: 'Costs that somebody paid for another and gets back.' },
+    GIFTS: { description: 'A gift, for which nothing is owed.' },
+    GOVERNMENT_GRANTS: { description: 'Support that a state gives.' },
+    INCOME_TAX_PAYMENTS: { description: 'Taxes that a person owes.' },
+    INHERITANCE_PAYMENTS: { description: 'What somebody inherits.' },
+    INSURANCE_CLAIM_PAYOUTS: { description: 'What an insurer pays for a damage.' },
+    INSURANCE_PREMIUM_PAYMENTS: { description: 'What an insured person pays to the insurer.' },
+    INVESTMENTS: { description: 'Money to be invested, in shares for example.' },
+    LOAN_ADVANCES: { description: 'Money that is lent.' },
+    MORTGAGE_PAYMENTS: { description: 'An instalment of a loan on land or a building.' },
+    OTHER: { description: 'Anything that no other value says.' },
+    PAYMENT_FOR_GOODS_AND_SERVICES: { description: 'The price of something bought.' },
+    PERSONAL_TRANSFERS: { description: 'Money between people who know one another, or to an account of one’s own.' },
+    REAL_ESTATE_PURCHASES: { description: 'The price of land or a building.' },
+    REMITTANCES: { description: 'Money that somebody abroad sends home.' },
+    RENT: { description: 'Rent for a home, an office or anything else.' },
+    REPAYMENT_OF_LOANS: { description: 'Money that was borrowed and is paid back.' },
+    ROYALTIES: { description: 'Pay for the use of a work, a patent or a brand.' },
+    TRUST_FUND_DISTRIBUTIONS: { description: 'What a trust pays to those it is for.' },
+    UTILITY_BILLS: { description: 'Bills for electricity, water, telephone and the like.' },
+    WELFARE_OR_BENEFITS: { description: 'Social support, such as a pension.' },
+    WINNINGS_AND_PRIZES: { description: 'What somebody has won.' },
+  } as const satisfies Record<(typeof paymentPurposes)[number], object>,
+})
+
+const PayoutEvent = builder.objectRef<PayoutEventRow>('PayoutEvent').implement({
+  description: 'Something that became of a payout after it was made.',
+  fields: (t) => ({
+    status: t.expose('status', { type: SettledStatusEnum, description: 'What it became.' }),
+    cause: t.exposeString('cause', { nullable: true, description: 'Why, in words of whoever reported it.' }),
+    transferId: t.expose('transferId', { type: 'UUID', description: 'The ledger transfer that belongs to it.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it became so.' }),
+  }),
+})
+
+/** Payouts of one request, by id. */
+export const payoutLoader = loaderById<PayoutRow>(findPayouts)
+
+const eventsLoader = loaderOfMany<PayoutEventRow>(findPayoutEvents, ({ payoutId }) => payoutId)
+
+export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
+  description: 'A withdrawal from a stablecoin wallet to a bank account.',
+  interfaces: [Node],
+  fields: (t) => ({
+    id: t.field(nodeId('Payout', ({ id }) => id)),
+    uuid: t.expose('id', { type: 'UUID', description: 'The id that the REST answers show.' }),
+    transactionId: t.exposeString('transactionId', {
+      description: 'Twelve capital letters and digits that name it to people.',
+    }),
+    referenceId: t.expose('referenceId', { type: 'UUID', description: 'A reference for the bank.' }),
+    status: t.expose('status', { type: PayoutStatusEnum, description: 'How far it has come.' }),
+    assetCode: t.exposeString('assetCode', { description: 'The stablecoin that it is made from.' }),
+    amount: t.expose('amount', { type: 'Amount', description: 'What is paid out, without the fee.' }),
+    fee: t.expose('fee', {
+      type: 'Amount',
+      nullable: true,
+      description: 'What the wallet paid on top; null where no fee was set.',
+    }),
+    balance: t.expose('balanceAfter', {
+      type: 'Amount',
+      description: "The paying wallet's, after amount and fee had left.",
+    }),
+    exchangeRate: t.expose('exchangeRate', {
+      type: 'Decimal',
+      description: 'What one unit of the stablecoin is worth in the currency of the recipient.',
+    }),
+    amountFiat: t.expose('amountFiat', {
+      type: 'Decimal',
+      description: 'What the recipient gets, rounded down to what the currency can express.',
+    }),
+    recipientName: t.exposeString('recipientName', { description: 'Who gets it.' }),
+    recipientCurrency: t.exposeString('recipientCurrency', { description: 'The code of the currency that arrives.' }),
+    recipientCountry: t.exposeString('recipientCountry', { description: 'The country of the bank.' }),
+    bankName: t.exposeString('bankName', { description: 'What the bank is called.' }),
+    bankCode: t.exposeString('bankCode', { description: 'The code of the bank in its country.' }),
+    accountNumber: t.exposeString('accountNumber', { description: 'The number of the account.' }),
+    paymentPurpose: t.field({
+      type: PaymentPurposeEnum,
+      description: 'What it is for.',
+      resolve: ({ paymentPurpose }) => paymentPurpose as (typeof paymentPurposes)[number],
+    }),
+    reason: t.string({ description: "The service's own words for it.", resolve: payoutReason }),
+    narration: t.exposeString('narration', { nullable: true, description: 'What the recipient reads.' }),
+    transferType: t.exposeString('transferType', {
+      description: 'The way that the money takes: `nip` in Nigeria, `eft` in South Africa, or the one asked for.',
+    }),
+    receiverWalletId: t.expose('receiverWalletId', {
+      type: 'UUID',
+      nullable: true,
+      description: 'The wallet that receives it, for one that stays among wallets.',
+    }),
+    cryptoTransactionId: t.exposeString('cryptoTransactionId', {
+      nullable: true,
+      description: 'The transaction on the blockchain, once there is one.',
+    }),
+    network: t.field({
+      type: NetworkEnum,
+      nullable: true,
+      description: 'The blockchain network of `cryptoTransactionId`, once there is one.',
+      resolve: ({ network }) => network as typeof NetworkEnum.$inferType | null,
+    }),
+    address: t.exposeString('address', {
+      nullable: true,
+      description: 'The address that `cryptoTransactionId` sends to, once there is one.',
+    }),
+    fiatReferenceId: t.exposeString('fiatReferenceId', {
+      nullable: true,
+      description: "The bank's own reference, once there is one.",
+    }),
+    checks: t.field({
+      type: [Check],
+      description: 'What the checks of the account number find; a payout is made even where one fails.',
+      resolve: payoutChecks,
+    }),
+    wallet: t.field({
+      type: Wallet,
+      nullable: true,
+      description: 'The wallet that paid.',
+      ...related(walletLoader, ({ walletId }: PayoutRow) => walletId),
+    }),
+    customer: t.field({
+      type: Customer,
+      nullable: true,
+      description: 'The customer whose wallet paid; null when it was the merchant’s own.',
+      ...related(customerLoader, ({ customerId }: PayoutRow) => customerId),
+    }),
+    payoutMethod: t.field({
+      type: PayoutMethod,
+      nullable: true,
+      description: 'The method that it was made to, if one was named and is still there. It may have changed since.',
+      ...related(payoutMethodLoader, ({ payoutMethodId }: PayoutRow) => payoutMethodId),
+    }),
+    events: t.field({
+      type: [PayoutEvent],
+      description: 'What became of it, oldest first; two at most.',
+      ...related(eventsLoader, ({ id }: PayoutRow) => id),
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its status last changed.' }),
+  }),
+})
+
+addNodeType('Payout', payoutLoader)
+
+const PayoutConnection = connectionType<PayoutRow>('Payout', Payout, 'payouts')
+
+const PayoutFilter = builder.inputType('PayoutFilter', {
+  description: 'Which payouts: those that every field here lets through.',
+  fields: (t) => ({
+    owner: t.field({
+      type: OwnerInput,
+      description: "Only payouts from one customer's wallets, or from the merchant's own.",
+    }),
+    walletId: t.id({ description: 'Only payouts from this wallet: its global id, or its UUID.' }),
+    status: t.field({ type: PayoutStatusEnum, description: 'Only payouts in this status.' }),
+    assetCode: t.string({ description: 'Only payouts from this stablecoin, such as `USDC`.' }),
+    recipientCurrency: t.string({ description: 'Only payouts that arrive in this currency, such as `NGN`.' }),
+    ...createdFilter(t),
+  }),
+})
+
+const OwnedPayoutFilter = builder.inputType('OwnedPayoutFilter', {
+  description: 'Which payouts of an owner or a wallet: those that every field here lets through.',
+  fields: (t) => ({
+    status: t.field({ type: PayoutStatusEnum, description: 'Only payouts in this status.' }),
+    assetCode: t.string({ description: 'Only payouts from this stablecoin, such as `USDC`.' }),
+    recipientCurrency: t.string({ description: 'Only payouts that arrive in this currency, such as `NGN`.' }),
+    ...createdFilter(t),
+  }),
+})
+
+builder.queryFields((t) => ({
+  payout: t.field({
+    type: Payout,
+    nullable: true,
+    description: 'One payout; null when it does not exist or is not visible.',
+    args: { id: t.arg.id({ required: true, description: idDescription('payout') }) },
+    resolve: (_, { id }, context) => {
+      const payoutId = localIdOrNull('Payout', id)
+      return payoutId === null ? null : payoutLoader(context).load(payoutId)
+    },
+  }),
+  payouts: t.field({
+    type: PayoutConnection,
+    description: 'The payouts of the merchant and of its customers, newest first.',
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: PayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
+    resolve: (_, { filter, ...slice }, context, info) => {
+      const { owner, walletId, ...rest } = filter ?? {}
+      const whose = { owner: ownerOf(owner), walletId: localId('Wallet', walletId) }
+      return connect(browsePayouts(context, { ...rest, ...slice, ...whose }), context, info)
+    },
+  }),
+}))
+
+builder.objectField(Merchant, 'payouts', (t) =>
+  t.field({
+    type: PayoutConnection,
+    description: "The payouts from the merchant's own wallets, newest first.",
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
+    resolve: (_, { filter, ...slice }, context, info) =>
+      connect(browsePayouts(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
+  }),
+)
+
+const payoutsOfCustomer = loaderWith(browsePayoutsOfCustomers)
+
+builder.objectField(Customer, 'payouts', (t) =>
+  t.field({
+    type: PayoutConnection,
+    description: 'The payouts from its wallets, newest first.',
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(payoutsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
+  }),
+)
+
+const payoutsOfWallet = loaderWith(browsePayoutsOfWallets)
+
+builder.objectField(Wallet, 'payouts', (t) =>
+  t.field({
+    type: PayoutConnection,
+    description: 'The payouts that it paid, newest first.',
+    args: {
+      ...sliceArguments(t.arg),
+      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
+    },
+    resolve: ({ id }, { filter, ...slice }, context, info) =>
+      connect(payoutsOfWallet(context, { ...filter, ...slice }).load(id), context, info),
+  }),
+)
+
+builder.objectField(LedgerEntry, 'payout', (t) =>
+  t.field({
+    type: Payout,
+    nullable: true,
+    description: 'The payout that moved the money; null for a deposit.',
+    ...related(payoutLoader, ({ payoutId }: Entry) => payoutId),
+  }),
+)
+
+builder.subscriptionField('payoutChanged', (t) =>
+  t.field({
+    type: Payout,
+    description: 'A payout as it is now, and again whenever its status changes, until nothing more can become of it.',
+    args: { id: t.arg.id({ required: true, description: idDescription('payout') }) },
+    subscribe: async (_, { id }, context) =>
+      freshly(context, await watchPayout(context, { payoutId: localId('Payout', id) })),
+    resolve: (payout) => payout,
+  }),
+)
+
+/** Forgets before each event what the one before has loaded. */
+async function* freshly<Event>(context: GraphqlContext, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+  for await (const event of events) {
+    context.loaders.clear()
+    yield event
+  }
+}
+
+const PayoutQuote = builder.objectRef<PayoutQuoteRow>('PayoutQuote').implement({
+  description:
+    'What a payout would cost and bring if it were made now. Nothing is kept: a moment later it may be another.',
+  fields: (t) => ({
+    assetCode: t.exposeString('assetCode', { description: 'The stablecoin that would pay.' }),
+    amount: t.expose('amount', { type: 'Amount', description: 'What would be paid out, without the fee.' }),
+    fee: t.expose('fee', {
+      type: 'Amount',
+      nullable: true,
+      description: 'What comes on top; null where no fee is set.',
+    }),
+    total: t.expose('total', { type: 'Amount', description: 'What would leave the wallet: amount and fee.' }),
+    exchangeRate: t.expose('exchangeRate', { type: 'Decimal', description: 'The rate in force.' }),
+    amountFiat: t.expose('amountFiat', { type: 'Decimal', description: 'What the recipient would get.' }),
+    recipientCurrency: t.exposeString('recipientCurrency', {
+      description: 'The code of the currency that would arrive.',
+    }),
+    recipientCountry: t.exposeString('recipientCountry', { description: 'The country of the bank.' }),
+    recipientName: t.exposeString('recipientName', {
+      nullable: true,
+      description: 'Who would get it; null where nobody is named.',
+    }),
+    transferType: t.exposeString('transferType', { description: 'The way that the money would take.' }),
+    wallet: t.field({
+      type: Wallet,
+      description: 'The wallet that would pay, as it is now.',
+      resolve: ({ wallet }) => wallet,
+    }),
+    balanceAfter: t.expose('balanceAfter', {
+      type: 'Amount',
+      description: 'What the paying wallet would hold after it.',
+    }),
+    payoutMethod: t.field({
+      type: BankPayoutMethod,
+      nullable: true,
+      description: 'The method that the recipient is taken from, where one is named.',
+      resolve: ({ payoutMethod }) => payoutMethod,
+    }),
+    warnings: t.field({
+      type: [Check],
+      description: "The failed checks of the recipient's account. None of them refuses a payout: have somebody look.",
+      resolve: ({ warnings }) => warnings,
+    }),
+    quotedAt: t.expose('quotedAt', { type: 'DateTime', description: 'When this was so.' }),
+  }),
+})
+
+const required = { required: true } as const
+
+const BankAccountInput = builder.inputType('BankAccountInput', {
+  description: 'A bank account, in full.',
+  fields: (t) => ({
+    accountNumber: t.string({ ...required, description: 'The number of the account.' }),
+    bankName: t.string({ ...required, description: 'What the bank is called.' }),
+    bankCode: t.string({ ...required, description: 'The code of the bank in its country.' }),
+    recipientName: t.string({ ...required, description: 'Who holds the account.' }),
+    recipientCurrency: t.field({ type: RecipientCurrencyEnum, ...required, description: 'The currency that arrives.' }),
+    recipientCountry: t.field({ type: BankCountryEnum, ...required, description: 'The country of the bank.' }),
+  }),
+})
+
+const PayoutRecipientInput = builder.inputType('PayoutRecipientInput', {
+  description: 'Whom to pay. Exactly one of the two.',
+  isOneOf: true,
+  fields: (t) => ({
+    bankAccount: t.field({ type: BankAccountInput, description: 'A bank account, in full.' }),
+    payoutMethodId: t.id({ description: 'A bank account that is registered: its global id, or its UUID.' }),
+  }),
+})
+
+const QuoteRecipientInput = builder.inputType('QuoteRecipientInput', {
+  description: 'Whom to quote for. Exactly one of the three.',
+  isOneOf: true,
+  fields: (t) => ({
+    bankAccount: t.field({ type: BankAccountInput, description: 'A bank account, in full.' }),
+    payoutMethodId: t.id({ description: 'A bank account that is registered: its global id, or its UUID.' }),
+    currency: t.field({ type: RecipientCurrencyEnum, description: 'Nobody yet: only the currency that would arrive.' }),
+  }),
+})
+
+const CreatePayoutInput = builder.inputType('CreatePayoutInput', {
+  description: 'A payout to make.',
+  fields: (t) => ({
+    customerId: t.id({
+      description: "The customer whose wallet pays; absent for the merchant's own. Global id, or UUID.",
+    }),
+    walletId: t.id({
+      description: 'The wallet that pays; absent for the oldest of the owner that covers it. Global id, or UUID.',
+    }),
+    assetCode: t.field({ type: PayoutAssetEnum, ...required, description: 'The stablecoin to pay from.' }),
+    amount: t.field({ type: 'Amount', ...required, description: 'What to pay out; the fee comes on top.' }),
+    recipient: t.field({ type: PayoutRecipientInput, ...required, description: 'Whom to pay.' }),
+    paymentPurpose: t.field({ type: PaymentPurposeEnum, ...required, description: 'What it is for.' }),
+    narration: t.string({ description: 'What the recipient shall read.' }),
+    transferType: t.field({ type: TransferTypeEnum, description: 'Another way than the usual one of the country.' }),
+    idempotencyKey: t.string({ ...required, description: idempotencyKeyDescription }),
+  }),
+})
+
+const PayoutQuoteInput = builder.inputType('PayoutQuoteInput', {
+  description: 'A payout to think about.',
+  fields: (t) => ({
+    customerId: t.id({
+      description: "The customer whose wallet would pay; absent for the merchant's own. Global id, or UUID.",
+    }),
+    walletId: t.id({
+      description: 'The wallet that would pay; absent for the oldest of the owner that covers it. Global id, or UUID.',
+    }),
+    assetCode: t.field({ type: PayoutAssetEnum, ...required, description: 'The stablecoin to pay from.' }),
+    amount: t.field({ type: 'Amount', ...required, description: 'What to pay out; the fee comes on top.' }),
+    recipient: t.field({ type: QuoteRecipientInput, ...required, description: 'Whom to pay, or in which currency.' }),
+    transferType: t.field({ type: TransferTypeEnum, description: 'Another way than the usual one of the country.' }),
+  }),
+})
+
+/** Where the operation's own fields stand below `input`. */
+const payoutNames = {
+  payoutMethodId: 'recipient.payoutMethodId',
+  accountNumber: 'recipient.bankAccount.accountNumber',
+  bankName: 'recipient.bankAccount.bankName',
+  bankCode: 'recipient.bankAccount.bankCode',
+  recipientName: 'recipient.bankAccount.recipientName',
+  recipientCurrency: 'recipient.bankAccount.recipientCurrency',
+  recipientCountry: 'recipient.bankAccount.recipientCountry',
+}
+
+const payoutRefusals = [
+  'INVALID_INPUT',
+  'RESOURCE_NOT_FOUND',
+  'CUSTOMER_CLOSED',
+  'RATE_UNAVAILABLE',
+  'WALLET_NOT_FOUND',
+  'INSUFFICIENT_FUNDS',
+] as const
+
+const PayoutQuoteResult = resultType('PayoutQuote', {
+  payload: PayoutQuote,
+  payloadName: 'PayoutQuote',
+  errors: payoutRefusals,
+})
+
+builder.queryField('payoutQuote', (t) =>
+  t.field({
+    type: PayoutQuoteResult,
+    description:
+      'What `createPayout` would do now with the same input: the same figures, or the same refusal. It writes nothing.',
+    args: { input: t.arg({ type: PayoutQuoteInput, ...required, description: 'The payout to think about.' }) },
+    resolve: (_, { input: { recipient, ...input } }, context) =>
+      orUserError({ errors: payoutRefusals, names: payoutNames }, () =>
+        getPayoutQuote(context, asGiven<Parameters<typeof getPayoutQuote>[1]>(operationInput(input, recipient))),
+      ),
+  }),
+)
+
+addMutation('createPayout', {
+  description: 'Pays out from a stablecoin wallet to a bank account.',
+  input: CreatePayoutInput,
+  movesMoney: true,
+  run: (context, { recipient, ...input }) =>
+    createPayout(context, asGiven<Parameters<typeof createPayout>[1]>(operationInput(input, recipient))),
+  payload: (t) => ({
+    payout: t.field({ type: Payout, description: 'The new payout.', resolve: (payout) => payout }),
+  }),
+  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED', ...payoutRefusals.slice(1)],
+  names: payoutNames,
+})
+
+const SimulatePayoutInput = builder.inputType('SimulatePayoutInput', {
+  description: 'What shall become of a payout.',
+  fields: (t) => ({
+    payoutId: t.id({ ...required, description: idDescription('payout') }),
+    status: t.field({ type: SettledStatusEnum, ...required, description: 'What it shall become.' }),
+    cause: t.string({ description: 'Why, for people to read.' }),
+    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
+  }),
+})
+
+addMutation('simulatePayout', {
+  description: 'Plays the bank that pays a payout, does not pay it, or sends it back. In the sandbox only.',
+  input: SimulatePayoutInput,
+  isSandboxOnly: true,
+  movesMoney: true,
+  run: (context, input) => simulatePayout(context, { ...input, payoutId: localId('Payout', input.payoutId) }),
+  payload: (t) => ({
+    payout: t.field({ type: Payout, description: 'The payout as it is now.', resolve: (payout) => payout }),
+  }),
+  errors: [
+    'INVALID_INPUT',
+    'IDEMPOTENCY_KEY_REUSED',
+    'RESOURCE_NOT_FOUND',
+    'PAYOUT_STATUS_CONFLICT',
+    'BALANCE_LIMIT_EXCEEDED',
+  ],
+})
+
+type Owned = { readonly customerId?: string | null | undefined; readonly walletId?: string | null | undefined }
+type Recipient = typeof QuoteRecipientInput.$inferInput
+
+/** The flat input of the operation, from one that says in one of several ways whom to pay. */
+function operationInput<Input extends Owned>(input: Input, { bankAccount, payoutMethodId, currency }: Recipient) {
+  // The operation would take it for a recipient that is given in full, and ask for fields that have no place here.
+  if (payoutMethodId?.trim() === '') {
+    throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
+  }
+  return {
+    ...input,
+    customerId: localId('Customer', input.customerId),
+    walletId: localId('Wallet', input.walletId),
+    payoutMethodId: localMethodIdOr(payoutMethodId),
+    ...bankAccount,
+    ...(currency && { recipientCurrency: currency }),
+  }
+}

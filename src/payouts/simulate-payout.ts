@@ -1,0 +1,29 @@
+import type { z } from 'zod'
+import type { Context } from '../context.ts'
+import { requireSandbox } from '../context.ts'
+import { keyMemory, once } from '../idempotency/once.ts'
+import { parse } from '../input.ts'
+import { getPayout } from './get-payout.ts'
+import type { Payout } from './payout.ts'
+import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
+
+/**
+ * Plays the bank that completes, fails or returns a payout, in the sandbox only.
+ *
+ * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
+ *   PAYOUT_STATUS_CONFLICT, BALANCE_LIMIT_EXCEEDED
+ */
+export async function simulatePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
+  requireSandbox(context)
+  const request = parse(SettlePayoutInput, input)
+  // When it was settled is enough to answer it again: the rest of a payout never changes.
+  const { updatedAt } = await once(context, {
+    request,
+    memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
+    operation: async (tx) => {
+      const { updatedAt } = await settleWithin(tx, context, request)
+      return { updatedAt }
+    },
+  })
+  return { ...(await getPayout(context, request)), status: request.status, updatedAt }
+}

@@ -1,0 +1,15 @@
+import type { FieldFault, Refusal } from './errors.ts'
+
+/** The names by which callers of a door know an operation's fields: `customerId` is `customer_id` on the wire. */
+export type Names = Readonly<Record<string, string>>
+
+/** What a refusal says to a caller, with the faulty fields under the names that the caller used. */
+export function refusalText({ message, details: { fields } }: Refusal, names: Names) {
+  const faults = fields?.map((fault) => named(fault, names)) ?? null
+  return { message: faults ? `${faults.map((fault) => fault.message).join('; ')}.` : message, fields: faults }
+}
+
+function named({ field, code, message }: FieldFault, names: Names): FieldFault {
+  const name = names[field] ?? field
+  return { field: name, code, message: `${name} ${message}` }
+}

@@ -1,0 +1,180 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { invalidInput } from './errors.ts'
+import { optional, refuse } from './input.ts'
+
+/** The largest slice, and the one that is given where none is asked for. */
+export const largestSlice = 100
+export const standardSlice = 20
+
+/**
+ * Part of a list, newest first, as a connection shows it.
+ *
+ * `total` counts only when it is called: the rows that match, or `null` where they are too many to count for one request.
+ */
+export type Slice<Item> = {
+  readonly items: readonly Item[]
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  /** Where an item stands in this list; no other list takes it. */
+  readonly cursorOf: (item: Item) => string
+  readonly total: () => Promise<number | null>
+}
+
+/** The numbers between which a slice lies, both exclusive, and from which end its rows are taken. */
+export type SequenceRange = {
+  readonly above: number
+  readonly below: number
+  readonly limit: number
+  readonly isAscending: boolean
+}
+
+/**
+ * A list whose rows are numbered in the order of their creation.
+ *
+ * @param name everything that tells it from another list: whose it is, what it holds and how it is filtered
+ */
+export type SequencedList<Item> = {
+  readonly name: readonly unknown[]
+  readonly sequenceOf: (item: Item) => number
+  readonly rows: (range: SequenceRange) => Promise<Item[]>
+  readonly total: () => Promise<number | null>
+}
+
+/** The lists of one kind that many things have, such as the wallets of each customer; `keys` are the ids of these. */
+export type SequencedLists<Item> = {
+  readonly keys: readonly string[]
+  readonly keyOf: (item: Item) => string
+  readonly nameOf: (key: string) => readonly unknown[]
+  readonly sequenceOf: (item: Item) => number
+  readonly rows: (end: Pick<SequenceRange, 'limit' | 'isAscending'>) => Promise<Item[]>
+  readonly totals: () => Promise<ReadonlyMap<string, number | null>>
+}
+
+/** The fields by which every operation on a list says which slice it wants (Relay's cursor connections). */
+export const sliceFields = {
+  first: optional(sliceSize()),
+  after: optional(z.string()),
+  last: optional(sliceSize()),
+  before: optional(z.string()),
+}
+
+type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
+
+/** Beyond any number of a list: sequence numbers fit in 31 bits. */
+const highestSequence = 2_147_483_647
+
+/**
+ * The slice of a list that is asked for: the `first` rows after a cursor, or the `last` before one.
+ *
+ * One row more than asked for is read, so that nothing is counted to know whether there is more.
+ *
+ * @throws Refusal INVALID_INPUT for `first` with `last`, and for a cursor that is not of this list
+ */
+export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Promise<Slice<Item>> {
+  const { size, isAscending } = endOf(request)
+  const tag = tagOf(list.name)
+  const below = positionOf('after', request.after, tag) ?? highestSequence
+  const above = positionOf('before', request.before, tag) ?? 0
+  const found = await list.rows({ above, below, limit: size + 1, isAscending })
+  return sliceFrom(found, { ...list, tag, request })
+}
+
+/**
+ * The same slice of many lists, from one query for all of them; a list's cursors are those that it gives alone.
+ *
+ * @param lists `rows` fetches up to `limit` rows of each list from one end, in any order
+ * @param request without cursors: each list has its own
+ * @throws Refusal INVALID_INPUT for `first` with `last`
+ */
+export async function slicesOf<Item>(
+  lists: SequencedLists<Item>,
+  request: SliceRequest & { after: null; before: null },
+): Promise<ReadonlyMap<string, Slice<Item>>> {
+  const { size, isAscending } = endOf(request)
+  const rows = Map.groupBy(await lists.rows({ limit: size + 1, isAscending }), lists.keyOf)
+  let totals: ReturnType<typeof lists.totals> | null = null
+  const slices = lists.keys.map((key) => {
+    const found = rows.get(key) ?? []
+    found.sort((one, other) => (lists.sequenceOf(one) - lists.sequenceOf(other)) * (isAscending ? 1 : -1))
+    const total = async () => {
+      totals ??= lists.totals()
+      return (await totals).get(key) ?? null
+    }
+    return [key, sliceFrom(found, { ...lists, total, tag: tagOf(lists.nameOf(key)), request })] as const
+  })
+  return new Map(slices)
+}
+
+function endOf({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
+  if (first !== null && last !== null) {
+    throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
+  }
+  return { size: first ?? last ?? standardSlice, isAscending: last !== null }
+}
+
+type Frame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
+  readonly tag: string
+  readonly request: SliceRequest
+}
+
+/** The slice of rows that were read from one end of a list, of which one may be too many. */
+function sliceFrom<Item>(found: Item[], { sequenceOf, total, tag, request }: Frame<Item>): Slice<Item> {
+  const { size, isAscending } = endOf(request)
+  const hasMore = found.length > size
+  const items = hasMore ? found.slice(0, size) : found
+  if (isAscending) items.reverse()
+  return {
+    items,
+    // A cursor is that of a row, so there was something on its other side.
+    hasNextPage: isAscending ? request.before !== null : hasMore,
+    hasPreviousPage: isAscending ? hasMore : request.after !== null,
+    cursorOf: (item) => btoa(`${tag}:${sequenceOf(item)}`),
+    total,
+  }
+}
+
+/** A list that is in memory already, newest first, as a sequenced one. */
+export function listInMemory<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
+  const sequences = new Map(items.map((item, index) => [item, items.length - index]))
+  const sequenceOf = (item: Item) => sequences.get(item) ?? 0
+  return {
+    name,
+    sequenceOf,
+    rows: async ({ above, below, limit, isAscending }) => {
+      const within = items.filter((item) => sequenceOf(item) > above && sequenceOf(item) < below)
+      return (isAscending ? within.reverse() : within).slice(0, limit)
+    },
+    total: async () => items.length,
+  }
+}
+
+function sliceSize() {
+  return z
+    .number()
+    .transform((size, context) =>
+      Number.isInteger(size) && size >= 0 && size <= largestSlice
+        ? size
+        : refuse(context, 'INVALID_PARAMETER', `must be an integer from 0 to ${largestSlice}`),
+    )
+}
+
+/** Names a list in its cursors, shortly; what it is made of never shows. */
+function tagOf(name: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(name), 'base64url').slice(0, 12)
+}
+
+function positionOf(field: 'after' | 'before', cursor: string | null, tag: string): number | null {
+  if (cursor === null) return null
+  const [, name, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decoded(cursor)) ?? []
+  if (name === tag && Number(sequence) <= highestSequence) return Number(sequence)
+  throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }])
+}
+
+function decoded(cursor: string): string {
+  try {
+    return atob(cursor)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,28 @@
+import type { AddressInfo } from 'node:net'
+import { serverAudits } from 'graphql-http'
+import { describe, expect, test } from 'vitest'
+import { everyEngine, startApp } from '../support/app.ts'
+
+/** As many as the package has; there were 61 when this was written. */
+const auditCount = serverAudits({ url: '' }).length
+
+describe.each(everyEngine)('GraphQL over HTTP on %s', (engine) => {
+  test(`passes all ${auditCount} audits of the specification, on a server that listens`, async () => {
+    const app = await startApp(engine)
+    await app.server.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.server.address() as AddressInfo
+    const fetchFn = (url: string, init: RequestInit = {}) => {
+      const headers = new Headers(init.headers)
+      headers.set('x-api-key', app.merchant.apiKey)
+      return fetch(url, { ...init, headers })
+    }
+
+    const audits = serverAudits({ url: `http://127.0.0.1:${port}/graphql`, fetchFn })
+    const results = await Promise.all(audits.map((audit) => audit.fn()))
+
+    // Recommendations too: one that is not followed is a `warn`.
+    const failed = results.filter(({ status }) => status !== 'ok')
+    expect(failed.map((result) => `${result.name}: ${'reason' in result ? result.reason : ''}`)).toEqual([])
+    expect(results.length).toBeGreaterThanOrEqual(61)
+  })
+})

@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest'
+import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
+import { everyEngine } from '../support/app.ts'
+import type { Ask } from './support/ask.ts'
+import { asking } from './support/ask.ts'
+import { filterCases } from './support/filter-cases.ts'
+import type { ListCall } from './support/lists.ts'
+import { askFor, callsOf, everyList, globalIdOf, itemOf, rowsOf } from './support/lists.ts'
+import { startLists } from './support/lists-world.ts'
+import { countingStatements, nestedSelections, startFifty } from './support/statements.ts'
+import { inputPathsOf } from './support/walk.ts'
+
+const isSlice = (path: string) => ['first', 'after', 'last', 'before'].includes(path)
+
+test('every list takes a slice, and every one of its filters has cases', () => {
+  expect(everyList.length).toBeGreaterThan(10)
+  for (const list of everyList) {
+    const [owner = '', field = ''] = list.split('.')
+    const paths = inputPathsOf(schema, owner, field)
+    expect(paths.filter(isSlice).sort(), list).toEqual(['after', 'before', 'first', 'last'])
+    const filters = paths.filter((path) => !isSlice(path))
+    expect(Object.keys(filterCases[itemOf(list)] ?? {}), list).toEqual(expect.arrayContaining(filters))
+  }
+})
+
+/** Filters by what all rows of a list have in common: wallets have one status, and a wallet one asset. */
+const lettingAllOrNothingThrough = [
+  'Query.wallets filter.status',
+  'Merchant.wallets filter.status',
+  'Customer.wallets filter.status',
+  'Wallet.payouts filter.assetCode',
+]
+
+describe.each(everyEngine)('connections on %s', (engine) => {
+  test('a walk gives each item once and in order, forwards and backwards, in pages of any size', async () => {
+    const { app, parents } = await startLists(engine)
+    const ask = asking(app)
+    for (const call of callsOf(parents)) {
+      const expected = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
+      expect(expected.length, call.list).toBeGreaterThan(2)
+      for (const size of [1, 3, expected.length, 100]) {
+        await expectWalk(ask, call, expected, { end: 'first', size })
+        await expectWalk(ask, call, expected, { end: 'last', size })
+      }
+      const standard = await askFor(ask, call)
+      expect(standard.connection.nodes.map(({ id }) => id)).toEqual(expected.slice(0, 20))
+      await expectSlicesBetweenCursors(ask, call, expected)
+    }
+  })
+
+  test('sizes are from 0 to 100, from one end only', async () => {
+    const { app, parents } = await startLists(engine)
+    const ask = asking(app)
+    for (const call of callsOf(parents)) {
+      const total = rowsOf(app, call).length
+      for (const end of ['first', 'last']) {
+        const { connection } = await askFor(ask, call, { [end]: 0 })
+        const more = { hasNextPage: end === 'first', hasPreviousPage: end === 'last' }
+        expect(connection, call.list).toEqual({
+          totalCount: total,
+          pageInfo: { ...more, startCursor: null, endCursor: null },
+          nodes: [],
+          edges: [],
+        })
+        expect((await askFor(ask, call, { [end]: 100 })).connection.nodes).toHaveLength(Math.min(total, 100))
+        for (const size of [101, 1_000, 2_147_483_647, -1, -2_147_483_648]) {
+          const { connection, errors } = await askFor(ask, call, { [end]: size }, '{ totalCount }')
+          expect(connection ?? null, `${call.list} ${end} ${size}`).toBeNull()
+          const fault = { field: end, code: 'INVALID_PARAMETER', message: `${end} must be an integer from 0 to 100` }
+          expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [fault] } }])
+        }
+        // These are no integers of GraphQL's.
+        for (const size of [2_147_483_648, 1e21, 1.5, '5', true]) {
+          const { data, errors } = await askFor(ask, call, { [end]: size }, '{ totalCount }')
+          expect([data, errors.length], `${call.list} ${end} ${size}`).toEqual([null, 1])
+          expect(errors[0].extensions.code).toBe('INVALID_INPUT')
+        }
+      }
+      const { connection, errors } = await askFor(ask, call, { first: 1, last: 1 }, '{ totalCount }')
+      expect(connection ?? null).toBeNull()
+      expect(errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [{ field: 'last' }] })
+    }
+  })
+
+  test('a filter lets through what it says, counts it, and pages through it', async () => {
+    const world = await startLists(engine)
+    const ask = asking(world.app)
+    for (const call of callsOf(world.parents)) {
+      const [owner = '', field = ''] = call.list.split('.')
+      const rows = rowsOf(world.app, call)
+      for (const path of inputPathsOf(schema, owner, field).filter((each) => !isSlice(each))) {
+        let strict = 0
+        for (const [value, isIn] of filterCases[itemOf(call.list)]?.[path]?.(world, rows) ?? []) {
+          const filtered = { ...call, args: argumentOf(path, value) }
+          const expected = rows.filter(isIn).map((row) => globalIdOf(call.list, row))
+          if (expected.length > 0 && expected.length < rows.length) strict++
+          await expectWalk(ask, filtered, expected, { end: 'first', size: 100 })
+          await expectWalk(ask, filtered, expected, { end: 'last', size: 2 })
+        }
+        const isStrict = !lettingAllOrNothingThrough.includes(`${call.list} ${path}`)
+        expect(strict > 0, `${call.list} ${path} lets some through and not others`).toBe(isStrict)
+      }
+    }
+  })
+
+  test('filters hold together, and a time that is none is refused by its path', async () => {
+    const { app, person, wallets, parents } = await startLists(engine)
+    const ask = asking(app)
+    const call: ListCall = { list: 'Query.payouts' }
+    const rows = rowsOf(app, call)
+    const { created_at: createdFrom } = rows.at(-3) ?? {}
+    const filter = {
+      owner: { customerId: person },
+      walletId: wallets.person,
+      status: 'PROCESSING',
+      assetCode: 'USDC',
+      createdFrom,
+    }
+    const expected = rows.filter(
+      (row) => row.wallet_id === wallets.person && row.status === 'PROCESSING' && row.created_at >= createdFrom,
+    )
+    expect(expected.length).toBeGreaterThan(0)
+    await expectWalk(
+      ask,
+      { ...call, args: { filter } },
+      expected.map((row) => globalIdOf(call.list, row)),
+      { end: 'first', size: 1 },
+    )
+    await expectWalk(
+      ask,
+      { ...call, args: { filter: { owner: { customerId: person }, walletId: wallets.merchant } } },
+      [],
+      { end: 'first', size: 1 },
+    )
+
+    for (const each of callsOf(parents).filter(({ list }) => itemOf(list) !== 'AssetCode')) {
+      for (const name of ['createdFrom', 'createdBefore']) {
+        for (const moment of [
+          'junk',
+          '2026-05-01',
+          '2026-05-01T12:00:00',
+          '2026-02-30T12:00:00Z',
+          '2026-05-01T25:00:00Z',
+          '1',
+        ]) {
+          const { connection, errors } = await askFor(
+            ask,
+            { ...each, args: { filter: { [name]: moment } } },
+            {},
+            '{ totalCount }',
+          )
+          expect(connection ?? null, `${each.list} ${name} ${moment}`).toBeNull()
+          expect(errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [{ field: `filter.${name}` }] })
+        }
+      }
+    }
+    const { errors } = await askFor(
+      ask,
+      { ...call, args: { filter: { owner: { merchant: false } } } },
+      {},
+      '{ totalCount }',
+    )
+    expect(errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [{ field: 'filter.owner.merchant' }] })
+  })
+
+  test('a total is counted when it is asked for, and a list takes no other statement', async () => {
+    const { app, parents, person } = await startLists(engine)
+    const { ask, countOf } = countingStatements(app)
+    for (const call of callsOf(parents)) {
+      const filters =
+        itemOf(call.list) === 'AssetCode' ? [{}] : [{}, { filter: { createdFrom: '2026-05-01T12:00:00Z' } }]
+      for (const args of filters) {
+        const without = await countOf(() => askFor(ask, { ...call, args }, { first: 2 }, '{ nodes { ID } }'))
+        const counted = await countOf(() => askFor(ask, { ...call, args }, { first: 2 }, '{ totalCount nodes { ID } }'))
+        // What is supported fits in memory.
+        const extra = itemOf(call.list) === 'AssetCode' ? 0 : 1
+        expect(counted - without, `${call.list} ${JSON.stringify(args)}`).toBe(extra)
+      }
+    }
+    const customer = await countOf(() => ask('query($id: ID!) { customer(id: $id) { id } }', { id: person }))
+    const query = await countOf(() => askFor(ask, { list: 'Query.payouts' }, { first: 2 }, '{ nodes { ID } }'))
+    expect([customer, query]).toEqual([1, 1])
+  })
+
+  // Generated for whatever a list's items lead to, so that no relation is read once for each row.
+  test('what the items of a list lead to takes as many statements for fifty as for five', async () => {
+    const { app, walletId } = await startFifty(engine)
+    const { ask, countOf } = countingStatements(app)
+    const grows: string[] = []
+    for (const { list, item, selection } of nestedSelections()) {
+      const call = { list, ...(list.startsWith('Wallet') && { parentId: walletId }) }
+      const count = async (first: number) => {
+        let rows = 0
+        const statements = await countOf(async () => {
+          const { connection, errors } = await askFor(ask, call, { first }, `{ nodes { ${selection} } }`)
+          expect(errors, `${list} ${selection}`).toEqual([])
+          rows = connection.nodes.length
+        })
+        if (item !== 'AssetCode') expect(rows, list).toBe(first)
+        return statements
+      }
+      const [five, fifty] = [await count(5), await count(50)]
+      if (five !== fifty) grows.push(`${list} { ${selection} }: ${five} for 5, ${fifty} for 50`)
+    }
+    expect(grows).toEqual([])
+
+    const deep =
+      'query($first: Int) { payouts(first: $first) { nodes { id customer { email } payoutMethod { __typename } events { status } wallet { currency addresses { address } customer { phone } } } } }'
+    const counts = []
+    for (const first of [5, 50]) counts.push(await countOf(() => ask(deep, { first })))
+    expect(counts).toEqual([6, 6])
+  })
+
+  test('a payout that is made between two pages neither repeats nor skips one', async () => {
+    const { app, parents, payout } = await startLists(engine)
+    const ask = asking(app)
+    for (const call of callsOf(parents).filter(({ list }) => itemOf(list) === 'Payout')) {
+      const before = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
+      const first = await askFor(ask, call, { first: 2 })
+      const last = await askFor(ask, call, { last: 2 })
+      const owners = [null, ...parents.Customer]
+      for (const owner of owners) await payout(owner, 'USDC')
+      const onwards = await askFor(ask, call, { first: 100, after: first.connection.pageInfo.endCursor })
+      const backwards = await askFor(ask, call, { last: 100, before: last.connection.pageInfo.startCursor })
+      const ids = ({ connection }: Awaited<ReturnType<typeof askFor>>) => connection.nodes.map(({ id }) => id)
+      expect([...ids(first), ...ids(onwards)]).toEqual(before)
+      const now = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
+      expect(now.length).toBeGreaterThan(before.length)
+      expect([...ids(backwards), ...ids(last)]).toEqual(now)
+    }
+  })
+})
+
+/** The argument that has a value at a path such as `filter.owner.customerId`. */
+function argumentOf(path: string, value: unknown): Record<string, unknown> {
+  const nested = path.split('.').reduceRight((inner: unknown, name) => ({ [name]: inner }), value)
+  return nested as Record<string, unknown>
+}
+
+async function expectWalk(
+  ask: Ask,
+  call: ListCall,
+  expected: readonly string[],
+  { end, size }: { end: 'first' | 'last'; size: number },
+): Promise<void> {
+  const about = `${call.list} ${JSON.stringify(call.args)} by ${end} ${size}`
+  const isForwards = end === 'first'
+  const seen: string[] = []
+  let cursor: string | null = null
+  for (;;) {
+    const slice = { [end]: size, ...(cursor && { [isForwards ? 'after' : 'before']: cursor }) }
+    const { connection, errors } = await askFor(ask, call, slice)
+    expect(errors, about).toEqual([])
+    const { nodes, edges, pageInfo, totalCount } = connection
+    const ids = nodes.map(({ id }) => id)
+    if (isForwards) seen.push(...ids)
+    else seen.unshift(...ids)
+    const rest = expected.length - seen.length
+    expect(edges.map(({ node }) => node)).toEqual(nodes)
+    expect(totalCount, about).toBe(expected.length)
+    expect(pageInfo, about).toEqual({
+      hasNextPage: isForwards ? rest > 0 : cursor !== null,
+      hasPreviousPage: isForwards ? cursor !== null : rest > 0,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    })
+    expect(new Set(edges.map((edge) => edge.cursor)).size).toBe(ids.length)
+    if (rest <= 0) break
+    expect(ids, about).toHaveLength(size)
+    cursor = isForwards ? pageInfo.endCursor : pageInfo.startCursor
+  }
+  expect(seen, about).toEqual(expected)
+}
+
+/** Cursors from both sides at once, with either end. */
+async function expectSlicesBetweenCursors(ask: Ask, call: ListCall, expected: readonly string[]): Promise<void> {
+  const { connection } = await askFor(ask, call, { first: 100 })
+  const [newest, oldest] = [connection.edges[0]?.cursor, connection.edges.at(-1)?.cursor]
+  const inner = expected.slice(1, -1)
+  for (const [slice, ids] of [
+    [{ after: newest, before: oldest }, inner.slice(0, 20)],
+    [{ after: newest, before: oldest, first: 1 }, inner.slice(0, 1)],
+    [{ after: newest, before: oldest, last: 1 }, inner.slice(-1)],
+    [{ after: oldest, before: newest }, []],
+    [{ after: newest, before: newest, last: 1 }, []],
+  ] as const) {
+    const { connection } = await askFor(ask, call, slice)
+    expect(
+      connection.nodes.map(({ id }) => id),
+      `${call.list} ${JSON.stringify(slice)}`,
+    ).toEqual(ids)
+  }
+}

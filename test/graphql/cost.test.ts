@@ -1,0 +1,234 @@
+import * as fc from 'fast-check'
+import type { GraphQLField, GraphQLNamedType, GraphQLObjectType } from 'graphql'
+import {
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isCompositeType,
+  isListType,
+  isObjectType,
+  Kind,
+  parse,
+} from 'graphql'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { costOf, plainListSize } from '../../src/graphql/cost.ts'
+import { sandboxSchema } from '../../src/graphql/schema.ts'
+import type { App } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+
+function cost(text: string, variables: Record<string, unknown> = {}): number {
+  const { definitions } = parse(text)
+  const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)
+  const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
+  if (!operation) throw new Error('no operation')
+  return costOf(
+    sandboxSchema,
+    operation,
+    Object.fromEntries(fragments.map((each) => [each.name.value, each])),
+  )(variables)
+}
+
+describe('the cost of an operation', () => {
+  test.each([
+    ['each field', '{merchant {id name}}', 3],
+    ['type names too', '{merchant {__typename} __typename}', 3],
+    ['a field that is skipped, because it may not be', 'query ($v: Boolean!) {merchant @skip(if: $v) {id}}', 2],
+    ['nothing for a look at the schema', '{__schema {types {name fields {name}}} __type(name: "A") {name}}', 0],
+    ['a page as 10 and its items', '{payouts(first: 7) {nodes {id fee}}}', 10 + 1 + 7 * 2],
+    ['a page from the end', '{payouts(last: 7) {nodes {id fee}}}', 10 + 1 + 7 * 2],
+    ['the larger of two sizes', '{payouts(last: 7, first: 3) {nodes {id fee}}}', 10 + 1 + 7 * 2],
+    ['20 items unless told otherwise', '{payouts {nodes {id fee}}}', 10 + 1 + 20 * 2],
+    ['no items as no items', '{payouts(first: 0) {nodes {id fee}}}', 10 + 1],
+    ['fewer than none as none', '{payouts(first: -5) {nodes {id fee}}}', 10 + 1],
+    ['edges, each as a value', '{payouts(first: 7) {edges {cursor node {id fee}}}}', 10 + 1 + 7 * 4],
+    ['items twice where they are asked for twice', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
+    ['the place of a page once', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 2],
+    ['a total as 50', '{payouts(first: 7) {totalCount}}', 10 + 50],
+    ['pages of pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
+    [
+      'fragments where they are spread',
+      '{customers(first: 3) {...f nodes {...g}}} fragment f on CustomerConnection {nodes {... on Node {id}}} fragment g on Customer {email phone}',
+      10 + 1 + 3 + 1 + 3 * 2,
+    ],
+    [
+      'nodes as 10 and their fields',
+      '{nodes(ids: ["a", "b", "c"]) {id ... on Payout {fee wallet {id}}}}',
+      1 + 3 * (10 + 4),
+    ],
+    [
+      'a list that is no page as 8 items',
+      '{payouts(first: 2) {nodes {events {status cause} checks {code}}}}',
+      10 + 1 + 2 * (1 + 8 * 2 + 1 + 8),
+    ],
+    ['a list of values as 8', '{payoutMethodRequirements(currency: "USDC") {fields {allowedValues}}}', 2 + 8 * 9],
+    [
+      'a mutation as 1,000',
+      'mutation {a: closeCustomer(input: {customerId: "x"}) {__typename} b: closeCustomer(input: {customerId: "y"}) {__typename}}',
+      2 * 1_001,
+    ],
+    ['a subscription', 'subscription {payoutChanged(id: "x") {id events {status}}}', 1 + 1 + 9],
+  ])('counts %s', (_, text, expected) => {
+    expect(cost(text)).toBe(expected)
+  })
+
+  test.each([
+    ['query ($n: Int) {payouts(first: $n) {nodes {id}}}', { n: 7 }, 18],
+    ['query ($n: Int) {payouts(first: $n) {nodes {id}}}', { n: 70 }, 81],
+    ['query ($n: Int) {payouts(first: $n) {nodes {id}}}', { n: -7 }, 11],
+    ['query ($n: Int) {payouts(first: $n) {nodes {id}}}', { n: null }, 31],
+    ['query ($n: Int) {payouts(first: $n) {nodes {id}}}', {}, 31],
+    ['query ($n: Int, $m: Int) {payouts(first: $n, last: $m) {nodes {id}}}', { n: 3, m: 7 }, 18],
+    ['query ($n: Int) {customers(first: $n) {nodes {wallets(first: $n) {nodes {id}}}}}', { n: 5 }, 11 + 5 * (11 + 5)],
+    ['query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', { ids: ['a', 'b'] }, 1 + 2 * 11],
+    ['query ($id: ID!) {nodes(ids: [$id, $id]) {id}}', { id: 'a' }, 1 + 2 * 11],
+  ])('of %s with %j', (text, variables, expected) => {
+    expect(cost(text, variables)).toBe(expected)
+  })
+})
+
+/** A merchant of whom every list holds at least `most` rows, and the ids of one thing of each kind. */
+async function startFull(app: App) {
+  const ids: string[] = []
+  for (let i = 0; i < most; i++) {
+    const customerId = await app.customer({ customerType: 'business', businessName: 'Obi Ltd' })
+    if (i === 0) ids.push(customerId)
+    for (let j = 0; j < most; j++) {
+      for (const owner of [i === 0 ? customerId : undefined, undefined]) {
+        const customer_id = owner ? { customer_id: owner } : {}
+        const walletId = await app.wallet({ balance: '200', ...(owner && { customerId: owner }) })
+        const full = {
+          sort_code: '040',
+          swift_code: 'ABNGNGLA',
+          routing_number: '011000015',
+          iban: 'GB82WEST12345698765432',
+        }
+        const bank = await app.rest('POST', '/api/payout/methods/banks', {
+          body: { ...bankMethodBody, ...full, ...customer_id },
+        })
+        await app.rest('POST', '/api/payout/methods/wallets', { body: { ...walletMethodBody, ...customer_id } })
+        const paid = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, ...customer_id } })
+        if (j === 0) ids.push(walletId, bank.body.data.id, paid.body.data.id)
+      }
+    }
+  }
+  for (const status of ['COMPLETED', 'RETURNED']) {
+    await app.graphql(`mutation {simulatePayout(input: {payoutId: "${ids[3]}", status: ${status}}) {__typename}}`)
+  }
+  return ids
+}
+
+const most = 3
+
+/** Any valid selection of a type, with lists of no more than `most` items. */
+function selectionOf(type: GraphQLNamedType, ids: readonly string[], depth: number): fc.Arbitrary<string> {
+  const own = isCompositeType(type) && 'getFields' in type ? Object.values(type.getFields()) : []
+  const usable = own.filter((field) => depth > 1 || !isCompositeType(getNamedType(field.type)))
+  const fields = usable.map((field) => fieldOf(field, ids, depth))
+  const members = isAbstractType(type) ? sandboxSchema.getPossibleTypes(type) : [type as GraphQLObjectType]
+  const within = fc
+    .constantFrom(...members)
+    .chain((member) =>
+      depth > 1
+        ? selectionOf(member, ids, depth - 1).map((inner) => `... on ${member.name} ${inner}`)
+        : fc.constant('__typename'),
+    )
+  return fc
+    .array(
+      fc.oneof(
+        { weight: 1, arbitrary: fc.constant('__typename') },
+        { weight: 1, arbitrary: within },
+        ...fields.map((arbitrary) => ({ weight: 1, arbitrary })),
+      ),
+      { minLength: 1, maxLength: 5 },
+    )
+    .map((all) => `{${all.join(' ')}}`)
+}
+
+function fieldOf(
+  { name, type, args }: GraphQLField<unknown, unknown>,
+  ids: readonly string[],
+  depth: number,
+): fc.Arbitrary<string> {
+  const takes = (argument: string) => args.some((each) => each.name === argument)
+  const id = fc.constantFrom(...ids)
+  const given: fc.Arbitrary<string> = takes('first')
+    ? fc.tuple(fc.constantFrom('first', 'last'), fc.integer({ min: 0, max: most })).map(([end, n]) => `(${end}: ${n})`)
+    : takes('ids')
+      ? fc.array(id, { maxLength: 4 }).map((all) => `(ids: ${JSON.stringify(all)})`)
+      : takes('id')
+        ? id.map((one) => `(id: "${one}")`)
+        : takes('currency')
+          ? fc.constantFrom('(currency: "NGN")', '(currency: "USDC")')
+          : takes('input')
+            ? fc
+                .constantFrom('"1"', '"x"')
+                .map((amount) => `(input: {assetCode: USDC, amount: ${amount}, recipient: {currency: NGN}})`)
+            : fc.constant('')
+  const named = getNamedType(type)
+  const inner = isCompositeType(named) ? selectionOf(named, ids, depth - 1) : fc.constant('')
+  // The alias says all that the field is given, so that no two that are merged differ.
+  return fc
+    .tuple(given, inner)
+    .map(
+      ([text, selection]) =>
+        `${text === '' ? '' : `${name}_${text.replace(/\W+/g, '_').slice(0, 90)}: `}${name}${text} ${selection}`,
+    )
+}
+
+describe.each(everyEngine)('an answer on %s', (engine) => {
+  let app: App
+  let ids: readonly string[] = []
+  beforeEach(async () => {
+    app = await startApp(engine)
+    ids = await startFull(app)
+  })
+
+  test('never holds more values than its operation costs', async () => {
+    let answered = 0
+    await fc.assert(
+      fc.asyncProperty(selectionOf(sandboxSchema.getQueryType() as GraphQLObjectType, ids, 6), async (query) => {
+        const { data, errors, extensions } = await app.graphql(query)
+        if (data === null) return expect(errors[0].extensions.code, query).toBe('QUERY_TOO_COMPLEX')
+        answered++
+        expect(valuesIn(data), query).toBeLessThanOrEqual(extensions.cost.requested)
+      }),
+      { numRuns: 250 },
+    )
+    expect(answered).toBeGreaterThan(150)
+  })
+
+  test('holds no list but pages with more items than are reckoned', async () => {
+    const lists = Object.values(sandboxSchema.getTypeMap())
+      .filter((type) => isObjectType(type) && !/^__|Connection$|Error$/.test(type.name))
+      .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
+      .filter(({ field }) => isListType(getNullableType(field.type)) && field.args.length === 0)
+      .map(({ type, field }) => `${type.name}.${field.name}`)
+    const requirements = ['NGN', 'ZAR', 'USDC', 'USDT']
+      .map((code) => `${code}: payoutMethodRequirements(currency: "${code}") {fields {allowedValues checks}}`)
+      .join(' ')
+    const { data } = await app.graphql(`{${requirements}
+      assetCodes {nodes {networks {name}}} wallets {nodes {addresses {id}}}
+      payouts {nodes {events {status} checks {code}}}
+      payoutMethods {nodes {... on BankPayoutMethod {checks {code}} ... on WalletPayoutMethod {checks {code}}}}
+      payoutQuote(input: {assetCode: USDC, amount: "1", recipient: {currency: NGN}}) {... on PayoutQuote {warnings {code}}}}`)
+    const seen = longestLists(data)
+    expect(Object.keys(seen).sort()).toEqual([...new Set(lists.map((name) => name.split('.')[1]))].sort())
+    expect(Math.max(...Object.values(seen))).toBe(plainListSize)
+  })
+})
+
+/** The scalars, enum values and nulls of an answer. */
+function valuesIn(answer: unknown): number {
+  if (typeof answer !== 'object' || answer === null) return 1
+  return Object.values(answer).reduce((sum: number, inner) => sum + valuesIn(inner), 0)
+}
+
+/** The length of the longest list under each name. */
+function longestLists(answer: unknown, longest: Record<string, number> = {}): Record<string, number> {
+  if (typeof answer !== 'object' || answer === null) return longest
+  for (const [name, inner] of Object.entries(answer)) {
+    if (Array.isArray(inner) && name !== 'nodes') longest[name] = Math.max(longest[name] ?? 0, inner.length)
+    longestLists(inner, longest)
+  }
+  return longest
+}

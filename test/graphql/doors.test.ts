@@ -1,0 +1,728 @@
+import { randomUUID } from 'node:crypto'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { routes } from '../../src/rest/routes.ts'
+import { anyText } from '../money/amount-forms.ts'
+import type { Engine } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import type { DoorName, Input, Outcome } from '../support/doors.ts'
+import { doors, everyDoor, operationNames, otherDoor } from '../support/doors.ts'
+import { whatIsStored } from '../support/stored.ts'
+
+const nobody = '019b7679-7400-7000-8000-000000000000'
+
+const bank = {
+  accountName: 'Ada Obi',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  currency: 'NGN',
+  bankCode: '044',
+}
+const crypto = { walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', network: 'erc20', currency: 'USDC' }
+const wallet = { currency: 'USDC', description: 'Savings', network: 'erc20' }
+const payout = {
+  assetCode: 'USDC',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  amount: '40',
+  recipientName: 'Ada Obi',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'Nigeria',
+  paymentPurpose: 'GIFTS',
+}
+
+/** The four operations that make something, each with an input that nothing is wrong with and another. */
+const creations = [
+  ['createBankPayoutMethod', bank, { bankName: 'Zenith' }],
+  ['createWalletPayoutMethod', crypto, { label: 'Other' }],
+  ['createPayout', payout, { amount: '41' }],
+  ['createWallet', wallet, { description: 'Other' }],
+] as const
+
+const doorPairs = everyDoor.map((door) => [door, otherDoor(door)] as const)
+
+test('the contract has twelve operations, and each is asked for through both doors', () => {
+  expect(operationNames).toHaveLength(routes.length)
+  for (const door of everyDoor) expect(Object.keys(doors[door])).toEqual([...operationNames])
+})
+
+describe.each(everyEngine)('both doors on %s', (engine) => {
+  describe.each(doorPairs)('what %s makes and %s shows', (one, other) => {
+    test.each([
+      ['for the merchant', {}],
+      ['with every field', { sortCode: '04-00-04', swiftCode: 'ABNGNGLA', routingNumber: '021000021', iban: 'GB33 1' }],
+    ])('a bank method %s', async (_, more) => {
+      const { app, customerId } = await startHeld(engine)
+      const input = { ...bank, ...more, ...('iban' in more && { customerId }) }
+      const { result: made } = await doors[one].createBankPayoutMethod(app, input)
+      expect(made).toEqual({
+        id: expect.any(String),
+        type: 'BANK',
+        createdAt: expect.any(String),
+        updatedAt: made.createdAt,
+        customerId: null,
+        sortCode: null,
+        swiftCode: null,
+        routingNumber: null,
+        iban: null,
+        ...input,
+      })
+      const listed = await doors[other].listPayoutMethods(app, { type: 'BANK', limit: 1 })
+      expect(listed.result.items).toEqual([made])
+    })
+
+    test('a crypto method', async () => {
+      const { app, customerId } = await startHeld(engine)
+      const input = { ...crypto, network: 'polygon', label: 'Cold', customerId }
+      const { result: made } = await doors[one].createWalletPayoutMethod(app, input)
+      expect(made).toEqual({
+        id: expect.any(String),
+        type: 'WALLET',
+        createdAt: expect.any(String),
+        updatedAt: made.createdAt,
+        ...input,
+      })
+      const listed = await doors[other].listPayoutMethods(app, { owner: { customerId }, currency: 'USDC' })
+      expect(listed.result).toMatchObject({ items: [made, { label: null }], total: 2 })
+    })
+
+    test('a bank method that was changed, and then deleted', async () => {
+      const { app, customerId } = await startHeld(engine)
+      const { result: made } = await doors[one].createBankPayoutMethod(app, { ...bank, customerId, iban: 'GB33' })
+      const named = { payoutMethodId: made.id, customerId }
+      const changed = await doors[one].updateBankPayoutMethod(app, { ...named, bankName: 'Zenith', iban: null })
+      expect(changed.result).toEqual({
+        ...made,
+        bankName: 'Zenith',
+        iban: null,
+        updatedAt: expect.any(String),
+      })
+      expect(changed.result.updatedAt > made.updatedAt).toBe(true)
+      const unchanged = await doors[other].updateBankPayoutMethod(app, named)
+      expect(unchanged.result).toEqual(changed.result)
+      const list = () => doors[other].listPayoutMethods(app, { owner: { customerId } })
+      expect((await list()).result).toMatchObject({ items: [changed.result, { type: 'WALLET' }], total: 2 })
+
+      expect(await doors[one].deletePayoutMethod(app, named)).toMatchObject({ refusal: null, status: 200 })
+      expect((await list()).result).toMatchObject({ items: [{ type: 'WALLET' }], total: 1 })
+      expect(await codesOf(() => doors[other].deletePayoutMethod(app, named))).toEqual(['RESOURCE_NOT_FOUND'])
+    })
+
+    test.each([
+      [wallet, 'STABLECOIN', 1],
+      [{ ...wallet, currency: 'USDT', network: 'trc20' }, 'STABLECOIN', 1],
+      [{ ...wallet, network: 'solana' }, 'STABLECOIN', 1],
+      [{ currency: 'NGN', description: 'Naira' }, 'FIAT', 0],
+    ])('a wallet of %j', async ({ network, ...input }: { network?: string; currency: string }, assetType, count) => {
+      const { app, customerId } = await startHeld(engine)
+      const given = { ...input, ...(network && { network }), customerId }
+      const { result: made } = await doors[one].createWallet(app, given)
+      expect(made).toEqual({
+        id: expect.any(String),
+        assetType,
+        balance: '0.00000000',
+        status: 'active',
+        createdAt: expect.any(String),
+        updatedAt: made.createdAt,
+        customerId,
+        ...input,
+        addresses: Array(count).fill({
+          id: expect.any(String),
+          address: expect.any(String),
+          network,
+          createdAt: made.createdAt,
+        }),
+      })
+      expect((await doors[other].getWallet(app, { walletId: made.id })).result).toEqual(made)
+      const [address] = made.addresses
+      const listed = await doors[other].listCustomerWallets(app, { customerId, currency: input.currency })
+      const oldest = address ? { address: address.address, network, createdAt: made.createdAt } : null
+      expect(listed.result).toEqual({ items: [{ ...made, addresses: oldest }], total: 1 })
+    })
+
+    test('a payout', async () => {
+      const { app, customerId } = await startHeld(engine)
+      await app.fee('0.5', '1')
+      const walletId = await app.wallet({ balance: '50', customerId })
+      const input = { ...payout, customerId, narration: 'For March', transferType: 'swift' }
+      const made = await doors[one].createPayout(app, input, { idempotencyKey: 'k' })
+      const { paymentPurpose: _, ...shown } = input
+      expect(made.result).toEqual({
+        ...shown,
+        id: expect.any(String),
+        senderWalletId: walletId,
+        receiverWalletId: null,
+        transactionId: expect.stringMatching(/^[A-Z0-9]{12}$/),
+        amount: '40.00000000',
+        referenceId: expect.any(String),
+        status: 'PROCESSING',
+        createdAt: expect.any(String),
+        updatedAt: made.result.createdAt,
+        cryptoTransactionId: null,
+        network: null,
+        exchangeRate: '1500',
+        fee: '0.90000000',
+        balance: '9.10000000',
+        reason: 'Withdrawal to account 0690000032 at bank 044',
+        address: null,
+        amountFiat: '60000.00000000',
+        fiatReferenceId: null,
+      })
+      // The contract has no endpoint that reads a payout; a key that comes again does.
+      const again = await doors[other].createPayout(app, input, { idempotencyKey: 'k' })
+      expect(again.result).toEqual(made.result)
+      expect((await doors[other].getWallet(app, { walletId })).result.balance).toBe('9.10000000')
+    })
+  })
+
+  test('show the same customers, wallets and assets', async () => {
+    const { app, customerId } = await startHeld(engine)
+    const companyId = await app.customer({
+      customerType: 'business',
+      businessName: 'Obi Ltd',
+      businessWebsite: 'https://obi.example',
+      addressLine2: 'Flat 2',
+      postalCode: '100001',
+      birthDate: '1990-01-31',
+      expectedMonthlyIncome: '2500.00',
+    })
+    for (const id of [customerId, companyId]) {
+      const [one, other] = await throughBoth((door) => doors[door].getCustomer(app, { customerId: id }))
+      expect(one.result).toEqual(other.result)
+      expect(one.result).toMatchObject({ id, email: 'customer@example.com', address: { line1: '1 Test Street' } })
+    }
+    for (let i = 0; i < 3; i++) await app.wallet({ customerId: companyId, assetCode: i === 1 ? 'ZAR' : 'USDC' })
+
+    const lists: [(typeof operationNames)[number], Input, number][] = [
+      ['listCustomers', {}, 3],
+      ['listCustomers', { limit: 2 }, 2],
+      ['listCustomers', { limit: 2, page: 2 }, 1],
+      ['listCustomers', { limit: 2, page: 3 }, 0],
+      ['listPayoutMethods', {}, 3],
+      ['listPayoutMethods', { type: 'WALLET' }, 1],
+      ['listPayoutMethods', { currency: 'NGN' }, 2],
+      ['listPayoutMethods', { currency: 'XXX' }, 0],
+      ['listPayoutMethods', { owner: 'merchant' }, 1],
+      ['listPayoutMethods', { owner: { customerId } }, 1],
+      ['listPayoutMethods', { owner: { customerId: nobody } }, 0],
+      ['listPayoutMethods', { page: 2, limit: 1 }, 1],
+      ['listCustomerWallets', { customerId: companyId }, 3],
+      ['listCustomerWallets', { customerId: companyId, assetType: 'FIAT' }, 1],
+      ['listCustomerWallets', { customerId: companyId, currency: 'USDC' }, 2],
+      ['listCustomerWallets', { customerId: companyId, status: 'active', limit: 1, page: 3 }, 1],
+      ['listCustomerWallets', { customerId: companyId, currency: 'USDC', assetType: 'FIAT' }, 0],
+      ['listAssetCodes', {}, 4],
+      ['listAssetCodes', { assetType: 'FIAT' }, 2],
+      ['listAssetCodes', { assetType: 'STABLECOIN' }, 2],
+    ]
+    for (const [name, input, count] of lists) {
+      const [one, other] = await throughBoth((door) => doors[door][name](app, input))
+      expect(one.result, `${name} ${JSON.stringify(input)}`).toEqual(other.result)
+      expect(one.result.items ?? one.result).toHaveLength(count)
+    }
+  })
+
+  // The same key with the same meaning, in other words: a replay proves that both read it alike.
+  test.each([
+    ['createBankPayoutMethod', bank, { sortCode: null, swiftCode: null, iban: null, customerId: null }],
+    ['createBankPayoutMethod', bank, { sortCode: '', swiftCode: ' ', iban: '', customerId: '' }],
+    ['createBankPayoutMethod', bank, { accountName: '  Ada Obi ', bankCode: ' 044' }],
+    ['createWalletPayoutMethod', crypto, { label: null, customerId: null }],
+    ['createWalletPayoutMethod', crypto, { label: '', customerId: '' }],
+    [
+      'createWallet',
+      { currency: 'NGN', description: 'Á' },
+      { network: null, customerId: null, description: ' A\u0301' },
+    ],
+    ['createPayout', payout, { narration: null, transferType: null, customerId: null }],
+    ['createPayout', payout, { narration: '', customerId: '' }],
+  ] as const)('%s of %j with %j changes nothing', async (name, input, change) => {
+    const { app } = await startHeld(engine)
+    for (const [one, other] of doorPairs) {
+      const made = await doors[one][name](app, input, { idempotencyKey: one })
+      expect(made.refusal).toBeNull()
+      const again = await doors[other][name](app, { ...input, ...change }, { idempotencyKey: one })
+      expect(again).toMatchObject({ refusal: null, result: made.result })
+    }
+  })
+
+  describe.each(doorPairs)('a key of %s at %s', (one, other) => {
+    test.each(creations)('%s is done once', async (name, input, change) => {
+      const { app } = await startHeld(engine)
+      const made = await doors[one][name](app, input, { idempotencyKey: 'k' })
+      const before = await whatIsStored(app)
+
+      const again = await doors[other][name](app, input, { idempotencyKey: 'k' })
+      expect(again.result).toEqual(made.result)
+      const reused = await doors[other][name](app, { ...input, ...change }, { idempotencyKey: 'k' })
+      expect(reused.refusal).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', fields: null })
+      expect(await whatIsStored(app)).toEqual(before)
+
+      const next = await doors[other][name](app, { ...input, ...change }, { idempotencyKey: 'l' })
+      expect(next.result.id).not.toBe(made.result.id)
+      await app.expectBooksToBalance()
+    })
+
+    test('that is malformed is refused by its name', async () => {
+      const { app } = await startHeld(engine)
+      for (const [name, input] of creations) {
+        for (const idempotencyKey of ['x'.repeat(256), 'é']) {
+          const { refusal } = await doors[one][name](app, input, { idempotencyKey })
+          expect(refusal).toEqual({ code: 'INVALID_INPUT', fields: ['idempotencyKey'] })
+        }
+      }
+    })
+  })
+
+  test('twenty requests at once with one key, half through each, make one payout', async () => {
+    const { app, walletId } = await startHeld(engine)
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        doors[everyDoor[i % 2] ?? 'rest'].createPayout(app, payout, { idempotencyKey: 'k' }),
+      ),
+    )
+    for (const { result, refusal } of outcomes) {
+      expect(refusal).toBeNull()
+      expect(result).toEqual(outcomes[0]?.result)
+    }
+    expect((await doors.rest.getWallet(app, { walletId })).result.balance).toBe('60.00000000')
+    expect((await whatIsStored(app)).payouts).toHaveLength(2)
+    await app.expectBooksToBalance()
+  })
+})
+
+describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
+  const ofMethods = { customerId: nobody }
+  const withoutRate = { ...payout, assetCode: 'USDT', recipientCurrency: 'ZAR', recipientCountry: 'South Africa' }
+  const tooMuch = { amount: '100.00000001' }
+  const used = { idempotencyKey: 'used' }
+
+  type Options = { idempotencyKey?: string }
+  type Case = [(typeof operationNames)[number], string, (held: Held) => Input, Options?]
+
+  // In order of precedence: each case also holds every later fault.
+  const cases: Case[] = [
+    [
+      'createPayout',
+      'INVALID_INPUT accountNumber amount',
+      () => ({ ...withoutRate, ...tooMuch, ...ofMethods, amount: '0', accountNumber: '' }),
+      used,
+    ],
+    ['createPayout', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...withoutRate, ...tooMuch, ...ofMethods }), used],
+    ['createPayout', 'RESOURCE_NOT_FOUND', () => ({ ...withoutRate, ...tooMuch, ...ofMethods })],
+    ['createPayout', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...withoutRate, ...tooMuch, customerId: closedId })],
+    ['createPayout', 'RATE_UNAVAILABLE', ({ customerId }) => ({ ...withoutRate, ...tooMuch, customerId })],
+    ['createPayout', 'WALLET_NOT_FOUND', ({ customerId }) => ({ ...payout, ...tooMuch, customerId })],
+    ['createPayout', 'INSUFFICIENT_FUNDS 100.00000000 100.00000001', () => ({ ...payout, ...tooMuch })],
+    [
+      'createBankPayoutMethod',
+      'INVALID_INPUT bankName currency customerId',
+      () => ({ ...bank, customerId: 'x', bankName: '', currency: 'USDC' }),
+      used,
+    ],
+    ['createBankPayoutMethod', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...bank, ...ofMethods }), used],
+    ['createBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ ...bank, ...ofMethods })],
+    ['createBankPayoutMethod', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...bank, customerId: closedId })],
+    [
+      'updateBankPayoutMethod',
+      'INVALID_INPUT accountNumber currency',
+      () => ({ payoutMethodId: nobody, accountNumber: '!', currency: 'X' }),
+    ],
+    ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: nobody })],
+    ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: 'x' })],
+    [
+      'updateBankPayoutMethod',
+      'RESOURCE_NOT_FOUND',
+      ({ cryptoId, customerId }) => ({ payoutMethodId: cryptoId, customerId, bankName: 'X' }),
+    ],
+    [
+      'updateBankPayoutMethod',
+      'RESOURCE_NOT_FOUND',
+      ({ bankId, customerId }) => ({ payoutMethodId: bankId, customerId, bankName: 'X' }),
+    ],
+    [
+      'updateBankPayoutMethod',
+      'RESOURCE_NOT_FOUND',
+      ({ closedBankId }) => ({ payoutMethodId: closedBankId, bankName: 'X' }),
+    ],
+    [
+      'updateBankPayoutMethod',
+      'CUSTOMER_CLOSED',
+      ({ closedBankId, closedId }) => ({ payoutMethodId: closedBankId, customerId: closedId }),
+    ],
+    [
+      'createWalletPayoutMethod',
+      'INVALID_INPUT label walletAddress',
+      () => ({ ...crypto, ...ofMethods, walletAddress: 'a b', label: 'x'.repeat(101) }),
+      used,
+    ],
+    ['createWalletPayoutMethod', 'INVALID_INPUT currency', () => ({ ...crypto, currency: 'NGN' })],
+    ['createWalletPayoutMethod', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...crypto, ...ofMethods }), used],
+    ['createWalletPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ ...crypto, ...ofMethods })],
+    ['createWalletPayoutMethod', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...crypto, customerId: closedId })],
+    ['deletePayoutMethod', 'INVALID_INPUT customerId', () => ({ payoutMethodId: nobody, customerId: 'x' })],
+    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: nobody })],
+    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: 'x' })],
+    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', ({ cryptoId }) => ({ payoutMethodId: cryptoId })],
+    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', ({ bankId, customerId }) => ({ payoutMethodId: bankId, customerId })],
+    [
+      'createWallet',
+      'INVALID_INPUT customerId description network',
+      () => ({ currency: 'USDC', description: '\u0000', customerId: '1' }),
+      used,
+    ],
+    ['createWallet', 'INVALID_INPUT network', () => ({ currency: 'NGN', description: 'x', network: 'erc20' })],
+    ['createWallet', 'INVALID_INPUT currency', () => ({ ...wallet, currency: 'usdc' })],
+    ['createWallet', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...wallet, ...ofMethods }), used],
+    ['createWallet', 'RESOURCE_NOT_FOUND', () => ({ ...wallet, ...ofMethods })],
+    ['createWallet', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...wallet, customerId: closedId })],
+    ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: nobody })],
+    ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: 'x' })],
+    ['getCustomer', 'RESOURCE_NOT_FOUND', ({ walletId }) => ({ customerId: walletId })],
+    ['getWallet', 'RESOURCE_NOT_FOUND', () => ({ walletId: nobody })],
+    ['getWallet', 'RESOURCE_NOT_FOUND', ({ customerId }) => ({ walletId: customerId })],
+    ['listCustomerWallets', 'RESOURCE_NOT_FOUND', () => ({ customerId: nobody })],
+    ['listCustomers', 'INVALID_INPUT limit', () => ({ limit: 101 })],
+    ['listCustomerWallets', 'INVALID_INPUT limit', ({ customerId }) => ({ customerId, limit: 101 })],
+    ['listPayoutMethods', 'INVALID_INPUT limit', () => ({ limit: 101 })],
+  ]
+
+  test('for the first reason that applies, and nothing moves', async () => {
+    const held = await startHeld(engine)
+    const before = await whatIsStored(held.app)
+    for (const [name, expected, inputOf, options] of cases) {
+      const [one, other] = await throughBoth((door) => doors[door][name](held.app, inputOf(held), options))
+      const { code = 'done', fields, available = '', required = '' } = one.refusal ?? {}
+      expect([name, code, ...(fields ?? []), available, required].filter(Boolean).join(' ')).toBe(`${name} ${expected}`)
+      expect(other.refusal, `${name} ${expected}`).toEqual(one.refusal)
+      expect(await whatIsStored(held.app), `${name} ${expected}`).toEqual(before)
+    }
+  })
+
+  test('DEPOSIT_ADDRESS_UNAVAILABLE after all others, and nothing moves', async () => {
+    const app = await startApp(engine, { mode: 'live' })
+    const closedId = await app.customer()
+    await closeCustomer(app.context(), { customerId: closedId })
+    const before = await whatIsStored(app)
+    for (const network of ['erc20', 'trc20', 'solana']) {
+      const input = { currency: 'USDT', network, description: 'x' }
+      const ask = (more: Input) => codesOf((door) => doors[door].createWallet(app, { ...input, ...more }))
+      if (network === 'solana') Object.assign(input, { currency: 'USDC' })
+      expect(await ask({ customerId: closedId })).toEqual(['CUSTOMER_CLOSED'])
+      expect(await ask({})).toEqual(['DEPOSIT_ADDRESS_UNAVAILABLE'])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('what is another merchant’s is not there, through either', async () => {
+    const held = await startHeld(engine)
+    const { apiKey: key } = await held.app.otherMerchant()
+    const before = await whatIsStored(held.app)
+    const asks: [(typeof operationNames)[number], Input][] = [
+      ['getCustomer', { customerId: held.customerId }],
+      ['getWallet', { walletId: held.walletId }],
+      ['listCustomerWallets', { customerId: held.customerId }],
+      ['updateBankPayoutMethod', { payoutMethodId: held.bankId, bankName: 'X' }],
+      ['deletePayoutMethod', { payoutMethodId: held.bankId }],
+      ['deletePayoutMethod', { payoutMethodId: held.cryptoId, customerId: held.customerId }],
+      ['createPayout', { ...payout, customerId: held.customerId }],
+      ['createWallet', { ...wallet, customerId: held.customerId }],
+      ['createBankPayoutMethod', { ...bank, customerId: held.customerId }],
+      ['createWalletPayoutMethod', { ...crypto, customerId: held.customerId }],
+    ]
+    for (const [name, input] of asks) {
+      expect(await codesOf((door) => doors[door][name](held.app, input, { key })), name).toEqual(['RESOURCE_NOT_FOUND'])
+    }
+    for (const name of ['listCustomers', 'listPayoutMethods'] as const) {
+      for (const { result } of await throughBoth((door) => doors[door][name](held.app, {}, { key }))) {
+        expect(result).toEqual({ items: [], total: 0 })
+      }
+    }
+    expect(await whatIsStored(held.app)).toEqual(before)
+    expect(await codesOf((door) => doors[door].listCustomers(held.app, {}, { key: 'none' }))).toEqual(['INVALID_TOKEN'])
+  })
+
+  // The only differences. Where the types of a schema say what is allowed, GraphQL refuses before the operation is asked:
+  // the code is the same, but the faulty field is in the message and not in `fields`.
+  const typed: [(typeof operationNames)[number], Input, readonly string[]][] = [
+    ['createPayout', { ...payout, assetCode: 'USD' }, ['assetCode']],
+    ['createPayout', { ...payout, recipientCurrency: 'KES' }, ['recipientCurrency']],
+    ['createPayout', { ...payout, recipientCountry: 'SA' }, ['recipientCountry']],
+    ['createPayout', { ...payout, recipientCountry: 'NIGERIA' }, ['recipientCountry']],
+    ['createPayout', { ...payout, paymentPurpose: 'FUN' }, ['paymentPurpose']],
+    ['createPayout', { ...payout, transferType: 'sepa' }, ['transferType']],
+    ['createPayout', { ...payout, amount: 5 }, ['amount']],
+    ['createPayout', { ...payout, amount: null }, ['amount']],
+    ['createPayout', { ...payout, bankName: null }, ['bankName']],
+    ['createPayout', { ...payout, bankName: 7 }, ['bankName']],
+    [
+      'createPayout',
+      {},
+      [
+        'assetCode',
+        'amount',
+        'accountNumber',
+        'bankName',
+        'bankCode',
+        'recipientName',
+        'recipientCurrency',
+        'recipientCountry',
+      ],
+    ],
+    ['createBankPayoutMethod', {}, ['accountName', 'accountNumber', 'bankName', 'currency', 'bankCode']],
+    ['createBankPayoutMethod', { ...bank, accountName: ['Ada'] }, ['accountName']],
+    ['createBankPayoutMethod', { ...bank, iban: true }, ['iban']],
+    ['updateBankPayoutMethod', { payoutMethodId: nobody, bankName: {} }, ['bankName']],
+    ['createWalletPayoutMethod', {}, ['walletAddress', 'network', 'currency']],
+    ['createWalletPayoutMethod', { ...crypto, network: 'ERC20' }, ['network']],
+    ['createWalletPayoutMethod', { ...crypto, network: '' }, ['network']],
+    ['createWallet', {}, ['currency', 'description']],
+    ['createWallet', { ...wallet, network: 'erc-20' }, ['network']],
+    ['listCustomers', { limit: 'x' }, ['limit']],
+    ['listPayoutMethods', { type: 'CARD' }, ['type']],
+    ['listPayoutMethods', { owner: { customerId: 5.5 } }, ['owner']],
+    ['listAssetCodes', { assetType: 'GOLD' }, ['assetType']],
+  ]
+
+  test('though GraphQL’s types say some of it first', async () => {
+    const { app } = await startHeld(engine)
+    const before = await whatIsStored(app)
+    for (const [name, input, fields] of typed) {
+      const about = `${name} of ${JSON.stringify(input)}`
+      const rest = await doors.rest[name](app, input)
+      const graphql = await doors.graphql[name](app, input)
+      const asRest = fields.map((field) => (field === 'owner' ? 'customerId' : field))
+      expect(rest.refusal, about).toEqual({ code: 'INVALID_INPUT', fields: [...asRest].sort() })
+      expect([graphql.status, graphql.refusal], about).toEqual([200, { code: 'INVALID_INPUT', fields: null }])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  // And these, which one door takes and the other has no word for.
+  test('a payout needs its purpose at GraphQL only (ruling 40), and a null transfer type is all that empty can be', async () => {
+    const { app } = await startHeld(engine)
+    const { paymentPurpose: _, ...withoutPurpose } = payout
+    expect((await doors.rest.createPayout(app, { ...withoutPurpose, amount: '1' })).refusal).toBeNull()
+    expect((await doors.graphql.createPayout(app, withoutPurpose)).refusal?.code).toBe('INVALID_INPUT')
+    expect((await doors.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
+    expect((await doors.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe('INVALID_INPUT')
+    expect((await doors.rest.createPayout(app, { ...payout, amount: '1' })).refusal).toBeNull()
+  })
+
+  test('an unknown value of a filter matches nothing at REST (ruling 19) and is no value at GraphQL', async () => {
+    const { app, customerId } = await startHeld(engine)
+    for (const filter of [{ status: 'frozen' }, { assetType: 'GOLD' }]) {
+      const input = { customerId, ...filter }
+      expect((await doors.rest.listCustomerWallets(app, input)).result.items).toEqual([])
+      expect((await doors.graphql.listCustomerWallets(app, input)).refusal?.code).toBe('INVALID_INPUT')
+    }
+  })
+
+  test('a number is an id at GraphQL, as its specification says, and no text at REST', async () => {
+    const { app } = await startHeld(engine)
+    const input = { ...bank, customerId: 5 }
+    for (const { refusal } of await throughBoth((door) => doors[door].createBankPayoutMethod(app, input))) {
+      expect(refusal).toEqual({ code: 'INVALID_INPUT', fields: ['customerId'] })
+    }
+  })
+
+  test('an empty page can be asked for at GraphQL, and none of zero items at REST', async () => {
+    const { app } = await startHeld(engine)
+    expect((await doors.graphql.listCustomers(app, { limit: 0 })).result.items).toEqual([])
+    expect((await doors.rest.listCustomers(app, { limit: 0 })).refusal).toMatchObject({ fields: ['limit'] })
+  })
+})
+
+describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
+  test('whatever is sent to them', async () => {
+    const twins = { rest: await startHeld(engine, '100000'), graphql: await startHeld(engine, '100000') }
+    const outcomes = new Map<string, number>()
+    await fc.assert(
+      fc.asyncProperty(anyRequest, async ([name, input]) => {
+        const [one, other] = await throughBoth((door) =>
+          doors[door][name](twins[door].app, withIds(input, twins[door])),
+        )
+        expect(other.refusal).toEqual(one.refusal)
+        expect(unnamed(other.result, twins.graphql)).toEqual(unnamed(one.result, twins.rest))
+        const seen = one.refusal?.code ?? 'done'
+        outcomes.set(seen, (outcomes.get(seen) ?? 0) + 1)
+      }),
+      { numRuns: 300 },
+    )
+    // It is a test only if much is taken and much refused.
+    expect(outcomes.get('done')).toBeGreaterThan(20)
+    expect(outcomes.get('INVALID_INPUT')).toBeGreaterThan(50)
+    expect(outcomes.get('RESOURCE_NOT_FOUND')).toBeGreaterThan(3)
+    for (const { app } of Object.values(twins)) await app.expectBooksToBalance()
+  })
+})
+
+type Held = Awaited<ReturnType<typeof startHeld>>
+
+/** A merchant with a wallet, a customer with a crypto method, a closed customer with a bank method, and used keys. */
+async function startHeld(engine: Engine, balance = '100') {
+  const rates = ['USDC', 'USDT'].map((fromCode) => ({ fromCode, toCode: 'NGN', rate: '1500' }))
+  // A clock that never stands still, so that what came later also says so.
+  let now = Date.UTC(2030, 0, 1)
+  const app = await startApp(engine, { rates, clock: () => now++ })
+  const closedId = await app.customer()
+  const customerId = await app.customer()
+  const walletId = await app.wallet({ balance: String(Number(balance) + 1) })
+  const own = { idempotencyKey: 'used' }
+  const { result: closedBank } = await doors.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
+  const { result: ownBank } = await doors.rest.createBankPayoutMethod(app, { ...bank, bankName: 'First' }, own)
+  const { result: ofCustomer } = await doors.rest.createWalletPayoutMethod(app, { ...crypto, customerId }, own)
+  await doors.rest.deletePayoutMethod(app, { payoutMethodId: closedBank.id, customerId: closedId })
+  const { result: kept } = await doors.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
+  await doors.rest.createWallet(app, { currency: 'NGN', description: 'Naira' }, own)
+  await doors.rest.createPayout(app, { ...payout, amount: '1' }, own)
+  await closeCustomer(app.context(), { customerId: closedId })
+  return { app, closedId, customerId, walletId, bankId: ownBank.id, cryptoId: ofCustomer.id, closedBankId: kept.id }
+}
+
+async function throughBoth(ask: (door: DoorName) => Promise<Outcome>): Promise<[Outcome, Outcome]> {
+  return [await ask('rest'), await ask('graphql')]
+}
+
+/** The codes that the doors answer, which should be one. */
+async function codesOf(ask: (door: DoorName) => Promise<Outcome>): Promise<string[]> {
+  const outcomes = await throughBoth(ask)
+  return [...new Set(outcomes.map(({ refusal }) => refusal?.code ?? 'done'))]
+}
+
+/** A name for each id of an app, which stands for it in a generated input. */
+const idNames = ['customerId', 'closedId', 'walletId', 'bankId', 'cryptoId', 'closedBankId'] as const
+
+function withIds(input: Input, held: Held): Input {
+  return Object.fromEntries(
+    Object.entries(input).map(([field, value]) => {
+      const name = idNames.find((each) => `the ${each}` === value)
+      return [field, name ? held[name] : value]
+    }),
+  )
+}
+
+/** A result without what differs between twins: ids and times of the new, and names for the ids that were there. */
+function unnamed(result: unknown, held: Held): unknown {
+  let text = JSON.stringify(result)
+  for (const name of idNames) text = text.replaceAll(held[name], `the ${name}`)
+  const fresh: Record<string, unknown> = {
+    id: 'new',
+    createdAt: 'now',
+    updatedAt: 'now',
+    transactionId: 'T',
+    referenceId: 'R',
+  }
+  return JSON.parse(text, (key, value) => (key in fresh && !String(value).startsWith('the ') ? fresh[key] : value))
+}
+
+const anyWord = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    'Ada',
+    ' Ada ',
+    '\u0000',
+    'a\u0000b',
+    '\u202eevil',
+    'a\u2066b',
+    '\ud800',
+    'x\udfff',
+    '💸',
+    'é',
+    'e\u0301',
+  ),
+  fc.constantFrom('x'.repeat(64), 'x'.repeat(65), 'x'.repeat(100), 'x'.repeat(101), '💸'.repeat(255), '💸'.repeat(256)),
+  fc.constantFrom(
+    '\u212a',
+    '\u037e',
+    '\u1fef',
+    '\ufb01',
+    '\u200b',
+    '\ufeff',
+    'a\tb',
+    'a\nb',
+    '__proto__',
+    '<b>',
+    "'; drop",
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+)
+const anyCode = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('NGN', 'ZAR', 'USDC', 'USDT') },
+  fc.constantFrom('', 'ngn', ' NGN', 'EUR', 'NGN\u0000'),
+)
+const anyId = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(null, undefined) },
+  fc.constantFrom(...idNames.map((name) => `the ${name}`)),
+  fc.constantFrom(nobody, nobody.toUpperCase(), '', 'x', `${nobody}0`, randomUUID(), '\u0000', 'null'),
+)
+const anyMethodId = fc.oneof(
+  fc.constantFrom('the bankId', 'the cryptoId', 'the closedBankId', 'the customerId'),
+  fc.constantFrom(nobody, 'x', 'null', '0'),
+)
+const anyNetwork = fc.constantFrom('erc20', 'polygon', 'bep20', 'trc20', 'solana')
+const anyOptional = fc.oneof(fc.constantFrom(undefined, null), anyWord)
+
+/** An input that is right but for a few of its fields. */
+function mostly(right: Input, others: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Input> {
+  const fields = Object.keys(others)
+  return fc.tuple(fc.record(others), fc.subarray(fields, { maxLength: 3 })).map(([values, chosen]) => ({
+    ...right,
+    ...Object.fromEntries(chosen.map((field) => [field, values[field]]).filter(([, value]) => value !== undefined)),
+  }))
+}
+
+const bankWords = {
+  accountName: anyWord,
+  accountNumber: anyWord,
+  bankName: anyWord,
+  currency: anyCode,
+  bankCode: anyWord,
+}
+const bankOptions = { sortCode: anyOptional, swiftCode: anyOptional, routingNumber: anyOptional, iban: anyOptional }
+
+/** Inputs of the right types; what GraphQL's types refuse is the subject of tests above. */
+const anyRequest = fc.oneof(
+  mostly(payout, {
+    customerId: anyId,
+    assetCode: fc.constantFrom('USDC', 'USDT'),
+    accountNumber: anyWord,
+    bankName: anyWord,
+    bankCode: anyWord,
+    amount: fc.oneof(anyText, fc.constantFrom('1', '0.00000001', '5.5', '99999', '9999999999.99999999')),
+    recipientName: anyWord,
+    recipientCurrency: fc.constantFrom('NGN', 'ZAR'),
+    recipientCountry: fc.constantFrom('Nigeria', 'South Africa'),
+    narration: anyOptional,
+    transferType: fc.constantFrom(undefined, null, 'ach', 'fed_wire', 'swift'),
+  }).map((input) => ['createPayout', { ...input }] as const),
+  mostly(bank, { ...bankWords, ...bankOptions, customerId: anyId }).map(
+    (input) => ['createBankPayoutMethod', input] as const,
+  ),
+  mostly(crypto, {
+    walletAddress: anyWord,
+    network: anyNetwork,
+    currency: anyCode,
+    label: anyOptional,
+    customerId: anyId,
+  }).map((input) => ['createWalletPayoutMethod', input] as const),
+  fc
+    .tuple(anyMethodId, mostly({}, { ...bankWords, ...bankOptions, customerId: anyId }))
+    .map(([payoutMethodId, input]) => ['updateBankPayoutMethod', { ...input, payoutMethodId }] as const),
+  mostly(wallet, {
+    currency: anyCode,
+    description: anyWord,
+    customerId: anyId,
+    network: fc.option(anyNetwork),
+  }).map((input) => ['createWallet', input] as const),
+  fc
+    .tuple(anyMethodId, anyId)
+    .map(
+      ([payoutMethodId, customerId]) =>
+        ['deletePayoutMethod', { payoutMethodId, ...(customerId && { customerId }) }] as const,
+    ),
+)

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import plugin from '@graphql-eslint/eslint-plugin'
+import { ESLint } from 'eslint'
+import { describe, expect, test } from 'vitest'
+import { schemaPath } from '../../codegen.ts'
+
+const schema = readFileSync(resolve(import.meta.dirname, '../..', schemaPath), 'utf8')
+const ruleSets = ['flat/schema-recommended', 'flat/schema-relay'] as const
+
+/** What the rules themselves leave to a schema to say. */
+const options = {
+  // What is no thing of its own, but part of another or the answer to one question, has no id.
+  'strict-id-in-types': {
+    exceptions: {
+      suffixes: ['Connection', 'Edge', 'Payload', 'Error'],
+      types: [
+        'Address',
+        'BusinessInfo',
+        'Check',
+        'FieldFault',
+        'FieldRequirement',
+        'FinancialInfo',
+        'PageInfo',
+        'PayoutEvent',
+        'PayoutMethodRequirements',
+        'PayoutQuote',
+        'PersonalInfo',
+      ],
+    },
+  },
+  // Connections have `nodes` beside `edges`, and lists that are bounded are plain: `schema.test.ts` names each.
+  'relay-edge-types': { listTypeCanWrapOnlyEdgeType: false },
+}
+
+/** Findings that are as they should be, each with its reason; one that is found no more fails the test. */
+const intended: Record<string, string> = {
+  'no-typename-prefix: Field "customerType" starts with the name of the parent type "Customer"':
+    'the contract calls it customer_type, and both doors use its names',
+  'no-typename-prefix: Field "payoutMethod" starts with the name of the parent type "Payout"':
+    'it leads to a PayoutMethod, which is a noun of its own',
+}
+
+describe('@graphql-eslint', () => {
+  test('finds nothing in schema.graphql with its recommended rules and those for Relay', async () => {
+    expect((await findingsIn(schema)).sort()).toEqual(Object.keys(intended).sort())
+  })
+
+  test('applies every rule of both sets, as an error', async () => {
+    const { rules = {} } = await linter(schema).calculateConfigForFile('schema.graphql')
+    const names = ruleSets.flatMap((set) => Object.keys(plugin.configs[set].rules))
+    expect(names.length).toBeGreaterThanOrEqual(22)
+    expect(names.filter((name) => ![2, 'error'].includes(rules[name]?.[0]))).toEqual([])
+  })
+
+  test.each([
+    ['naming-convention', '  balance: Amount!', '  Balance: Amount!'],
+    ['naming-convention', '  BEP20', '  bep20'],
+    ['require-description', '"""What a check found."""', ''],
+    ['no-typename-prefix', 'label: String', 'walletPayoutMethodLabel: String'],
+    ['no-unreachable-types', 'enum CheckOutcome', 'enum Unused { A B }\n\nenum CheckOutcome'],
+    [
+      'strict-id-in-types',
+      'type WalletAddress implements Node',
+      'type WalletPlace { place: String }\n\ntype WalletAddress implements Node',
+    ],
+    ['require-deprecation-reason', '  balance: Amount!', '  balance: Amount! @deprecated'],
+    ['relay-arguments', '    after: String\n', '    after: AssetType\n'],
+    ['relay-connection-types', 'pageInfo: PageInfo!', 'pageInfo: PageInfo'],
+    ['relay-edge-types', '  cursor: String!', '  cursor: PageInfo!'],
+    ['relay-page-info', '  hasNextPage: Boolean!', '  hasNextPage: Boolean'],
+  ])('%s finds a defect', async (rule, from, to) => {
+    const defective = schema.replaceAll(from, to)
+    expect(defective).not.toBe(schema)
+    const found = (await findingsIn(defective)).filter((finding) => !(finding in intended))
+    expect(found.filter((finding) => finding.startsWith(`${rule}: `))).not.toEqual([])
+  })
+})
+
+async function findingsIn(source: string): Promise<string[]> {
+  const [result] = await linter(source).lintText(source, { filePath: 'schema.graphql' })
+  const messages = result?.messages ?? []
+  return messages.map(({ ruleId, message }) => `${ruleId?.replace('@graphql-eslint/', '')}: ${message}`)
+}
+
+function linter(source: string): ESLint {
+  const rules = Object.assign({}, ...ruleSets.map((set) => plugin.configs[set].rules))
+  for (const [rule, option] of Object.entries(options)) rules[`@graphql-eslint/${rule}`] = ['error', option]
+  return new ESLint({
+    overrideConfigFile: true,
+    overrideConfig: [
+      {
+        files: ['**/*.graphql'],
+        languageOptions: { parser: plugin.parser, parserOptions: { graphQLConfig: { schema: source } } },
+        plugins: { '@graphql-eslint': plugin as never },
+        rules,
+      },
+    ],
+  })
+}

@@ -1,0 +1,675 @@
+import * as fc from 'fast-check'
+import type { GraphQLOutputType } from 'graphql'
+import {
+  GraphQLObjectType,
+  getIntrospectionQuery,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isLeafType,
+  Kind,
+  parse,
+  validate,
+} from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { compile } from '../../src/graphql/compile.ts'
+import type { Compiling } from '../../src/graphql/engine.ts'
+import { createEngine } from '../../src/graphql/engine.ts'
+import { sandboxSchema } from '../../src/graphql/schema.ts'
+import { createLogger } from '../../src/logger.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { createServer } from '../../src/server.ts'
+import type { Engine } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+
+type Document = {
+  readonly query: string
+  readonly variables?: Record<string, unknown>
+  readonly operationName?: string
+}
+
+/** One merchant's data behind a server for each way of executing. */
+async function startExecutors(engine: Engine) {
+  const app = await startApp(engine)
+  const personId = await app.customer()
+  const companyId = await app.customer({ customerType: 'business', businessName: 'Obi Ltd' })
+  const walletId = await app.wallet({ balance: '100' })
+  const customerWalletId = await app.wallet({ balance: '50', customerId: personId })
+  await app.wallet({ assetCode: 'NGN', customerId: companyId })
+  const bank = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, sort_code: '040' } })
+  await app.rest('POST', '/api/payout/methods/wallets', { body: { ...walletMethodBody, customer_id: personId } })
+  const { body: first } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
+  await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, customer_id: personId, amount: '7.5' } })
+  await settlePayout(app.context(), { payoutId: first.data.id, status: 'COMPLETED' })
+
+  const logger = createLogger('silent', { write: () => {} })
+  const answersOf = (compiling: Compiling, times: number) => {
+    const server = createServer({ service: app.service, logger, rateLimit: null, compiling })
+    return async ({ query, variables, operationName }: Document) => {
+      const answers: string[] = []
+      for (let i = 0; i < times; i++) {
+        const { statusCode, body } = await server.inject({
+          method: 'POST',
+          url: '/graphql',
+          headers: { 'x-api-key': app.merchant.apiKey, 'x-request-id': 'same' },
+          payload: { query, variables: variables ?? {}, operationName: operationName ?? null },
+        })
+        answers.push(`${statusCode} ${body}`)
+      }
+      return answers
+    }
+  }
+  const [interpreted, compiled, inTurn] = [answersOf('never', 1), answersOf('at once', 1), answersOf('again', 2)]
+  return {
+    app,
+    ids: {
+      personId,
+      companyId,
+      walletId,
+      customerWalletId,
+      bankId: bank.body.data.id as string,
+      payoutId: first.data.id,
+    },
+    /** The answer of the interpreter, which every other way must give to the byte. */
+    async sameAnswer(document: Document): Promise<string> {
+      const [answer = ''] = await interpreted(document)
+      const others = [...(await compiled(document)), ...(await inTurn(document))]
+      for (const other of others) expect(other, document.query).toBe(answer)
+      return answer
+    },
+  }
+}
+
+type Ids = Awaited<ReturnType<typeof startExecutors>>['ids']
+
+/** Documents that are compiled. */
+const compiledDocuments: Record<string, (ids: Ids) => Document> = {
+  'one field': () => ({ query: '{merchant{name}}' }),
+  '__typename everywhere': ({ walletId }) => ({
+    query: `query($id: ID!){__typename merchant{__typename} wallet(id:$id){__typename customer{__typename}}
+      wallets{__typename edges{__typename node{__typename addresses{__typename}}} pageInfo{__typename}}
+      payoutMethods{nodes{__typename}}}`,
+    variables: { id: walletId },
+  }),
+  '__typename before and after fields': () => ({ query: '{a:__typename merchant{z:__typename name y:__typename}}' }),
+  'keys in the order of the query': () => ({
+    query: '{customers{totalCount nodes{status email uuid phone id}} merchant{name}}',
+  }),
+  'the same the other way round': () => ({
+    query: '{merchant{name} customers{nodes{id phone uuid email status} totalCount}}',
+  }),
+  'aliases of one field': () => ({ query: '{b:merchant{x:name a:name name} a:merchant{name}}' }),
+  'aliases with other arguments': () => ({
+    query: '{two:customers(first:2){nodes{email}} one:customers(first:1){nodes{email}}}',
+  }),
+  'aliases that are names of JavaScript': () => ({
+    query:
+      '{constructor:merchant{toString:name hasOwnProperty:name prototype:name} default:merchant{null:name this:name}}',
+  }),
+  'aliases like the names of generated code': () => ({
+    query: '{idx0:customers{nodes{__concrete:email __parent:phone __context:status}} err:merchant{result:name}}',
+  }),
+  'aliases that join to the path of another': () => ({
+    query: '{m:merchant{w:wallets(first:1){nodes{id customer{email}}}} w_m:customers(first:1){nodes{email}}}',
+  }),
+  'a fragment': () => ({ query: '{merchant{...F}} fragment F on Merchant{name uuid}' }),
+  'a fragment in two places': () => ({
+    query: '{a:merchant{...F} b:merchant{uuid ...F}} fragment F on Merchant{name}',
+  }),
+  'fragments within fragments': () => ({
+    query: `{wallets{nodes{...W}}} fragment W on Wallet{balance customer{...C}}
+      fragment C on Customer{email address{...A}} fragment A on Address{city}`,
+  }),
+  'a fragment on an interface': ({ walletId }) => ({
+    query: 'query($id:ID!){node(id:$id){...N}} fragment N on Node{id __typename}',
+    variables: { id: walletId },
+  }),
+  'a fragment on an interface within an object': () => ({ query: '{merchant{name ... on Node{id}}}' }),
+  'inline fragments without a type': () => ({ query: '{merchant{...{name ...{uuid}}}}' }),
+  'inline fragments of a union': () => ({
+    query: '{payoutMethods{nodes{... on BankPayoutMethod{bankName} __typename ... on WalletPayoutMethod{network}}}}',
+  }),
+  'one branch of a union': () => ({ query: '{payoutMethods{nodes{... on WalletPayoutMethod{walletAddress}}}}' }),
+  'an interface of a union': () => ({
+    query: '{payoutMethods{nodes{... on Node{id ... on BankPayoutMethod{bankCode}}}}}',
+  }),
+  'a union within a union': ({ payoutId }) => ({
+    query: `query($id:ID!){payout(id:$id){payoutMethod{__typename ... on BankPayoutMethod{customer{payoutMethods{nodes{
+      ... on WalletPayoutMethod{label}}}}}}}}`,
+    variables: { id: payoutId },
+  }),
+  'other fields under one name for each type': () => ({
+    query:
+      '{payoutMethods{nodes{... on BankPayoutMethod{what:bankName} ... on WalletPayoutMethod{what:walletAddress}}}}',
+  }),
+  'all kinds of nodes': ({ walletId, personId, bankId, payoutId }) => ({
+    query: `query($ids:[ID!]!){nodes(ids:$ids){__typename id ... on Wallet{balance} ... on Customer{email personalInfo{firstName}}
+      ... on BankPayoutMethod{checks{code outcome}} ... on Payout{events{status} wallet{currency}}}}`,
+    variables: { ids: [walletId, personId, bankId, payoutId, 'nothing'] },
+  }),
+  'one id where a list is expected': ({ walletId }) => ({
+    query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
+    variables: { ids: walletId },
+  }),
+  'no ids': () => ({ query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}', variables: { ids: [] } }),
+  'no ids, written out': () => ({ query: '{nodes(ids:[]){id}}' }),
+  'ids in a list of variables': ({ walletId, personId }) => ({
+    query: 'query($a:ID!,$b:ID!){nodes(ids:[$a,$b,$a]){id}}',
+    variables: { a: walletId, b: personId },
+  }),
+  'a number for an id': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}', variables: { id: 12 } }),
+  'a number for an id, written out': () => ({ query: '{wallet(id:12){id}}' }),
+  'an enum as a literal': () => ({ query: '{assetCodes(assetType:FIAT){nodes{code assetType networks{network}}}}' }),
+  'an enum as a variable': () => ({
+    query: 'query($t:AssetType!){assetCodes(assetType:$t){nodes{code networks{network}}}}',
+    variables: { t: 'STABLECOIN' },
+  }),
+  'an enum with another value within': () => ({
+    query: 'query($s:WalletStatus!){wallets(filter:{status:$s}){nodes{status addresses{network}}}}',
+    variables: { s: 'ACTIVE' },
+  }),
+  'an enum default': () => ({ query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}' }),
+  'an enum default within an object': () => ({
+    query: 'query($f:WalletFilter={status:ACTIVE assetType:FIAT}){wallets(filter:$f){nodes{currency}}}',
+  }),
+  'a default that is overruled': () => ({
+    query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}',
+    variables: { t: 'STABLECOIN' },
+  }),
+  'a default that null overrules': () => ({
+    query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}',
+    variables: { t: null },
+  }),
+  'a default number': () => ({ query: 'query($n:Int=1){customers(first:$n){nodes{email}}}' }),
+  'a variable that is not given': () => ({ query: 'query($n:Int){customers(first:$n){nodes{email}}}' }),
+  'a variable that nobody declared': () => ({ query: '{merchant{name}}', variables: { other: 1 } }),
+  'null as a literal': () => ({ query: '{customers(first:null after:null filter:null){nodes{email}}}' }),
+  'null within a literal': () => ({ query: '{wallets(filter:{status:null owner:null}){totalCount}}' }),
+  'an input object as a variable': () => ({
+    query: 'query($f:WalletFilter){wallets(filter:$f){nodes{currency}}}',
+    variables: { f: { status: 'ACTIVE', currency: 'USDC' } },
+  }),
+  'a one-of literal': () => ({ query: '{wallets(filter:{owner:{merchant:true}}){nodes{balance}}}' }),
+  'a one-of literal with a variable': ({ personId }) => ({
+    query: 'query($c:ID!){wallets(filter:{owner:{customerId:$c}}){nodes{balance}}}',
+    variables: { c: personId },
+  }),
+  'a one-of variable': ({ personId }) => ({
+    query: 'query($o:OwnerFilter!){wallets(filter:{owner:$o}){nodes{balance}}}',
+    variables: { o: { customerId: personId } },
+  }),
+  'a variable within that is not given': () => ({
+    query: 'query($s:WalletStatus,$c:String){wallets(filter:{status:$s currency:$c}){totalCount}}',
+    variables: { c: 'USDC' },
+  }),
+  'a variable within that is null': () => ({
+    query: 'query($s:WalletStatus){wallets(filter:{status:$s}){totalCount}}',
+    variables: { s: null },
+  }),
+  'fields that merge': () => ({ query: '{merchant{name} merchant{uuid} merchant{name createdAt}}' }),
+  'lists that merge': () => ({
+    query:
+      '{customers{nodes{email}} customers{totalCount nodes{phone address{city}}} customers{nodes{address{country}}}}',
+  }),
+  'fields that merge with fragments': () => ({
+    query: '{wallets{nodes{...A ... on Wallet{customer{phone}}}}} fragment A on Wallet{customer{email} balance}',
+  }),
+  'edges and nodes': () => ({
+    query: '{customers(first:1){edges{cursor node{email}} nodes{email} pageInfo{endCursor hasNextPage}}}',
+  }),
+  'lists in lists': () => ({
+    query:
+      '{customers(first:5){nodes{email wallets(first:5){nodes{balance ledgerEntries(first:5){nodes{amount kind payout{amount}}}}}}}}',
+  }),
+  backwards: () => ({ query: '{payouts(last:1){nodes{amount}pageInfo{hasPreviousPage startCursor}}}' }),
+  'what is null': ({ bankId }) => ({
+    query: 'query($id:ID!){payoutMethod(id:$id){... on BankPayoutMethod{iban customer{email}}}wallet(id:$id){id}}',
+    variables: { id: bankId },
+  }),
+  'every scalar': ({ payoutId }) => ({
+    query: `query($id:ID!){payout(id:$id){id uuid amount fee exchangeRate amountFiat createdAt paymentPurpose status
+      reason events{status cause createdAt} checks{field code outcome message}}}`,
+    variables: { id: payoutId },
+  }),
+  'a quote': () => ({
+    query: `query($i:PayoutQuoteInput!){payoutQuote(input:$i){__typename ... on PayoutQuote{amount total balanceAfter
+      wallet{currency}}}}`,
+    variables: { i: { assetCode: 'USDC', amount: '1', recipient: { currency: 'NGN' } } },
+  }),
+  'a quote that is refused': () => ({
+    query: `query($i:PayoutQuoteInput!){payoutQuote(input:$i){... on UserError{code message field}
+      ... on InsufficientFundsError{available required}}}`,
+    variables: { i: { assetCode: 'USDC', amount: '1000', recipient: { currency: 'NGN' } } },
+  }),
+  'a quote with faulty fields': () => ({
+    query: `query($a:Amount!){payoutQuote(input:{assetCode:USDC amount:$a recipient:{currency:NGN}}){
+      ... on InvalidInputError{__typename code fields{field code message}}}}`,
+    variables: { a: '-1' },
+  }),
+  requirements: () => ({
+    query:
+      'query($c:String!){payoutMethodRequirements(currency:$c){type fields{name maxLength pattern allowedValues checks}}}',
+    variables: { c: 'NGN' },
+  }),
+  'an operation by its name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}', operationName: 'B' }),
+  'the other by its name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}', operationName: 'A' }),
+  'operations that share a fragment': () => ({
+    query: 'query A{merchant{...F}} query B{merchant{uuid ...F}} fragment F on Merchant{name}',
+    operationName: 'B',
+  }),
+  'the whole schema': () => ({
+    query: getIntrospectionQuery({
+      oneOf: true,
+      specifiedByUrl: true,
+      inputValueDeprecation: true,
+      schemaDescription: true,
+    }),
+  }),
+  'the root types': () => ({ query: '{__schema{queryType{name} mutationType{name} subscriptionType{name}}}' }),
+  'a type by a variable': () => ({
+    query: 'query($n:String!){__type(name:$n){kind name fields{name type{kind name ofType{name}}} enumValues{name}}}',
+    variables: { n: 'Wallet' },
+  }),
+}
+
+/** Documents that run, and are left to the interpreter. */
+const interpretedDocuments: Record<string, (ids: Ids) => Document> = {
+  'a text as a literal': () => ({ query: '{wallets(filter:{currency:"USDC"}){totalCount}}' }),
+  'a text of several lines': () => ({ query: '{wallets(filter:{currency:"""\n  USDC\n"""}){totalCount}}' }),
+  '@include with true': () => ({
+    query: 'query($a:Boolean!){merchant{name @include(if:$a) uuid}}',
+    variables: { a: true },
+  }),
+  '@include with false': () => ({
+    query: 'query($a:Boolean!){merchant{name @include(if:$a) uuid}}',
+    variables: { a: false },
+  }),
+  '@skip with true': () => ({ query: 'query($a:Boolean!){merchant{name @skip(if:$a) uuid}}', variables: { a: true } }),
+  '@skip and @include': () => ({
+    query: 'query($a:Boolean!,$b:Boolean!){merchant{name @skip(if:$a) @include(if:$b) uuid}}',
+    variables: { a: false, b: true },
+  }),
+  '@include that leaves nothing': () => ({ query: '{merchant{name @include(if:false)}}' }),
+  '@include at the root': () => ({ query: '{merchant @include(if:false){name}}' }),
+  '@include on a fragment': () => ({
+    query: 'query($a:Boolean!){merchant{uuid ...F @include(if:$a)}} fragment F on Merchant{name}',
+    variables: { a: false },
+  }),
+  '@include on an inline fragment': () => ({
+    query: 'query($a:Boolean!){payoutMethods{nodes{__typename ... on BankPayoutMethod @include(if:$a){bankName}}}}',
+    variables: { a: false },
+  }),
+  '@include on one use of a fragment': () => ({
+    query: 'query($a:Boolean!){a:merchant{...F @include(if:$a)} b:merchant{...F}} fragment F on Merchant{name}',
+    variables: { a: false },
+  }),
+  '@include on one of two spreads': () => ({
+    query: 'query($a:Boolean!){merchant{...F @include(if:$a) ...F}} fragment F on Merchant{name}',
+    variables: { a: false },
+  }),
+  '@include on one of two fields that merge': () => ({
+    query: 'query($a:Boolean!){merchant @include(if:$a){...{name}} merchant{uuid}}',
+    variables: { a: false },
+  }),
+  '@include in the other operation': () => ({
+    query: 'query A($a:Boolean!){merchant{...F @include(if:$a)}} query B{merchant{...F}} fragment F on Merchant{name}',
+    operationName: 'B',
+  }),
+  '@include with a default': () => ({ query: 'query($a:Boolean=false){merchant{uuid name @include(if:$a)}}' }),
+  '@include with null': () => ({
+    query: 'query($a:Boolean=true){merchant{uuid name @include(if:$a)}}',
+    variables: { a: null },
+  }),
+  '__proto__ as an alias': () => ({ query: '{merchant{__proto__:name}}' }),
+  '__proto__ as an alias of an object': () => ({ query: '{__proto__:merchant{name}}' }),
+  '__proto__ as a variable': ({ walletId }) => ({
+    query: 'query($__proto__:ID!){wallet(id:$__proto__){balance}}',
+    variables: JSON.parse(`{"__proto__":"${walletId}"}`),
+  }),
+  'a default of what takes no null': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
+  'a type by its name': () => ({ query: '{__type(name:"Wallet"){name fields{name}}}' }),
+}
+
+/** Documents that are refused or end in errors. */
+const faultyDocuments: Record<string, (ids: Ids) => Document> = {
+  'no document': () => ({ query: '{' }),
+  'a field that is not there': () => ({ query: '{nothing}' }),
+  'two operations and no name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}' }),
+  'a name of no operation': () => ({ query: 'query A{merchant{name}}', operationName: 'C' }),
+  'a variable of the wrong type': () => ({
+    query: 'query($n:Int){customers(first:$n){nodes{id}}}',
+    variables: { n: 'x' },
+  }),
+  'a variable beyond 32 bits': () => ({
+    query: 'query($n:Int){customers(first:$n){nodes{id}}}',
+    variables: { n: 2 ** 31 },
+  }),
+  'null for what takes none': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}', variables: { id: null } }),
+  'nothing for what takes no null': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}' }),
+  'null over a default where none is taken': () => ({
+    query: 'query($id:ID=5){wallet(id:$id){id} merchant{name}}',
+    variables: { id: null },
+  }),
+  'null over a default in a list that takes none': () => ({
+    query: 'query($id:ID=5){nodes(ids:[$id]){id}}',
+    variables: { id: null },
+  }),
+  'null over a default in an object that takes none': () => ({
+    query:
+      'query($c:RecipientCurrency!,$a:Amount){payoutQuote(input:{assetCode:USDC amount:$a recipient:{currency:$c}}){__typename}}',
+    variables: { c: 'NGN', a: null },
+  }),
+  'null in a list that takes none': () => ({
+    query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
+    variables: { ids: [null] },
+  }),
+  'an enum value that is not there': () => ({
+    query: 'query($t:AssetType){assetCodes(assetType:$t){totalCount}}',
+    variables: { t: 'STABLE' },
+  }),
+  'a number for a text': () => ({ query: 'query($s:String){customers(after:$s){totalCount}}', variables: { s: 1 } }),
+  'a field of no input': () => ({
+    query: 'query($f:WalletFilter){wallets(filter:$f){totalCount}}',
+    variables: { f: { x: 1 } },
+  }),
+  'a text for an object': () => ({
+    query: 'query($f:WalletFilter){wallets(filter:$f){totalCount}}',
+    variables: { f: 'x' },
+  }),
+  'no field of a one-of literal': () => ({ query: '{wallets(filter:{owner:{}}){totalCount}}' }),
+  'two fields of a one-of literal': () => ({
+    query: '{wallets(filter:{owner:{merchant:true customerId:1}}){totalCount}}',
+  }),
+  'a null field of a one-of literal': () => ({ query: '{wallets(filter:{owner:{merchant:null}}){totalCount}}' }),
+  'a nullable variable in a one-of literal': () => ({
+    query: 'query($c:ID){wallets(filter:{owner:{customerId:$c}}){totalCount}}',
+  }),
+  'no field of a one-of variable': () => ({
+    query: 'query($o:OwnerFilter){wallets(filter:{owner:$o}){totalCount}}',
+    variables: { o: {} },
+  }),
+  'two fields of a one-of variable': () => ({
+    query: 'query($o:OwnerFilter){wallets(filter:{owner:$o}){totalCount}}',
+    variables: { o: { merchant: true, customerId: '1' } },
+  }),
+  'a null field of a one-of variable': () => ({
+    query: 'query($o:OwnerFilter){wallets(filter:{owner:$o}){totalCount}}',
+    variables: { o: { customerId: null } },
+  }),
+  'an error at the root': () => ({
+    query: 'query($c:String!){customers(after:$c){totalCount}}',
+    variables: { c: 'junk' },
+  }),
+  'errors that leave null': ({ personId }) => ({
+    query: 'query($c:String!,$id:ID!){merchant{name} customer(id:$id){email wallets(after:$c){totalCount}}}',
+    variables: { c: 'junk', id: personId },
+  }),
+  'two errors that leave one null': ({ personId }) => ({
+    query: 'query($c:String!,$id:ID!){customer(id:$id){wallets(after:$c){totalCount} payouts(before:$c){totalCount}}}',
+    variables: { c: 'junk', id: personId },
+  }),
+  'two errors that leave two': ({ personId }) => ({
+    query: `query($c:String!,$id:ID!){b:customer(id:$id){wallets(after:$c){totalCount}} a:customer(id:$id){
+      wallets(after:$c){totalCount}} merchant{name}}`,
+    variables: { c: 'junk', id: personId },
+  }),
+  'an error in each item of a list': () => ({
+    query: 'query($c:String!){customers{nodes{email wallets(after:$c){totalCount}}}}',
+    variables: { c: 'junk' },
+  }),
+  'an error in each item of a list that takes null': ({ personId, companyId, walletId }) => ({
+    query: 'query($c:String!,$ids:[ID!]!){nodes(ids:$ids){id ... on Customer{wallets(after:$c){totalCount}}}}',
+    variables: { c: 'junk', ids: [personId, walletId, companyId] },
+  }),
+  'an error in a field that merges': ({ personId }) => ({
+    query:
+      'query($c:String!,$id:ID!){customer(id:$id){wallets(after:$c){totalCount}} customer(id:$id){wallets(after:$c){nodes{id}}}}',
+    variables: { c: 'junk', id: personId },
+  }),
+  'an error of an alias': ({ personId }) => ({
+    query: 'query($c:String!,$id:ID!){x:customer(id:$id){y:wallets(after:$c){totalCount}}}',
+    variables: { c: 'junk', id: personId },
+  }),
+  'too many nodes': () => ({
+    query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
+    variables: { ids: Array(101).fill('x') },
+  }),
+}
+
+/** Mutations whose answers hold nothing that differs from one time to the next. */
+const mutations: Record<string, (ids: Ids) => Document> = {
+  'several fields': () => ({
+    query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
+      bad:createWallet(input:{currency:"XXX" description:""}){...W ... on InvalidInputError{fields{field code}}}}
+      fragment W on CreateWalletResult{__typename ... on CreateWalletPayload{wallet{description currency}} ... on UserError{code}}`,
+  }),
+  'variables within that are not given': ({ bankId }) => ({
+    query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
+      ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
+    variables: { id: bankId, n: 'Other' },
+  }),
+  'a default that does not fit': () => ({
+    query: `mutation($i:CreateWalletInput={currency:NGN description:A}){a:createWallet(input:$i){__typename}}`,
+    variables: { i: null },
+  }),
+  'null over a default between others': () => ({
+    query: `mutation($i:CreateWalletInput={currency:"NGN" description:"A"}){a:createWallet(input:{currency:"NGN" description:"A"}){__typename}
+      b:createWallet(input:$i){__typename} c:createWallet(input:{currency:"NGN" description:"C"}){__typename}}`,
+    variables: { i: null },
+  }),
+  '@skip on a mutation': () => ({
+    query: `mutation($s:Boolean!){a:createWallet(input:{currency:"NGN" description:"A"}) @skip(if:$s){__typename}
+      b:createWallet(input:{currency:"NGN" description:"B"}){__typename}}`,
+    variables: { s: true },
+  }),
+}
+
+describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) => {
+  test('give the same answers, to the byte', async () => {
+    const { sameAnswer, ids } = await startExecutors(engine)
+    const running = { ...compiledDocuments, ...interpretedDocuments }
+    for (const [name, documentFor] of Object.entries(running)) {
+      expect(JSON.parse((await sameAnswer(documentFor(ids))).slice(4)).data, name).toBeDefined()
+    }
+    for (const [name, documentFor] of Object.entries(faultyDocuments)) {
+      expect(JSON.parse((await sameAnswer(documentFor(ids))).slice(4)).errors, name).toBeDefined()
+    }
+    for (const documentFor of Object.values(mutations)) await sameAnswer(documentFor(ids))
+    expect([running, faultyDocuments, mutations].flatMap(Object.keys).length).toBeGreaterThan(110)
+  })
+
+  test('do the same: what a mutation is not told stays as it is', async () => {
+    for (const compiling of ['never', 'at once', 'again'] as const) {
+      const app = await startApp(engine, { compiling })
+      const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, iban: 'X1' } })
+      const query = `mutation($id:ID!,$i:String,$c:ID){updateBankPayoutMethod(input:{payoutMethodId:$id iban:$i customerId:$c}){
+        ... on UpdateBankPayoutMethodPayload{payoutMethod{iban}}}}`
+      for (let i = 0; i < 2; i++) {
+        const { data } = await app.graphql(query, { id: body.data.id })
+        expect(data).toEqual({ updateBankPayoutMethod: { payoutMethod: { iban: 'X1' } } })
+      }
+      const { data } = await app.graphql(query, { id: body.data.id, i: null })
+      expect(data).toEqual({ updateBankPayoutMethod: { payoutMethod: { iban: null } } })
+    }
+  })
+
+  test('no text of a caller becomes code', async () => {
+    const { sameAnswer } = await startExecutors(engine)
+    // What graphql-jit 0.8.9 takes for a date, a number or code of its own in the text of a literal.
+    const texts = [
+      '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.ran=true)',
+      '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8',
+      '__MAGIC_PLUS_INFINITY__bb201c39_3333_4695_b4ad_7f1722e7aa7a',
+      `\${globalThis.ran=true}`,
+      '\\";globalThis.ran=true;//',
+      '\\u2028globalThis.ran=true',
+    ]
+    for (const text of texts) {
+      for (const query of [
+        `{wallet(id:"${text}"){id}}`,
+        `{nodes(ids:["${text}"]){id}}`,
+        `{wallets(filter:{currency:"${text}"}){totalCount}}`,
+        `query($t:String="${text}"){wallets(filter:{currency:$t}){totalCount}}`,
+        `query($f:WalletFilter={currency:"${text}"}){wallets(filter:$f){totalCount}}`,
+      ]) {
+        expect(await sameAnswer({ query })).not.toContain('errors')
+      }
+      await sameAnswer({ query: 'query($t:String){wallets(filter:{currency:$t}){totalCount}}', variables: { t: text } })
+    }
+    expect(globalThis).not.toHaveProperty('ran')
+  })
+
+  test('give the same answers to any document', async () => {
+    const { sameAnswer, ids } = await startExecutors(engine)
+    let compiled = 0
+    await fc.assert(
+      fc.asyncProperty(anyDocument(ids).filter(isValid), async (document) => {
+        await sameAnswer(document)
+        if (isCompiled(document)) compiled++
+      }),
+      { numRuns: 60 },
+    )
+    expect(compiled).toBeGreaterThan(20)
+  })
+})
+
+describe('what is compiled', () => {
+  const ids = new Proxy({} as Ids, { get: () => 'id' })
+
+  test.each(Object.entries(compiledDocuments))('%s', (_, documentFor) => {
+    expect(isCompiled(documentFor(ids))).toBe(true)
+  })
+
+  test.each(Object.entries({ ...interpretedDocuments, ...mutations }))('is not %s', (_, documentFor) => {
+    const document = documentFor(ids)
+    if (isValid(document)) expect(isCompiled(document)).toBe(false)
+  })
+
+  test('a query that comes again, once', async () => {
+    // A field whose resolver sees which of the two executors calls it: only one of them has an abort signal to pass on.
+    expect(await executorsOf('again', 4)).toEqual(['interpreted', 'compiled', 'compiled', 'compiled'])
+    expect(await executorsOf('never', 2)).toEqual(['interpreted', 'interpreted'])
+    expect(await executorsOf('at once', 2)).toEqual(['compiled', 'compiled'])
+  })
+})
+
+/** Which executor ran a query each time that it came. */
+async function executorsOf(compiling: Compiling, times: number): Promise<string[]> {
+  const seen: string[] = []
+  const { query, types: _, ...config } = sandboxSchema.toConfig()
+  const { fields, ...root } = (query as GraphQLObjectType).toConfig()
+  const resolve = (_parent: unknown, _args: unknown, _context: unknown, info: object) => {
+    seen.push('getAbortSignal' in info ? 'interpreted' : 'compiled')
+    return null
+  }
+  const { wallet } = fields
+  const probe = { ...wallet, resolve } as NonNullable<typeof wallet>
+  const schema = new (sandboxSchema.constructor as typeof import('graphql').GraphQLSchema)({
+    ...config,
+    query: new GraphQLObjectType({ ...root, fields: { wallet: probe } }),
+    mutation: null,
+  })
+  const engine = createEngine(schema, { compiling })
+  const request = { query: 'query($id:ID!){wallet(id:$id){id}}', operationName: null, variables: { id: '1' } }
+  for (let i = 0; i < times; i++) await engine.run(request, {} as never)
+  return seen
+}
+
+/** A few generated documents give one name to fields of two types. */
+function isValid({ query }: Document): boolean {
+  return validate(sandboxSchema, parse(query)).length === 0
+}
+
+function isCompiled({ query, operationName }: Document): boolean {
+  const document = parse(query)
+  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
+  const operation = operations.find(({ name }) => !operationName || name?.value === operationName)
+  if (!operation) throw new Error(`there is no operation ${operationName}`)
+  return compile(sandboxSchema, document, operation) !== null
+}
+
+/** Valid queries of any shape, with aliases, fragments, conditions, and arguments as literals and as variables. */
+function anyDocument(ids: Ids): fc.Arbitrary<Document> {
+  return fc.infiniteStream(fc.nat(999)).map((stream) => {
+    const next = (choices: number): number => (stream.next().value as number) % choices
+    const fragments: string[] = []
+    const isConditional = next(4) === 0
+
+    const argumentsOf = (names: readonly string[]): string => {
+      const given: string[] = []
+      if (names.includes('id')) given.push(`id:$${['wallet', 'person', 'payout', 'bank'][next(4)]}`)
+      if (names.includes('ids')) given.push(['ids:$ids', 'ids:[$wallet,$person,$payout]', 'ids:$bank'][next(2)] ?? '')
+      if (names.includes('currency') && !names.includes('first')) given.push('currency:$ngn')
+      if (names.includes('first')) given.push(['first:2', 'first:$two', 'last:1', 'first:$nothing'][next(4)] ?? '')
+      if (names.includes('assetType'))
+        given.push(['assetType:FIAT', 'assetType:$stable', 'assetType:null'][next(3)] ?? '')
+      if (names.includes('after') && next(8) === 0) given.push('after:$junk')
+      return given.length > 0 ? `(${given.join(' ')})` : ''
+    }
+    const condition = (): string =>
+      isConditional && next(3) === 0 ? ([' @include(if:$no)', ' @skip(if:$no)'][next(2)] ?? '') : ''
+
+    // An alias that says field and arguments, so that fields of one name can always merge.
+    const fieldOf = (type: GraphQLObjectType, depth: number): string => {
+      const fields = Object.values(type.getFields()).filter(
+        (field) => field.name !== 'payoutQuote' && (depth > 0 || isLeafType(getNamedType(field.type))),
+      )
+      const field = fields[next(fields.length)]
+      if (!field) return '__typename'
+      const given = argumentsOf(field.args.map(({ name }) => name))
+      const alias = given === '' && next(3) > 0 ? '' : `${type.name}${field.name}${given.replace(/\W/g, '')}:`
+      return `${alias}${field.name}${given}${condition()}${selectionOf(field.type, depth - 1)}`
+    }
+    const fieldsOf = (type: GraphQLOutputType, depth: number): string => {
+      const named = getNamedType(type)
+      if (isAbstractType(named)) {
+        const members = sandboxSchema.getPossibleTypes(named)
+        return Array.from({ length: 1 + next(3) }, () => {
+          const member = members[next(members.length)] as GraphQLObjectType
+          return `__typename ... on ${member.name}${condition()}{${fieldsOf(member, depth)}}`
+        }).join(' ')
+      }
+      return Array.from({ length: 1 + next(3) }, () => {
+        const field = fieldOf(named as GraphQLObjectType, depth)
+        if (next(6) > 0) return field
+        if (next(2) === 0) return `...${condition()}{${field}}`
+        fragments.push(`fragment F${fragments.length} on ${named.name}{${field}}`)
+        return `...F${fragments.length - 1}${condition()} __typename`
+      }).join(' ')
+    }
+    const selectionOf = (type: GraphQLOutputType, depth: number): string =>
+      isCompositeType(getNamedType(type)) ? `{${fieldsOf(type, depth)}}` : ''
+
+    const body = fieldsOf(sandboxSchema.getQueryType() as GraphQLObjectType, 4)
+    const text = [body, ...fragments].join(' ')
+    const declared = Object.entries({
+      wallet: 'ID!',
+      person: 'ID!',
+      payout: 'ID!',
+      bank: 'ID!',
+      ids: '[ID!]!',
+      ngn: 'String!',
+      two: 'Int',
+      nothing: 'Int',
+      stable: 'AssetType',
+      junk: 'String',
+      no: 'Boolean!',
+    }).filter(([name]) => new RegExp(`\\$${name}\\b`).test(text))
+    const head = declared.length > 0 ? `query(${declared.map(([name, type]) => `$${name}:${type}`).join(' ')})` : ''
+    return {
+      query: [`${head}{${body}}`, ...fragments].join('\n'),
+      variables: {
+        wallet: ids.walletId,
+        person: ids.personId,
+        payout: ids.payoutId,
+        bank: ids.bankId,
+        ids: [ids.walletId, ids.companyId, ids.payoutId, 'none'],
+        ngn: 'NGN',
+        two: 2,
+        stable: 'STABLECOIN',
+        junk: 'junk',
+        no: false,
+      },
+    }
+  })
+}

@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { parse, validate } from 'graphql'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
+import { tourTabs } from '../../db/demo/tour.ts'
+import { audit } from '../../src/audit/audit.ts'
+import type { Mode } from '../../src/context.ts'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import type { Tab } from '../../src/graphql/graphiql.ts'
+import { graphiqlPage } from '../../src/graphql/graphiql.ts'
+import { schemaFor } from '../../src/graphql/schema.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createServer } from '../../src/server.ts'
+import type { Engine } from '../support/app.ts'
+import { everyEngine } from '../support/app.ts'
+
+/** The service as its first start leaves it: with the demo, in the sandbox, and with nothing else. */
+async function startEmpty(engine: Engine, { mode = 'sandbox' as Mode, tabs }: { mode?: Mode; tabs?: Tab[] } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const db = await openDatabase({
+    url: `${engine}:${join(folder, 'test.sqlite')}`,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const service = createService({ db, mode })
+  if (mode === 'sandbox') await seedDemo(service)
+  const logger = createLogger('silent', { write: () => {} })
+  const server = createServer({ service, logger, rateLimit: null, ...(tabs && { tabs: async () => tabs }) })
+  onTestFinished(async () => {
+    await server.close()
+    await db.close()
+    await rm(folder, { recursive: true })
+  })
+  const get = (headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
+    server.inject({ method, url: '/graphql', headers: { accept: 'text/html,*/*;q=0.8', ...headers } })
+
+  return {
+    service,
+    get,
+    /** Runs a tab as its button does. */
+    async run({ query, variables = '{}', headers = '{}' }: Tab) {
+      const payload = { query, variables: JSON.parse(variables), operationName: nameOf(query) }
+      const answer = await server.inject({
+        method: 'POST',
+        url: '/graphql?graphiql',
+        headers: JSON.parse(headers),
+        payload,
+      })
+      return answer.json()
+    },
+  }
+}
+
+function nameOf(query: string): string | undefined {
+  return /^(?:query|mutation) (\w+)/m.exec(query)?.[1]
+}
+
+/** The answers of the tabs: each field of each, by the name of its tab. */
+async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonly Tab[]) {
+  const answers = new Map<string | undefined, Record<string, unknown>>()
+  for (const tab of tabs) {
+    const { data, errors } = await app.run(tab)
+    expect([nameOf(tab.query), errors]).toEqual([nameOf(tab.query), undefined])
+    const types = Object.values(data).map((field) => (field as { __typename?: string } | null)?.__typename ?? '')
+    expect([nameOf(tab.query), types]).toEqual([nameOf(tab.query), types.filter((type) => !type.endsWith('Error'))])
+    expect(Object.values(data)).not.toContain(null)
+    answers.set(nameOf(tab.query), data)
+  }
+  return Object.fromEntries(answers)
+}
+
+describe.each(everyEngine)('the tour on %s', (engine) => {
+  test('is a numbered story in valid documents, each with the key of the demo', async () => {
+    const { service } = await startEmpty(engine)
+    const tabs = await tourTabs(service)
+
+    expect(tabs.map(({ query }) => Number(/^_(\d+)_/.exec(nameOf(query) ?? '')?.[1]))).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ])
+    for (const { query, headers = '' } of tabs) {
+      expect(validate(schemaFor('sandbox'), parse(query))).toEqual([])
+      expect(JSON.parse(headers)).toEqual({ 'x-api-key': demoApiKey })
+      // What is longer than the editor is wide would be read by nobody.
+      expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 59)).toEqual([])
+    }
+  })
+
+  test('answers in order, and the second time the same, with nothing moved twice', async () => {
+    const app = await startEmpty(engine)
+    const tabs = await tourTabs(app.service)
+
+    const first = await runAll(app, tabs)
+    expect(first).toMatchObject({
+      _1_WhoAmI: { merchant: { name: 'Demo merchant' } },
+      _2_Customers: { customers: { totalCount: 5 } },
+      _3_Quote: {
+        payoutQuote: { balanceAfter: '21735.62500000', warnings: [{ field: 'accountNumber', code: 'NUBAN' }] },
+        payoutMethodRequirements: { country: 'Nigeria' },
+      },
+      _4_OpenWallet: {
+        createWallet: { wallet: { balance: '0.00000000', customer: { email: 'ada.obi@example.com' } } },
+      },
+      _5_Deposit: { simulateDeposit: { wallet: { balance: '1374.31250000' } } },
+      _6_Pay: { createPayout: { payout: { status: 'PROCESSING', balance: '1348.24875000' } } },
+      _7_Follow: { payouts: { totalCount: 7, nodes: [{ amount: '25.50000000', status: 'PROCESSING', events: [] }] } },
+      _8_Bank: { simulatePayout: { payout: { recipientName: 'Ngozi Obi', status: 'COMPLETED' } } },
+      _9_Statement: { wallet: { balance: '1348.24875000', ledgerEntries: { totalCount: 4 } } },
+    })
+
+    const { _2_Customers, _5_Deposit, ...second } = await runAll(app, tabs)
+    const { _2_Customers: _, _5_Deposit: __, ...same } = first
+    expect(second).toEqual(same)
+    // These show what the wallets hold now, when the payout is off one of them.
+    expect(_5_Deposit).toMatchObject({ simulateDeposit: { wallet: { balance: '1348.24875000' } } })
+    expect(_2_Customers).toMatchObject({ customers: { totalCount: 5 } })
+    const { findings } = await audit(app.service)
+    expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
+  })
+
+  test('answers in any other order too, and is the same tour after it', async () => {
+    const app = await startEmpty(engine)
+    const tabs = await tourTabs(app.service)
+
+    const backwards = await runAll(app, tabs.toReversed())
+    expect(backwards).toMatchObject({
+      _9_Statement: { wallet: { ledgerEntries: { totalCount: 2 } } },
+      _6_Pay: { createPayout: { payout: { status: 'PROCESSING' } } },
+    })
+    // A service that starts again looks for its ids among more than there was.
+    expect(await tourTabs(app.service)).toEqual(tabs)
+  })
+})
+
+describe('the page', () => {
+  test('is one document that loads nothing, in the encoding that the browser takes', async () => {
+    const tabs = [{ query: 'query A { merchant { id } } # </script>', headers: '{"x-api-key":"k"}' }]
+    const { get } = await startEmpty('sqlite', { tabs })
+
+    const [br, gzip, plain, no] = await Promise.all([
+      get({ 'accept-encoding': 'gzip, deflate, br, zstd' }),
+      get({ 'accept-encoding': 'br;q=0, GZIP;q=0.5' }),
+      get(),
+      get({ 'accept-encoding': 'br;q=0.0, identity' }),
+    ])
+    expect([br, gzip, plain, no].map(({ headers }) => headers['content-encoding'])).toEqual([
+      'br',
+      'gzip',
+      undefined,
+      undefined,
+    ])
+    const html = plain.body
+    expect(brotliDecompressSync(br.rawPayload).toString() === html).toBe(true)
+    expect(gunzipSync(gzip.rawPayload).toString() === html).toBe(true)
+    expect(no.body === html).toBe(true)
+    // The whole of it once, and less than the two megabytes that a slow line takes ten seconds for.
+    expect(br.rawPayload.length).toBeLessThan(2_000_000)
+    expect(Number(br.headers['content-length'])).toBe(br.rawPayload.length)
+
+    const script = html.slice(html.indexOf('<script>') + '<script>'.length, html.lastIndexOf('</script>'))
+    const shell = html.replace(script, () => '')
+    expect(shell.match(/<script/g)).toHaveLength(1)
+    expect(
+      [...shell.matchAll(/(?:src|href|url\(|@import)[\s="']*([a-z]+:)/g)].map(([, scheme]) => scheme),
+    ).not.toContain('https:')
+    expect(shell.includes('<title>payout-gateway</title>')).toBe(true)
+    // Compared here, because a report of nine megabytes helps nobody.
+    expect(script.includes('# </script>')).toBe(false)
+    expect(script.includes(JSON.stringify(tabs).replaceAll('<', '\\u003c'))).toBe(true)
+    expect(script.includes(`"defaultHeaders":${JSON.stringify(tabs[0]?.headers)}`)).toBe(true)
+
+    const hash = createHash('sha256').update(script).digest('base64')
+    expect(br.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        `default-src 'none'; script-src 'sha256-${hash}'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; ` +
+        "font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cache-control': 'private, no-cache',
+      vary: 'accept, accept-encoding',
+    })
+  })
+
+  test('is sent once to each browser, says how to begin where there is no demo, and answers HEAD', async () => {
+    const { get } = await startEmpty('sqlite')
+
+    const { headers, body, statusCode } = await get()
+    expect(statusCode).toBe(200)
+    expect(body.includes('# Welcome to payout-gateway.')).toBe(true)
+    expect(body.includes('pgw_sandbox_')).toBe(false)
+
+    const etag = String(headers.etag)
+    for (const known of [etag, etag.slice(2), `"other", ${etag}`]) {
+      const again = await get({ 'if-none-match': known })
+      expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag])
+    }
+    expect((await get({ 'if-none-match': 'W/"other"' })).statusCode).toBe(200)
+
+    const head = await get({ 'accept-encoding': 'br' }, 'HEAD')
+    expect([head.statusCode, head.body, head.headers.etag]).toEqual([200, '', etag])
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(1_000_000)
+  })
+
+  test('is not there in live mode: a browser without a key is answered as any caller', async () => {
+    const { get } = await startEmpty('sqlite', { mode: 'live' })
+
+    const [page, program, head] = [await get(), await get({ accept: 'application/json' }), await get({}, 'HEAD')]
+    expect([page.statusCode, head.statusCode]).toEqual([401, 401])
+    const withoutId = ({ body }: { body: string }) => body.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '')
+    expect(withoutId(page)).toBe(withoutId(program))
+    expect(page.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8' })
+  })
+
+  test('is made once for all who wait, off the thread that answers; a failure is not kept', async () => {
+    let asked = 0
+    const page = graphiqlPage(async () => {
+      asked++
+      if (asked === 1) throw new Error('the database is busy')
+      return []
+    })
+
+    await expect(page()).rejects.toThrow('the database is busy')
+    const begun = process.threadCpuUsage()
+    const [one, other] = await Promise.all([page(), page()])
+    expect(one).toBe(other)
+    expect(asked).toBe(2)
+    // Loading, rendering and hashing take more than half a second: here nothing of it is felt.
+    const { user, system } = process.threadCpuUsage(begun)
+    expect((user + system) / 1000).toBeLessThan(150)
+  })
+})

@@ -1,0 +1,450 @@
+import { Readable } from 'node:stream'
+import { getIntrospectionQuery } from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { unavailable } from '../../src/errors.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createServer } from '../../src/server.ts'
+import type { App, RestMethod } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { whatIsStored } from '../support/stored.ts'
+
+const path = '/graphql'
+const json = { 'content-type': 'application/json' }
+const newer = 'application/graphql-response+json'
+const who = '{ merchant { name } }'
+const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
+
+/** A POST of a body as it is, since `inject` would write JSON. */
+function post(app: App, body: unknown, headers: Record<string, string> = {}, key?: string | null) {
+  return app.rest('POST', path, {
+    payload: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { ...json, ...headers },
+    ...(key !== undefined && { key }),
+  })
+}
+
+function codeOf({ body }: { body: { errors: [{ extensions: { code: string } }] } }): string {
+  return body.errors[0].extensions.code
+}
+
+describe.each(everyEngine)('media types on %s', (engine) => {
+  // What came of it, and the statuses under application/json and under the newer media type (GraphQL over HTTP, 6.4).
+  const requests: [string, object, number, number, string | null][] = [
+    ['what is answered', { query: who }, 200, 200, null],
+    ['a field that fails', { query: '{ customers(after: "junk") { totalCount } }' }, 200, 200, 'INVALID_INPUT'],
+    ['a syntax error', { query: '{' }, 200, 400, 'INVALID_DOCUMENT'],
+    ['an unknown field', { query: '{ nothing }' }, 200, 400, 'INVALID_DOCUMENT'],
+    ['an unknown operation', { query: who, operationName: 'X' }, 200, 400, 'INVALID_DOCUMENT'],
+    ['a faulty variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }, 200, 400, 'INVALID_INPUT'],
+    [
+      'too costly',
+      { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' },
+      200,
+      400,
+      'QUERY_TOO_COMPLEX',
+    ],
+    ['no query', {}, 400, 400, 'INVALID_INPUT'],
+  ]
+
+  test.each(requests)('%s', async (_, request, older, newerStatus, code) => {
+    const app = await startApp(engine)
+    for (const [accept, status] of [
+      ['application/json', older],
+      ['*/*', null],
+      ['', null],
+      [newer, newerStatus],
+      [`${newer}, application/json;q=0.9`, newerStatus],
+    ] as const) {
+      const answer = await post(app, request, { accept })
+      if (status !== null) expect([accept, answer.status]).toEqual([accept, status])
+      expect(answer.status).toBeLessThan(401)
+      expect(answer.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
+      if (accept === 'application/json') expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+      expect(answer.body.errors?.[0].extensions.code ?? null).toBe(code)
+      expect(answer.body.extensions.requestId).toBe(answer.headers['x-request-id'])
+    }
+  })
+
+  test('that are none of ours are refused before anything runs', async () => {
+    const app = await startApp(engine)
+    const before = await whatIsStored(app)
+    for (const accept of ['text/html', 'image/png', 'application/xml']) {
+      const answer = await post(app, { query: opening }, { accept })
+      expect([answer.status, codeOf(answer)]).toEqual([406, 'NOT_ACCEPTABLE'])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('a stream answers a query and a mutation too', async () => {
+    const app = await startApp(engine)
+    for (const [query, field] of [
+      [who, 'merchant'],
+      [opening, 'createWallet'],
+      ['{ nothing }', 'INVALID_DOCUMENT'],
+    ]) {
+      const answer = await app.server.inject({
+        method: 'POST',
+        url: path,
+        headers: { ...json, accept: 'text/event-stream', 'x-api-key': app.merchant.apiKey },
+        payload: { query },
+      })
+      expect(answer.statusCode).toBe(200)
+      expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
+      expect(answer.headers['x-request-id']).toBeDefined()
+      const events = answer.body.split('\n').filter((line) => line.startsWith('event: '))
+      expect(events).toEqual(['event: next', 'event: complete'])
+      expect(answer.body).toContain(field)
+    }
+  })
+})
+
+describe.each(everyEngine)('requests on %s', (engine) => {
+  test.each(['{', '{"query":}', "{'query':'{a}'}", 'query', '{}{}'])('%s is malformed JSON', async (body) => {
+    const app = await startApp(engine)
+    const answer = await post(app, body)
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'MALFORMED_JSON'])
+  })
+
+  test.each([
+    ['no query', {}, 'query'],
+    ['an empty query', { query: ' ' }, 'query'],
+    ['a query of another type', { query: { a: 1 } }, 'query'],
+    ['null', null, 'body'],
+    ['a text', '"text"', 'body'],
+    ['a batch', [{ query: who }, { query: who }], 'body'],
+    ['an empty batch', [], 'body'],
+    ['variables in a list', { query: who, variables: [] }, 'variables'],
+    ['variables in a text', { query: who, variables: '{}' }, 'variables'],
+    ['a number for a name', { query: who, operationName: 1 }, 'operationName'],
+    ['extensions in a text', { query: who, extensions: 'x' }, 'extensions'],
+  ])('%s is refused with the name of what is wrong', async (_, body, field) => {
+    const app = await startApp(engine)
+    for (const accept of ['application/json', newer]) {
+      const answer = await post(app, body, { accept })
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
+      expect(answer.body.errors[0].extensions.fields[0].field).toBe(field)
+      expect(answer.body).not.toHaveProperty('data')
+    }
+  })
+
+  test('an empty body is none', async () => {
+    const app = await startApp(engine)
+    const answer = await post(app, '')
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
+  })
+
+  // A page of another site can send these without asking first.
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/graphql',
+    'text/json',
+    'application/graphql-response+json',
+  ])('%s is no media type of a request, and nothing runs', async (type) => {
+    const app = await startApp(engine)
+    const before = await whatIsStored(app)
+    const form = new URLSearchParams({ query: opening }).toString()
+    for (const payload of [JSON.stringify({ query: opening }), form, opening]) {
+      const answer = await app.rest('POST', path, { payload, headers: { 'content-type': type } })
+      expect([answer.status, codeOf(answer)]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('no other site is told that it may read an answer', async () => {
+    const app = await startApp(engine)
+    const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
+    const answers = [
+      await post(app, { query: who }, origin),
+      await app.rest('OPTIONS', path, { headers: origin }),
+      await app.rest('GET', `${path}?query=${encodeURIComponent(who)}`, { headers: origin }),
+      await post(app, { query: who }, origin, null),
+      await app.server.inject({
+        method: 'POST',
+        url: path,
+        headers: { ...json, ...origin, accept: 'text/event-stream', 'x-api-key': app.merchant.apiKey },
+        payload: { query: who },
+      }),
+    ]
+    for (const { headers } of answers) {
+      expect(headers['x-request-id']).toBeDefined()
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    }
+  })
+
+  test('a GET asks, and changes nothing', async () => {
+    const app = await startApp(engine)
+    const get = (parameters: Record<string, string>, accept = 'application/json') =>
+      app.rest('GET', `${path}?${new URLSearchParams(parameters)}`, { headers: { accept } })
+    expect((await get({ query: who })).body.data).toEqual({ merchant: { name: 'Test merchant' } })
+    const variables = JSON.stringify({ n: 0 })
+    const named = {
+      query: 'query A { merchant { name } } query B($n: Int) { customers(first: $n) { totalCount } }',
+      operationName: 'B',
+      variables,
+    }
+    expect((await get(named)).body.data).toEqual({ customers: { totalCount: 0 } })
+    const faulty = await get({ query: who, variables: '{' })
+    expect([faulty.status, codeOf(faulty)]).toEqual([400, 'INVALID_INPUT'])
+
+    const before = await whatIsStored(app)
+    for (const accept of ['application/json', newer]) {
+      for (const query of [opening, `query A { merchant { name } } ${opening.replace('mutation', 'mutation M')}`]) {
+        const answer = await get({ query, ...(query.includes('mutation M') && { operationName: 'M' }) }, accept)
+        expect([answer.status, answer.headers.allow, codeOf(answer)]).toEqual([405, 'POST', 'METHOD_NOT_ALLOWED'])
+      }
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('%s is no method of the path', async (method) => {
+    const app = await startApp(engine)
+    const answer = await app.rest(method as RestMethod, path)
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
+    expect(codeOf(answer)).toBe('METHOD_NOT_ALLOWED')
+  })
+
+  test('HEAD is GET without the body', async () => {
+    const app = await startApp(engine)
+    const url = `${path}?query=${encodeURIComponent(who)}`
+    const head = await app.rest('HEAD', url)
+    expect([head.status, head.text]).toEqual([200, ''])
+    expect((await app.rest('HEAD', url, { key: null })).status).toBe(401)
+  })
+
+  test('a body is of 256 KiB at most, declared or streamed', async () => {
+    const app = await startApp(engine)
+    const sized = (bytes: number) => `{"query":"${who}","extensions":{"x":"`.padEnd(bytes - 3, 'x').concat('"}}')
+    expect((await post(app, sized(262_144))).status).toBe(200)
+    const over = await post(app, sized(262_145))
+    expect([over.status, codeOf(over)]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+    const streamed = await app.server.inject({
+      method: 'POST',
+      url: path,
+      headers: { ...json, 'x-api-key': app.merchant.apiKey },
+      payload: Readable.from([sized(262_145)]),
+    })
+    expect(streamed.statusCode).toBe(413)
+  })
+})
+
+describe.each(everyEngine)('keys on %s', (engine) => {
+  test('come first: whoever has none learns nothing, whatever it sends', async () => {
+    const app = await startApp(engine)
+    const requests: [RestMethod, string, Record<string, string>, string?][] = [
+      ['POST', path, json, JSON.stringify({ query: who })],
+      ['POST', path, json, '{'],
+      ['POST', path, json, '[]'],
+      ['POST', path, json, ''],
+      ['POST', path, json, JSON.stringify({ query: 'x'.repeat(1_000_000) })],
+      ['POST', path, json, JSON.stringify({ query: getIntrospectionQuery() })],
+      ['POST', path, json, JSON.stringify({ query: '{ __typename }' })],
+      ['POST', path, { 'content-type': 'text/plain' }, opening],
+      ['POST', path, { 'content-type': 'multipart/form-data' }, opening],
+      ['POST', path, { ...json, accept: 'text/event-stream' }, JSON.stringify({ query: who })],
+      ['POST', path, { ...json, accept: 'image/png' }, JSON.stringify({ query: who })],
+      ['GET', `${path}?query=%7B__typename%7D`, {}],
+      ['GET', `${path}?query=%7B__typename%7D`, { accept: 'text/html' }],
+      ['GET', path, {}],
+      ['GET', path, { accept: 'application/json' }],
+      ['HEAD', path, {}],
+    ]
+    const keys: Record<string, string>[] = [
+      {},
+      { 'x-api-key': '' },
+      { 'x-api-key': 'nonsense' },
+      { 'x-api-key': `${app.merchant.apiKey}x` },
+      { authorization: 'Bearer nonsense' },
+      { 'x-api-key': app.merchant.apiKey, authorization: 'Bearer other' },
+    ]
+    const seen = new Set<string>()
+    for (const [method, url, headers, payload] of requests) {
+      for (const key of keys) {
+        const answer = await app.rest(method, url, {
+          key: null,
+          headers: { ...headers, ...key, 'x-request-id': 'same' },
+          ...(payload !== undefined && { payload }),
+        })
+        expect(answer.status, `${method} ${url} ${JSON.stringify(headers)}`).toBe(401)
+        expect(answer.headers['www-authenticate']).toBe('Bearer realm="payout-gateway"')
+        if (method !== 'HEAD') seen.add(`${answer.headers['content-type']} ${answer.text}`)
+      }
+    }
+    expect([...seen]).toEqual([expect.stringContaining('"code":"INVALID_TOKEN"')])
+    expect((await post(app, { query: who }, { authorization: `Bearer ${app.merchant.apiKey}` }, null)).status).toBe(200)
+  })
+
+  test('let a merchant ask so many times a second, through both doors together', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+    const first = await post(app, { query: who })
+    expect(first.headers).toMatchObject({ 'ratelimit-policy': '"default";q=3;w=1', ratelimit: '"default";r=2;t=1' })
+    expect((await app.rest('GET', '/api/asset-codes')).headers.ratelimit).toBe('"default";r=1;t=1')
+    // What is refused was asked too.
+    expect((await post(app, '{')).headers.ratelimit).toBe('"default";r=0;t=1')
+
+    for (const accept of ['application/json', newer, 'text/event-stream']) {
+      const over = await post(app, { query: who }, { accept })
+      expect([over.status, codeOf(over)]).toEqual([429, 'RATE_LIMITED'])
+      expect(over.headers).toMatchObject({ 'retry-after': '1', ratelimit: '"default";r=0;t=1' })
+    }
+    expect((await app.rest('GET', '/api/asset-codes')).status).toBe(429)
+    expect((await post(app, { query: who }, {}, null)).status).toBe(401)
+    const { apiKey } = await app.otherMerchant()
+    expect((await post(app, { query: who }, {}, apiKey)).status).toBe(200)
+    now += 1_000
+    expect((await post(app, { query: who })).status).toBe(200)
+  })
+})
+
+describe.each(everyEngine)('request ids on %s', (engine) => {
+  test('are in the header, in the body, with each error and in the log', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    const own = { 'x-request-id': 'mine 1' }
+    const answers = [
+      await post(app, { query: who }, own),
+      await post(
+        app,
+        { query: '{ customers(after: "x") { totalCount } nothing: customers(before: "x") { totalCount } }' },
+        own,
+      ),
+      await post(app, { query: '{ nothing }' }, own),
+      await post(app, '{', own),
+      await post(app, { query: who }, own, null),
+      await app.rest('GET', `${path}?query=${encodeURIComponent(opening)}`, { headers: own }),
+      await app.rest('PUT', path, { headers: own }),
+    ]
+    for (const { headers, body } of answers) {
+      expect([headers['x-request-id'], body.extensions.requestId]).toEqual(['mine 1', 'mine 1'])
+      for (const { extensions } of body.errors ?? []) expect(extensions.requestId).toBe('mine 1')
+    }
+    expect(lines).toHaveLength(answers.length)
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ request_id: 'mine 1', route: path })
+
+    const made = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
+    expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(made.body.extensions.requestId).toBe(made.headers['x-request-id'])
+  })
+})
+
+describe.each(everyEngine)('faults on %s', (engine) => {
+  const cause = 'the disk of account 0690000032 said no'
+
+  test('are masked, with the request id under which the log has the cause', async () => {
+    const app = await startApp(engine)
+    const { ask, errorLines, lines } = failing(app, new Error(cause))
+    for (const [query, field] of [
+      [who, 'merchant'],
+      ['{ customers { nodes { email } } }', 'customers'],
+      [opening, 'createWallet'],
+    ] as const) {
+      for (let i = 0; i < 2; i++) {
+        lines.length = 0
+        const { status, body } = await ask(query)
+        expect(status).toBe(200)
+        expect(body).toEqual({
+          errors: [
+            {
+              message: 'The service failed. The request id names the entry in its log.',
+              locations: [{ line: 1, column: expect.any(Number) }],
+              path: [field],
+              extensions: { code: 'INTERNAL', requestId: body.extensions.requestId },
+            },
+          ],
+          data: null,
+          extensions: { requestId: body.extensions.requestId, cost: expect.any(Object) },
+        })
+        expect(errorLines()).toMatchObject([
+          { request_id: body.extensions.requestId, err: { message: cause.replace(/\d+/, '[redacted]') } },
+        ])
+      }
+    }
+  })
+
+  test('of one field leave what can be null', async () => {
+    const app = await startApp(engine)
+    const { ask } = failing(app, new Error(cause))
+    const { body } = await ask('{ __typename customer(id: "019b7679-7400-7000-8000-000000000000") { email } }')
+    expect(body.data).toEqual({ __typename: 'Query', customer: null })
+    expect(body.errors).toHaveLength(1)
+    expect(JSON.stringify(body)).not.toContain('disk')
+  })
+
+  test('of a store that can take nothing now are 503, to be tried again with the same key', async () => {
+    const app = await startApp(engine)
+    const { ask, errorLines } = failing(app, Object.assign(unavailable(), { cause: new Error(cause) }))
+    for (const accept of ['application/json', newer]) {
+      const { status, headers, body } = await ask(opening, { accept })
+      expect([status, headers['retry-after'], body.errors[0].extensions.code]).toEqual([503, '1', 'UNAVAILABLE'])
+      expect(body.errors[0].message).toContain('Retry with the same idempotency key')
+      expect(body.data).toBeNull()
+    }
+    expect(errorLines().map(({ err }) => err.message)).toEqual(Array(2).fill(cause.replace(/\d+/, '[redacted]')))
+  })
+
+  test('never put into the log or the answer what nobody else may know', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    await app.wallet({ balance: '10' })
+    const canary = '5550690000032777'
+    const recipient = `{ bankAccount: { accountNumber: "${canary}", bankName: "B", bankCode: "044", recipientName: "Ada",
+      recipientCurrency: NGN, recipientCountry: NIGERIA } }`
+    const pay = (
+      amount: string,
+    ) => `mutation { createPayout(input: { assetCode: USDC, amount: "${amount}", recipient: ${recipient},
+      paymentPurpose: GIFTS, idempotencyKey: "${app.merchant.apiKey}" }) { __typename ... on UserError { message } } }`
+    const texts = [pay('1'), pay('1000'), pay('x'), `${pay('1')} {`, pay('1').replace('createPayout', 'nothing'), who]
+    const answers = await Promise.all(texts.map((query) => post(app, { query, variables: { canary } })))
+    answers.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
+    answers.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
+
+    const { ask, lines: faultLines } = failing(app, new Error(`${canary} ${app.merchant.apiKey}`))
+    answers.push((await ask(pay('1'))) as never)
+    for (const text of [...lines, ...faultLines]) {
+      expect(text).not.toContain(canary)
+      expect(text).not.toContain(app.merchant.apiKey)
+    }
+    for (const { text } of answers) expect(text).not.toContain(app.merchant.apiKey)
+    expect(lines.length).toBe(answers.length - 1)
+    expect(faultLines.some((line) => line.includes('a field failed'))).toBe(true)
+  })
+})
+
+/** The same service over a database that fails as soon as it has said whose key it is. */
+function failing(app: App, fault: Error) {
+  const lines: string[] = []
+  let reads = 0
+  const execute: App['db']['execute'] = (query, params) => {
+    if (reads++ > 0) throw fault
+    return app.db.execute(query, params)
+  }
+  const write = async () => {
+    throw fault
+  }
+  const logger = createLogger('info', { write: (line) => lines.push(line) })
+  const server = createServer({
+    service: { ...app.service, db: { ...app.db, execute, write } },
+    logger,
+    rateLimit: null,
+  })
+  return {
+    lines,
+    errorLines: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error'),
+    async ask(query: string, headers: Record<string, string> = {}) {
+      reads = 0
+      const {
+        statusCode,
+        headers: answered,
+        body,
+      } = await server.inject({
+        method: 'POST',
+        url: path,
+        headers: { 'x-api-key': app.merchant.apiKey, ...headers },
+        payload: { query },
+      })
+      return { status: statusCode, headers: answered, text: body, body: JSON.parse(body) }
+    },
+  }
+}

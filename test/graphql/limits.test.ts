@@ -1,0 +1,202 @@
+import * as fc from 'fast-check'
+import type { DocumentNode } from 'graphql'
+import { getIntrospectionQuery, parse, visit } from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { excessOf, excessOfVariables, limits } from '../../src/graphql/limits.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+
+const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ')
+const excess = (text: string) => excessOf(parse(text, { noLocation: true }))
+
+/** A document that holds so many of what is limited. */
+const holding: readonly (readonly [limit: keyof typeof limits, (count: number) => string])[] = [
+  ['depth', (count) => `${'{a'.repeat(count)}${'}'.repeat(count)}`],
+  ['depth', (count) => `{...f} fragment f on A ${'{a'.repeat(count)}${'}'.repeat(count)}`],
+  ['aliases', (count) => `{a {${times(count, (i) => `a${i}: b`)}}}`],
+  ['aliases', (count) => `{${times(count, () => '...f')}} fragment f on A {a: b}`],
+  ['aliasLength', (count) => `{... {${'a'.repeat(count)}: b}}`],
+  ['directives', (count) => `query ${times(count - 2, () => '@d')} {...f @d} fragment f on A {... @d {a}}`],
+  [
+    'fields',
+    (count) =>
+      `{a {...f ...f b ${times((count - 4) % 2, () => 'c')}}} fragment f on A {${times(Math.floor((count - 2) / 2), () => 'a')}}`,
+  ],
+  ['operations', (count) => times(count, (i) => `query q${i} {a}`)],
+  ['introspectionLists', (count) => `{__type(name: "A") ${'{fields'.repeat(count)} {name} ${'}'.repeat(count)}}`],
+  ['introspectionAliases', (count) => `{__schema {types {${times(count, (i) => `a${i}: name`)} name}}}`],
+]
+
+describe('the size of a document', () => {
+  test.each(holding)('may be up to its limit of %s', (limit, document) => {
+    expect(excess(document(limits[limit]))).toBeNull()
+    expect(excess(document(limits[limit] + 1))).not.toBeNull()
+  })
+
+  test('is that of its largest operation', () => {
+    const operation = (name: string) => `query ${name} {${times(limits.aliases, (i) => `a${i}: b`)}}`
+    expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
+    expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
+  })
+
+  test('of what is next to a look at the schema is no part of it', () => {
+    expect(excess('{a: __type(name: "A") {name} b: __typename c: d {fields {e: fields {f: types {g}}}}}')).toBeNull()
+    expect(excess('{a: __schema {types {name}}}')).not.toBeNull()
+  })
+
+  // Names of fragments are drawn from few, so that they spread one another in every way, also in circles.
+  const name = fc.integer({ min: 0, max: 11 }).map((i) => `f${i}`)
+  const { selections } = fc.letrec<{ selections: string; selection: string }>((tie) => ({
+    selection: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.constant('a'),
+      name.map((spread) => `...${spread}`),
+      tie('selections').map((inner) => `b ${inner}`),
+      tie('selections').map((inner) => `... ${inner}`),
+    ),
+    selections: fc.array(tie('selection'), { minLength: 1, maxLength: 6 }).map((all) => `{${all.join(' ')}}`),
+  }))
+  const documents = fc
+    .tuple(fc.array(selections, { minLength: 1, maxLength: 4 }), fc.array(selections, { maxLength: 12 }))
+    .map(([operations, fragments]) =>
+      [
+        ...operations.map((each, i) => `query q${i} ${each}`),
+        ...fragments.map((each, i) => `fragment f${i} on A ${each}`),
+      ].join(' '),
+    )
+
+  test('is found by looking at no selection twice, however fragments spread one another', () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        const { document, selectionSets, looks } = watched(parse(text))
+        excessOf(document)
+        expect(looks()).toBeLessThanOrEqual(selectionSets)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('is what it would be with every fragment written out', () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        const document = parse(text)
+        const written = document.definitions.flatMap((each) =>
+          each.kind === 'OperationDefinition' ? [fieldsWrittenOut(document, each.selectionSet)] : [],
+        )
+        const isTooMuch = excessOf(document) !== null
+        const isAnyTooMuch = written.some(({ fields, depth }) => fields > limits.fields || depth > limits.depth)
+        expect(isTooMuch).toBe(isAnyTooMuch)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('the size of variables', () => {
+  test('may be up to its limit of values, at whatever depth they are', () => {
+    const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
+    expect(excessOfVariables({ v: chain((limits.values - 2) / 2) })).toBeNull()
+    expect(excessOfVariables({ v: chain(limits.values / 2) })).not.toBeNull()
+    expect(excessOfVariables({ v: Array(limits.values - 1).fill(null) })).toBeNull()
+    expect(excessOfVariables({ v: Array(limits.values).fill(null) })).not.toBeNull()
+  })
+})
+
+type Selections = Extract<DocumentNode['definitions'][number], { kind: 'OperationDefinition' }>['selectionSet']
+
+/** A document that counts how often the selections of its sets are looked at, and how many sets it has. */
+function watched(document: DocumentNode) {
+  let count = 0
+  let selectionSets = 0
+  visit(document, {
+    SelectionSet: (set) => {
+      selectionSets++
+      const { selections } = set
+      Object.defineProperty(set, 'selections', {
+        get: () => {
+          count++
+          return selections
+        },
+      })
+    },
+  })
+  count = 0
+  return { document, selectionSets, looks: () => count }
+}
+
+/** The fields and levels of a selection, counted without any shortcut; one of circles is beyond all limits. */
+function fieldsWrittenOut(
+  document: DocumentNode,
+  set: Selections,
+  within: readonly string[] = [],
+): { fields: number; depth: number } {
+  const beyond = { fields: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY }
+  return set.selections.reduce(
+    (sum, selection) => {
+      const name = selection.kind === 'FragmentSpread' ? selection.name.value : null
+      const fragment = document.definitions.find(
+        (each) => each.kind === 'FragmentDefinition' && each.name.value === name,
+      )
+      const inner =
+        selection.kind === 'FragmentSpread'
+          ? (fragment as { selectionSet: Selections } | undefined)?.selectionSet
+          : selection.selectionSet
+      const size =
+        name !== null && within.includes(name)
+          ? beyond
+          : inner && sum.fields < 100_000
+            ? fieldsWrittenOut(document, inner, name === null ? within : [...within, name])
+            : { fields: 0, depth: 0 }
+      const own = selection.kind === 'Field' ? 1 : 0
+      return { fields: sum.fields + size.fields + own, depth: Math.max(sum.depth, size.depth + own) }
+    },
+    { fields: 0, depth: 0 },
+  )
+}
+
+describe.each(everyEngine)('what tools and front ends send on %s', (engine) => {
+  const introspections = [
+    ['stock', getIntrospectionQuery()],
+    [
+      'with every option',
+      getIntrospectionQuery({
+        descriptions: true,
+        specifiedByUrl: true,
+        directiveIsRepeatable: true,
+        schemaDescription: true,
+        inputValueDeprecation: true,
+        experimentalDirectiveDeprecation: true,
+        oneOf: true,
+      }),
+    ],
+    ['as deep as types can be wrapped', getIntrospectionQuery({ typeDepth: 20 })],
+  ] as const
+
+  test.each(introspections)('a look at the schema passes with a key and not without: %s', async (_, query) => {
+    const app = await startApp(engine)
+    for (let i = 0; i < 3; i++) {
+      const { errors, data } = await app.graphql(query)
+      expect(errors).toEqual([])
+      expect(data.__schema.types.length).toBeGreaterThan(100)
+    }
+    const anonymous = await app.graphql(query, {}, { key: null })
+    expect([anonymous.status, anonymous.errors[0].extensions.code]).toEqual([401, 'INVALID_TOKEN'])
+  })
+
+  test('a document of 700 fields, 25 aliases and 9 fragments, as Relay makes them, passes', async () => {
+    const app = await startApp(engine)
+    const card = 'id uuid status amount fee balance exchangeRate amountFiat recipientName bankName createdAt __typename'
+    const sections = times(
+      25,
+      (i) =>
+        `section${i}: payouts(first: $count, filter: {assetCode: $code}) {edges {cursor node {...Card${i % 8}_payout}} pageInfo {endCursor hasNextPage}}`,
+    )
+    const fragments = times(8, (i) => `fragment Card${i}_payout on Payout {${card} ...Owner_payout}`)
+    const query = `query HomeScreenQuery($count: Int!, $code: String = "USDC") {${sections}} ${fragments}
+      fragment Owner_payout on Payout {customer {id email status} wallet {id currency balance __typename}}`
+    for (let i = 0; i < 3; i++) {
+      const { errors, extensions } = await app.graphql(query, { count: 10 })
+      expect(errors).toEqual([])
+      expect(extensions.cost.requested).toBeGreaterThan(25 * 10 * 22)
+    }
+  })
+})

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import type { Ask } from './support/ask.ts'
+import { asking, serverLike } from './support/ask.ts'
+import { expectedFields } from './support/expected-fields.ts'
+import { askFor, callsOf, itemOf } from './support/lists.ts'
+import { everythingOf } from './support/selection.ts'
+import { fieldsOf } from './support/walk.ts'
+import type { World } from './support/world.ts'
+import { startWorlds } from './support/world.ts'
+
+/** What nothing sets yet, and what an error of a kind that no one field causes does not name. */
+const nullSoFar = [
+  'Payout.address',
+  'Payout.cryptoTransactionId',
+  'Payout.fiatReferenceId',
+  'Payout.network',
+  'Payout.receiverWalletId',
+  'BalanceLimitExceededError.field',
+  'CustomerClosedError.field',
+  'DepositAddressUnavailableError.field',
+  'DepositReferenceReusedError.field',
+  'IdempotencyKeyReusedError.field',
+  'InsufficientFundsError.field',
+  'PayoutStatusConflictError.field',
+  'RateUnavailableError.field',
+  'ResourceNotFoundError.field',
+  'WalletNotFoundError.field',
+]
+
+test('every field of every type that a request reaches is expected', () => {
+  expect(fieldsOf(schema)).toEqual(expectedFields)
+})
+
+describe.each(everyEngine)('fields on %s', (engine) => {
+  test('each is read, compiled or not, and shows nothing of another merchant', async () => {
+    const { app, ours, canaries } = await startWorlds(engine)
+    await app.fee('0.5')
+    const live = await startApp(engine, { mode: 'live', rates: [] })
+    const read = new Map<string, boolean>()
+    /** Asks twice: a mutation is remembered by its key, so both ways answer the same. */
+    const bothWays = (of: typeof app): Ask => {
+      const [compiled, interpreted] = (['at once', 'never'] as const).map((compiling) =>
+        asking(of, { canaries, server: serverLike(of, { compiling }) }),
+      ) as [Ask, Ask]
+      return async (query, variables) => {
+        const answer = await compiled(query, variables)
+        expect((await interpreted(query, variables)).text, query).toBe(answer.text)
+        const root = query.startsWith('mutation') ? 'Mutation' : query.startsWith('sub') ? 'Subscription' : 'Query'
+        if (answer.errors.length === 0) noteFields({ __typename: root, ...answer.data }, read)
+        expect(answer.errors, query).toEqual([])
+        return answer
+      }
+    }
+    const ask = bothWays(app)
+
+    for (const { query, variables } of lookups(ours)) await ask(query, variables)
+    const parents = { Customer: [ours.person, ours.company], Wallet: [ours.wallets.merchant, ours.wallets.person] }
+    for (const call of callsOf(parents)) {
+      await askFor(ask, call, { first: 5 }, everythingOf(schema, `${itemOf(call.list)}Connection`, 2))
+    }
+    for (const [name, ...inputs] of mutations(ours)) for (const input of inputs) await mutate(ask, name, input)
+    for (const [name, ...inputs] of mutationsOnAnEmptyMerchant) {
+      for (const input of inputs) await mutate(bothWays(live), name, input)
+    }
+
+    const expected = Object.entries(expectedFields).flatMap(([type, fields]) =>
+      fields.split(' ').map((field) => `${type}.${field.split(':')[0]}`),
+    )
+    expect(expected.filter((field) => !read.has(field))).toEqual([])
+    expect([...read].flatMap(([field, isSet]) => (isSet ? [] : [field])).sort()).toEqual([...nullSoFar].sort())
+    await app.expectBooksToBalance()
+  })
+})
+
+/** Notes which fields an answer has, and whether any had a value. */
+function noteFields(value: unknown, read: Map<string, boolean>): void {
+  if (Array.isArray(value)) for (const item of value) noteFields(item, read)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  const { __typename: type, ...fields } = value as Record<string, unknown>
+  for (const [name, inner] of Object.entries(fields)) {
+    const isSet = Array.isArray(inner) ? inner.length > 0 : inner !== null
+    read.set(`${type}.${name}`, read.get(`${type}.${name}`) || isSet)
+    noteFields(inner, read)
+  }
+}
+
+function mutate(ask: Ask, name: string, input: object) {
+  const type = name.charAt(0).toUpperCase() + name.slice(1)
+  const idempotencyKey = JSON.stringify(input)
+  const [isQuery, result] = name === 'payoutQuote' ? [true, 'PayoutQuoteResult'] : [false, `${type}Result`]
+  return ask(
+    `${isQuery ? 'query' : 'mutation'}($input: ${type}Input!) { ${name}(input: $input) ${everythingOf(schema, result, 2)} }`,
+    { input: { ...(!isQuery && { idempotencyKey }), ...input } },
+  )
+}
+
+function lookups({ person, company, methods, wallets, payouts, entryIds }: World) {
+  const of = (field: string, type: string, id: string | undefined, deep = 1) => ({
+    query: `query($id: ID!) { ${field}(id: $id) ${everythingOf(schema, type, deep)} }`,
+    variables: { id },
+  })
+  const entryId = btoa(`LedgerEntry:${entryIds.at(-1)}`)
+  return [
+    { query: `query { merchant ${everythingOf(schema, 'Merchant')} }`, variables: {} },
+    ...[person, company].map((id) => of('customer', 'Customer', id)),
+    ...Object.values(methods).map((id) => of('payoutMethod', 'PayoutMethod', id)),
+    ...Object.values(wallets).map((id) => of('wallet', 'Wallet', id)),
+    ...Object.values(payouts).map((id) => of('payout', 'Payout', id)),
+    ...[entryId, payouts.person].map((id) => of('node', 'Node', id)),
+    {
+      query: `query($ids: [ID!]!) { nodes(ids: $ids) ${everythingOf(schema, 'Node')} }`,
+      variables: { ids: [entryId, person, wallets.person] },
+    },
+    ...['NGN', 'USDC'].map((currency) => ({
+      query: `query($currency: String!) { payoutMethodRequirements(currency: $currency) ${everythingOf(schema, 'PayoutMethodRequirements')} }`,
+      variables: { currency },
+    })),
+    {
+      query: `subscription($id: ID!) { payoutChanged(id: $id) ${everythingOf(schema, 'Payout')} }`,
+      variables: { id: payouts.returned },
+    },
+  ]
+}
+
+type Mutation = readonly [name: string, ...inputs: readonly object[]]
+
+/** Every mutation, and every error that one can answer. */
+function mutations({ person, closed, wallets, methods, payouts, words }: World): Mutation[] {
+  const customer = { email: 'ada@example.com', phone: '+2348012345678', addressLine1: '1 Street', city: 'Lagos' }
+  const bank = { currency: 'NGN', accountName: 'Ada', accountNumber: '0690000032', bankName: 'Bank', bankCode: '044' }
+  const address = { currency: 'USDC', walletAddress: words.cryptoAddress, network: 'ERC20' }
+  const payment = { assetCode: 'USDC', amount: '1', paymentPurpose: 'GIFTS' }
+  const toMethod = { recipient: { payoutMethodId: methods.personBank } }
+  const { paymentPurpose: _, ...quote } = { ...payment, ...toMethod }
+  return [
+    [
+      'createCustomer',
+      {
+        ...customer,
+        customerType: 'INDIVIDUAL',
+        state: 'Lagos',
+        country: 'Nigeria',
+        firstName: 'Ada',
+        lastName: 'Obi',
+      },
+      { ...customer, customerType: 'INDIVIDUAL', state: '', country: 'Nigeria' },
+    ],
+    [
+      'updateCustomer',
+      { customerId: person, city: 'Abuja', idempotencyKey: 'used' },
+      { customerId: person, city: 'Kano', idempotencyKey: 'used' },
+      { customerId: closed, city: 'Kano' },
+    ],
+    ['createBankPayoutMethod', { ...bank, customerId: person }],
+    ['createWalletPayoutMethod', { ...address, customerId: person }],
+    ['updateBankPayoutMethod', { payoutMethodId: methods.personBank, customerId: person, bankName: 'New' }],
+    ['deletePayoutMethod', { payoutMethodId: methods.spareBank, customerId: person }, { payoutMethodId: 'none' }],
+    ['createWallet', { currency: 'USDC', description: 'New', network: 'ERC20', customerId: person }],
+    [
+      'simulateDeposit',
+      { walletId: wallets.person, amount: '5', reference: 'once' },
+      { walletId: wallets.person, amount: '6', reference: 'once' },
+      // A wallet holds what nine such deposits bring, and no tenth.
+      ...Array.from({ length: 10 }, (_, index) => ({
+        walletId: wallets.company,
+        amount: '9999999999.99999999',
+        reference: `large ${index}`,
+      })),
+    ],
+    ['payoutQuote', { ...quote, customerId: person }, { ...quote, assetCode: 'USDT' }],
+    [
+      'createPayout',
+      { ...payment, ...toMethod, customerId: person, walletId: wallets.person, narration: 'Rent' },
+      { ...payment, ...toMethod, amount: '9999999999' },
+    ],
+    [
+      'simulatePayout',
+      { payoutId: payouts.person, status: 'COMPLETED', cause: 'Paid' },
+      { payoutId: payouts.failed, status: 'COMPLETED' },
+    ],
+    ['closeCustomer', { customerId: person }],
+  ]
+}
+
+/** What only a live merchant without keys and rates is refused. */
+const mutationsOnAnEmptyMerchant: Mutation[] = [
+  ['createWallet', { currency: 'USDC', description: 'New', network: 'ERC20' }],
+  ['payoutQuote', { assetCode: 'USDC', amount: '1', recipient: { currency: 'NGN' } }],
+]

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { globalId } from '../../src/graphql/ids.ts'
+import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
+import { everyEngine } from '../support/app.ts'
+import { whatIsStored } from '../support/stored.ts'
+import { asking } from './support/ask.ts'
+import type { IdCase } from './support/id-cases.ts'
+import { idCases, outcomeOf } from './support/id-cases.ts'
+import { junkIds, wrongJson } from './support/junk.ts'
+import { idPlacesOf } from './support/walk.ts'
+import type { Thing, Worlds } from './support/world.ts'
+import { deletedThingsOf, foreignWords, nodeTypes, spellingsOf, startWorlds, thingsOf } from './support/world.ts'
+
+test('every argument and input field that takes an id has its case', () => {
+  expect(Object.keys(idCases).sort()).toEqual(idPlacesOf(schema))
+})
+
+test('every type of node is among the ids that are tried', () => {
+  expect(schema.getPossibleTypes(schema.getType('Node') as never).map(({ name }) => name)).toEqual([...nodeTypes])
+})
+
+describe.each(everyEngine)('ids on %s', (engine) => {
+  test('the canaries would be noticed, plain and within ids', async () => {
+    const { app, other, theirs, canaries } = await startWorlds(engine)
+    const some = [other.id, theirs.person, theirs.payouts.failed, '7391.73918264', foreignWords.digits]
+    expect(canaries).toEqual(expect.arrayContaining(some))
+    expect(canaries.length).toBeGreaterThan(150)
+
+    const ask = asking(app, { key: other.apiKey, canaries })
+    for (const field of ['id', 'uuid', 'email', 'phone', 'address { city }', 'createdAt']) {
+      const asked = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
+      await expect(asked, field).rejects.toThrow('to deeply equal []')
+    }
+  })
+
+  // One pair of merchants for all places of a kind: nothing but the last step of each case changes anything.
+  test.each(['Query', 'Mutation', 'Subscription'])('whatever a %s is asked for', async (root) => {
+    const worlds = await startWorlds(engine)
+    const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
+    expect(places.length).toBeGreaterThan(0)
+    for (const [place, idCase] of places) await expectCaseToHold(worlds, place, idCase)
+    await worlds.app.expectBooksToBalance()
+  })
+})
+
+async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: string, idCase: IdCase) {
+  const { document, takes, variables, own, absent, junk, empty, merchantItself, siblings } = idCase
+  const ask = asking(app, { canaries })
+  const isMutation = place.startsWith('Mutation')
+  const send = (id: unknown, idempotencyKey = app.service.newId()) => {
+    const given = variables(id as string, ours)
+    return ask(document, isMutation ? { input: { ...given.input, idempotencyKey } } : given)
+  }
+  const about = (id: unknown) => `${place} with ${JSON.stringify(id)?.slice(0, 100)}`
+  const stored = () => JSON.stringify(await whatIsStored(app))
+  const before = stored()
+  const answerOf = async (id: unknown, outcome: string) => {
+    const answer = await send(id)
+    expect(outcomeOf(answer), about(id)).toBe(outcome)
+    return answer.text
+  }
+
+  // What is another merchant's, another owner's or deleted is not there, to the byte.
+  for (const type of takes) {
+    const unknown = { type, id: type === 'LedgerEntry' ? `${app.service.newId()}:1` : app.service.newId() }
+    const [text, ...others] = await inTurn(spellingsOf(unknown), (id) => answerOf(id, absent))
+    expect(new Set(others), place).toEqual(new Set([text]))
+    const isOfType = (thing: Thing) => thing.type === type
+    const foreign = [...thingsOf(theirs), ...deletedThingsOf(theirs)].filter(isOfType)
+    if (!type.startsWith('Asset')) expect(foreign).not.toEqual([])
+    const deleted = deletedThingsOf(ours).filter(isOfType)
+    const ofOthers = (siblings?.(ours) ?? []).map((id) => ({ type, id }))
+    for (const thing of [...foreign, ...deleted, ...ofOthers]) {
+      for (const id of spellingsOf(thing)) expect(await answerOf(id, absent), about(id)).toBe(text)
+      if (isMutation) expect(stored() === before, `${about(thing)} changes nothing`).toBe(true)
+    }
+  }
+
+  // A global id says its type, a UUID does not.
+  const others = [...oneOfEach(thingsOf(ours)), ...oneOfEach(thingsOf(theirs))]
+  for (const { type, id } of others.filter(({ type }) => !takes.includes(type))) {
+    if (type !== 'LedgerEntry') await answerOf(id, id === ours.merchantId ? (merchantItself ?? absent) : absent)
+    await answerOf(globalId(type, id), junk)
+  }
+  expect(stored() === before, place).toBe(true)
+
+  const thing = await own(ours)
+  const unchanged = stored()
+  for (const id of junkIds(thing)) expect(outcomeOf(await send(id)), about(id)).toBe(junk)
+  for (const id of wrongJson) {
+    const { data, errors } = await send(id)
+    expect([data, errors.map(({ extensions }) => extensions.code)], about(id)).toEqual([null, ['INVALID_INPUT']])
+  }
+  expect(stored() === unchanged, place).toBe(true)
+
+  // The same thing in every spelling: a mutation remembers what it did for the same key and input.
+  const answers = await inTurn(spellingsOf(thing), async (id) => {
+    const answer = await send(id, place)
+    return { outcome: outcomeOf(answer), data: answer.data, stored: stored() }
+  })
+  const [first, ...again] = answers
+  expect(first?.outcome, place).toBe('found')
+  for (const other of again) expect(other, place).toEqual(first)
+  expect(first?.stored === unchanged, place).toBe(!isMutation)
+
+  expect(outcomeOf(await send('')), `${place} with nothing`).toBe(empty)
+}
+
+function oneOfEach(things: readonly Thing[]): Thing[] {
+  return [...new Map(things.map((thing) => [thing.type, thing])).values()]
+}
+
+async function inTurn<Item, Result>(items: readonly Item[], act: (item: Item) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = []
+  for (const item of items) results.push(await act(item))
+  return results
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import type { Query } from '../../src/database/query.ts'
+import { globalId } from '../../src/graphql/ids.ts'
+import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
+import { everyEngine } from '../support/app.ts'
+import { asking, serverLike } from './support/ask.ts'
+import { askFor, callsOf, itemOf } from './support/lists.ts'
+import { everythingOf } from './support/selection.ts'
+import type { NodeType, Thing, World } from './support/world.ts'
+import { nodeTypes, spellingsOf, startWorlds, thingsOf } from './support/world.ts'
+
+const assetTypes = ['AssetCode', 'AssetNetwork']
+
+/** An argument of a selection of one type's own fields. */
+const ofType = (type: NodeType) => `{ ... on ${type} ${everythingOf(schema, type)} }`
+
+describe.each(everyEngine)('nodes on %s', (engine) => {
+  test('each is found by every spelling of its id, and says the ids that it is found by', async () => {
+    const { app, ours } = await startWorlds(engine)
+    const ask = asking(app)
+    const things = await everyThing(ask, ours)
+    expect(new Set(things.map(({ type }) => type))).toEqual(new Set(nodeTypes))
+    for (const thing of things) {
+      const { type, id } = thing
+      const answers = []
+      for (const spelling of spellingsOf(thing)) {
+        const { data, errors } = await ask(`query($id: ID!) { node(id: $id) ${ofType(type)} }`, { id: spelling })
+        expect(errors).toEqual([])
+        answers.push(data.node)
+      }
+      const uuid = type === 'LedgerEntry' ? {} : { uuid: id }
+      expect(answers[0]).toMatchObject({ __typename: type, id: globalId(type, id), ...uuid })
+      for (const answer of answers) expect(answer).toEqual(answers[0])
+    }
+  })
+
+  test('an id under the type of another finds nothing', async () => {
+    const { app, ours } = await startWorlds(engine)
+    const ask = asking(app)
+    for (const { type, id } of await everyThing(ask, ours)) {
+      for (const other of nodeTypes.filter((each) => each !== type)) {
+        const { data } = await ask('query($id: ID!) { node(id: $id) { __typename } }', { id: globalId(other, id) })
+        expect(data, `${type} as ${other}`).toEqual({ node: null })
+      }
+    }
+  })
+
+  test('nodes come in the order of their ids, as often as they are named, with null for what is not there', async () => {
+    const { app, ours, theirs } = await startWorlds(engine)
+    const ask = asking(app)
+    const things = thingsOf(ours)
+    const found = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, globalId(thing.type, thing.id)]))
+    const missing = [
+      app.service.newId(),
+      theirs.person,
+      globalId('Customer', theirs.person),
+      'junk',
+      '',
+      ours.methods.deletedBank,
+    ]
+    const mixed = [...found, ...missing.map((id) => [id, null])].sort(([one], [other]) =>
+      (one ?? '') < (other ?? '') ? -1 : 1,
+    )
+    const asked = [...mixed, ...mixed.toReversed()].filter(([, id], index) => id === null || index % 3 === 0)
+    expect(asked.length).toBeLessThanOrEqual(100)
+    const { data } = await ask('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: asked.map(([id]) => id) })
+    expect(data.nodes.map((node: { id: string } | null) => node?.id ?? null)).toEqual(asked.map(([, id]) => id))
+    expect(asked.filter(([, id]) => id === null).length).toBeGreaterThan(missing.length - 1)
+    expect((await ask('{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] })
+  })
+
+  test('a hundred nodes are given, and one more is refused by the name of the argument', async () => {
+    const { app, ours } = await startWorlds(engine)
+    const ask = asking(app)
+    const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }'
+    const hundred = await ask(query, { ids: Array(100).fill(ours.person) })
+    expect(hundred.data.nodes).toEqual(Array(100).fill({ id: globalId('Customer', ours.person) }))
+    for (const ids of [Array(101).fill(ours.person), Array(4_000).fill('junk')]) {
+      const { data, errors } = await ask(query, { ids })
+      expect(data).toBeNull()
+      expect(errors).toMatchObject([
+        {
+          message: 'ids must have at most 100 items.',
+          extensions: { code: 'INVALID_INPUT', fields: [{ field: 'ids', code: 'INVALID_PARAMETER' }] },
+        },
+      ])
+    }
+  })
+
+  test('everything that a page shows is the same when it is fetched again by its id', async () => {
+    const { app, ours } = await startWorlds(engine)
+    const ask = asking(app)
+    const calls = callsOf({
+      Customer: [ours.person, ours.company],
+      Wallet: [ours.wallets.merchant, ours.wallets.person],
+    })
+    for (const call of calls) {
+      const { connection } = await askFor(
+        ask,
+        call,
+        { first: 20 },
+        `{ nodes ${everythingOf(schema, itemOf(call.list))} }`,
+      )
+      const shown = connection.nodes as readonly { id: string; __typename: string }[]
+      expect(shown).not.toEqual([])
+      const one = shown.slice(0, 3)
+      for (const node of one) {
+        const again = await ask(`query($id: ID!) { node(id: $id) ${ofType(node.__typename as NodeType)} }`, {
+          id: node.id,
+        })
+        expect(again.data.node, call.list).toEqual(node)
+      }
+      const { data } = await ask(`query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }`, {
+        ids: shown.map(({ id }) => id),
+      })
+      expect(data.nodes).toEqual(shown.map(({ __typename, id }) => ({ __typename, id })))
+    }
+  })
+
+  // However many are asked for.
+  test('nodes of a type are found in one query', async () => {
+    const { app, ours } = await startWorlds(engine)
+    let statements = 0
+    const execute = <Result>(query: Query, params: object) => {
+      statements++
+      return app.db.execute<Result>(query, params)
+    }
+    const ask = asking(app, { server: serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } }) })
+    const countOf = async (ids: readonly string[]) => {
+      statements = 0
+      const { data, errors } = await ask('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids })
+      expect(errors).toEqual([])
+      expect(data.nodes).not.toContain(null)
+      return statements
+    }
+    const things = await everyThing(ask, ours)
+    for (const type of nodeTypes) {
+      const ids = things.filter((thing) => thing.type === type).map((thing) => globalId(type, thing.id))
+      if (type !== 'Merchant') expect(ids.length, type).toBeGreaterThan(1)
+      expect(await countOf(ids), type).toBe(await countOf(ids.slice(0, 1)))
+    }
+    const uuids = things.filter(({ type }) => type !== 'LedgerEntry').map(({ id }) => id)
+    expect(await countOf(uuids)).toBe(await countOf(uuids.slice(0, 1)))
+    expect(await countOf(uuids)).toBeLessThan(nodeTypes.length + 3)
+  })
+})
+
+/** What a merchant has, and what is supported for all. */
+async function everyThing(ask: ReturnType<typeof asking>, ours: World): Promise<Thing[]> {
+  const { data } = await ask('{ assetCodes { nodes { uuid networks { uuid } } } }')
+  const assets = data.assetCodes.nodes as { uuid: string; networks: { uuid: string }[] }[]
+  const idsOf = (type: string) =>
+    assets.flatMap(({ uuid, networks }) => (type === 'AssetCode' ? [uuid] : networks.map((network) => network.uuid)))
+  const supported = assetTypes.flatMap((type) => idsOf(type).map((id) => ({ type: type as NodeType, id })))
+  return [...thingsOf(ours), ...supported]
+}

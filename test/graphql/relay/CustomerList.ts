@@ -1,0 +1,40 @@
+import { graphql } from './graphql.ts'
+
+export const list = graphql`
+  fragment CustomerList_query on Query
+  @refetchable(queryName: "CustomerListPaginationQuery")
+  @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "String" }) {
+    customers(first: $count, after: $cursor) @connection(key: "CustomerList_customers") {
+      __id
+      totalCount
+      edges {
+        node {
+          email
+          customerType
+        }
+      }
+    }
+  }
+`
+
+export const screen = graphql`
+  query CustomerListQuery {
+    ...CustomerList_query
+  }
+`
+
+// A new node is put in front of the list that it belongs to.
+export const create = graphql`
+  mutation CustomerListCreateMutation($input: CreateCustomerInput!, $connections: [ID!]!) {
+    createCustomer(input: $input) {
+      __typename
+      ... on CreateCustomerPayload {
+        customer @prependNode(connections: $connections, edgeTypeName: "CustomerEdge") {
+          email
+          customerType
+        }
+      }
+      ...UserErrorText_error @alias(as: "error")
+    }
+  }
+`

@@ -1,0 +1,47 @@
+import { graphql } from './graphql.ts'
+
+// A list that grows as somebody scrolls, of which each row knows its own data.
+export const row = graphql`
+  fragment PayoutList_payout on Payout {
+    amount
+    assetCode
+    status
+    createdAt
+    customer {
+      personalInfo {
+        firstName
+        lastName
+      }
+    }
+    payoutMethod {
+      ...PayoutMethodName_payoutMethod
+    }
+  }
+`
+
+export const list = graphql`
+  fragment PayoutList_query on Query
+  @refetchable(queryName: "PayoutListPaginationQuery")
+  @argumentDefinitions(
+    count: { type: "Int", defaultValue: 20 }
+    cursor: { type: "String" }
+    filter: { type: "PayoutFilter" }
+  ) {
+    payouts(first: $count, after: $cursor, filter: $filter) @connection(key: "PayoutList_payouts") {
+      edges {
+        node {
+          ...PayoutList_payout
+        }
+      }
+    }
+  }
+`
+
+export const screen = graphql`
+  query PayoutListQuery($filter: PayoutFilter) {
+    merchant {
+      name
+    }
+    ...PayoutList_query @arguments(filter: $filter)
+  }
+`

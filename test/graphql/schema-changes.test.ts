@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { buildSchema } from 'graphql'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { changesBetween, documentsFolder, documentsPath, schemaPath, schemaText, writeSchema } from '../../codegen.ts'
+import { sandboxSchema } from '../../src/graphql/schema.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const committed = schemaText(sandboxSchema)
+
+describe('a schema that breaks clients is not written', () => {
+  test.each([
+    ['a field is gone', 'transactionId: String!', 'colour: String!', 'Payout.transactionId'],
+    ['a result may be null', 'transactionId: String!', 'transactionId: String', 'Payout.transactionId'],
+    ['a result has another type', 'transactionId: String!', 'transactionId: ID!', 'Payout.transactionId'],
+    ['an argument is required', 'country: BankCountry\n', 'country: BankCountry!\n', '(country:)'],
+    ['an argument is gone', 'country: BankCountry\n', 'colour: BankCountry\n', '(country:)'],
+    ['an input field is required', 'label: String\n', 'label: String!\n', 'Input.label'],
+    ['an input takes only one of its fields', 'input PayoutFilter {', 'input PayoutFilter @oneOf {', 'PayoutFilter'],
+    ['a value of an enum is gone', 'BEP20\n', 'COLOUR\n', 'Network.BEP20'],
+    [
+      'a member of a union is gone',
+      '= BankPayoutMethod | WalletPayoutMethod',
+      '= BankPayoutMethod',
+      'WalletPayoutMethod',
+    ],
+    ['a type is gone', 'type SandboxOnlyError', 'type ColourError', 'SandboxOnlyError'],
+    ['an interface is gone', 'type Payout implements Node', 'type Payout', 'Node'],
+  ])('because %s', (_, from, to, culprit) => {
+    const next = changed(from, to)
+    const copy = copyOf(committed)
+
+    const { breaking } = writeSchema(copy.folder, next)
+    expect(breaking).not.toEqual([])
+    for (const sentence of breaking) expect(sentence).toContain(culprit)
+    expect(copy.content()).toBe(committed)
+
+    expect(writeSchema(copy.folder, next, { isBreakingMeant: true }).breaking).toEqual(breaking)
+    expect(copy.content()).toBe(schemaText(next))
+  })
+
+  test.each([
+    ['a field is new', 'type Wallet implements Node {', 'type Wallet implements Node { colour: Int', []],
+    ['a description is another', 'A withdrawal from', 'A transfer from', []],
+    ['an argument may be absent', 'currency: String!\n  ): ', 'currency: String\n  ): ', []],
+    ['an optional argument is new', 'country: BankCountry\n', 'country: BankCountry colour: Int\n', ['(colour:)']],
+    ['a value of an enum is new', 'BEP20\n', 'BEP20 COLOUR\n', ['Network.COLOUR']],
+    ['a member of a union is new', '= BankPayoutMethod |', '= BankPayoutMethod | Payout |', ['Payout']],
+  ])('but it is where %s', (_, from, to, dangerous) => {
+    const next = changed(from, to)
+    const copy = copyOf(committed)
+
+    const changes = writeSchema(copy.folder, next)
+    expect(changes).toEqual({ breaking: [], dangerous: dangerous.map((culprit) => expect.stringContaining(culprit)) })
+    expect(copy.content()).toBe(schemaText(next))
+  })
+
+  test('and so is a first one', () => {
+    const copy = copyOf(committed)
+    rmSync(join(copy.folder, schemaPath))
+    expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
+    expect(copy.content()).toBe(committed)
+  })
+
+  test('a schema is no change of itself', () => {
+    expect(changesBetween(buildSchema(committed), sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
+  })
+})
+
+test('npm run codegen names what breaks and ends, until it is told that the break is meant', () => {
+  const older = schemaText(changed('type Wallet implements Node {', 'type Wallet implements Node { colour: Int'))
+  const copy = copyOf(older)
+  cpSync(join(root, documentsFolder), join(copy.folder, documentsFolder), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts'),
+  })
+
+  const refused = codegen(copy.folder)
+  expect(refused).toMatchObject({ status: 1, stdout: '' })
+  expect(refused.stderr).toContain('breaking: Field Wallet.colour was removed.')
+  expect(refused.stderr).toContain('npm run codegen -- --breaking')
+  expect(copy.content()).toBe(older)
+
+  const meant = codegen(copy.folder, '--breaking')
+  expect(meant).toMatchObject({ status: 0, stderr: '' })
+  expect(meant.stdout).toContain('breaking: Field Wallet.colour was removed.')
+  expect(copy.content()).toBe(committed)
+  expect(copy.content(documentsPath)).toBe(readFileSync(join(root, documentsPath), 'utf8'))
+})
+
+/** The schema with one text of it replaced. */
+function changed(from: string, to: string) {
+  const source = committed.replaceAll(from, to)
+  expect(source).toContain(to)
+  return buildSchema(source)
+}
+
+/** A folder that holds this schema, removed when the test ends. */
+function copyOf(schema: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, schemaPath), schema)
+  return { folder, content: (path: string = schemaPath) => readFileSync(join(folder, path), 'utf8') }
+}
+
+function codegen(folder: string, ...args: string[]) {
+  return spawnSync(process.execPath, [join(root, 'codegen.ts'), ...args], { cwd: folder, encoding: 'utf8' })
+}

@@ -1,0 +1,249 @@
+import { readFileSync } from 'node:fs'
+import type { GraphQLFieldMap, GraphQLNamedType, GraphQLSchema } from 'graphql'
+import {
+  buildSchema,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isListType,
+  isObjectType,
+  isUnionType,
+  printType,
+  validateSchema,
+} from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { schemaPath, schemaText } from '../../codegen.ts'
+import { sandboxSchema, schemaFor } from '../../src/graphql/schema.ts'
+
+/** Lists that are no connections, each with what bounds it. */
+const boundedLists: Record<string, string> = {
+  'AssetCode.networks': 'the networks of one asset, of which five exist',
+  'BankPayoutMethod.checks': 'one for each identifier of an account',
+  'FieldRequirement.allowedValues': 'the values of an enum',
+  'FieldRequirement.checks': 'one for each identifier of an account',
+  'InvalidInputError.fields': 'the fields of one input',
+  'Payout.checks': 'one for each identifier of an account',
+  'Payout.events': 'two at most: completed, then returned',
+  'PayoutMethodRequirements.fields': 'the fields of one input',
+  'PayoutQuote.warnings': 'one for each identifier of an account',
+  'Query.nodes': 'as many as ids are given, of which there may be 100',
+  'Wallet.addresses': 'given when the wallet is opened',
+  'WalletPayoutMethod.checks': 'one for each identifier of an address',
+}
+
+test('schema.graphql is what the code says', () => {
+  const committed = readFileSync(new URL(`../../${schemaPath}`, import.meta.url), 'utf8')
+  expect(committed, 'schema.graphql is not up to date: run npm run codegen').toBe(schemaText(sandboxSchema))
+})
+
+test('the schema is a valid one, before it is printed and after', () => {
+  expect(validateSchema(sandboxSchema)).toEqual([])
+  expect(schemaText(buildSchema(schemaText(sandboxSchema)))).toBe(schemaText(sandboxSchema))
+})
+
+describe('descriptions', () => {
+  test('everything has one, which is a sentence', () => {
+    expect(partsOf(sandboxSchema).length).toBeGreaterThan(700)
+    expect(undescribed(sandboxSchema)).toEqual([])
+  })
+
+  test.each([
+    ['none', 'type Query { size: Int }', ['Query', 'Query.size']],
+    ['a small letter', '"What can be asked." type Query { "how large it is." size: Int }', ['Query.size']],
+    ['no end', '"What can be asked." type Query { "How large it is" size: Int }', ['Query.size']],
+    ['the name', '"What can be asked." type Query { "How large is." howLargeIs: Int }', ['Query.howLargeIs']],
+    ['two words', '"What can be asked." type Query { "Its size." size: Int }', ['Query.size']],
+    [
+      'none on an argument',
+      '"What can be asked." type Query { "How large it is." size(unit: Int): Int }',
+      ['Query.size(unit)'],
+    ],
+    [
+      'none on a value',
+      '"What can be asked." type Query { "How large it is." size: Size } "How large it is." enum Size { BIG }',
+      ['Size.BIG'],
+    ],
+    [
+      'none on an input field',
+      '"What can be asked." type Query { "How large it is." size: Int } "Which one it is." input Which { of: Int }',
+      ['Which.of'],
+    ],
+    [
+      'none on a directive',
+      '"What can be asked." type Query { "How large it is." size: Int } directive @large on FIELD',
+      ['@large'],
+    ],
+  ])('%s is found', (_, source, found) => {
+    expect(undescribed(buildSchema(source))).toEqual(found)
+  })
+})
+
+describe('names', () => {
+  test('types are PascalCase, fields and arguments camelCase, values CAPITALS', () => {
+    expect(misnamed(sandboxSchema)).toEqual([])
+  })
+
+  test.each([
+    ['type Query { Size: Int }', ['Query.Size']],
+    ['type Query { size(of_what: Int): Int }', ['Query.size(of_what)']],
+    ['type Query { size: size } enum size { BIG small }', ['size', 'size.small']],
+    ['type Query { size: Int } input Which { Of: Int }', ['Which.Of']],
+  ])('another is found in %s', (source, found) => {
+    expect(misnamed(buildSchema(source))).toEqual(found)
+  })
+})
+
+test('a list is a connection, unless something bounds it', () => {
+  const plain = fieldsOf(sandboxSchema).filter(
+    ({ owner, type }) => isListType(getNullableType(type)) && !owner.name.endsWith('Connection'),
+  )
+  expect(plain.map(({ path }) => path).sort()).toEqual(Object.keys(boundedLists).sort())
+})
+
+test('a connection can be read in both directions, with and without edges', () => {
+  const connections = fieldsOf(sandboxSchema).filter(({ type }) => getNamedType(type).name.endsWith('Connection'))
+  expect(connections.length).toBeGreaterThan(10)
+  for (const { path, field, type } of connections) {
+    expect(
+      field.args.map(({ name, type }) => `${name}: ${type}`),
+      path,
+    ).toEqual(expect.arrayContaining(['after: String', 'before: String', 'first: Int', 'last: Int']))
+    const item = getNamedType(type).name.replace(/Connection$/, '')
+    expect(fieldTypes(getNamedType(type)), path).toEqual({
+      edges: `[${item}Edge!]!`,
+      nodes: `[${item}!]!`,
+      pageInfo: 'PageInfo!',
+      totalCount: 'Int',
+    })
+    expect(fieldTypes(sandboxSchema.getType(`${item}Edge`)), path).toEqual({ cursor: 'String!', node: `${item}!` })
+  }
+})
+
+test.each(
+  Object.values(sandboxSchema.getMutationType()?.getFields() ?? {}).map((field) => [field.name, field] as const),
+)('%s takes one input and answers a payload or a typed error', (name, { args, type }) => {
+  const noun = name.charAt(0).toUpperCase() + name.slice(1)
+  expect(args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${noun}Input!`])
+  expect(isInputObjectType(sandboxSchema.getType(`${noun}Input`))).toBe(true)
+  expect(String(type)).toBe(`${noun}Result!`)
+  const union = getNamedType(type)
+  const members = isUnionType(union) ? union.getTypes() : []
+  const errors = members.filter((member) => member.getInterfaces().some((each) => each.name === 'UserError'))
+  expect(members.filter((member) => !errors.includes(member)).map((member) => member.name)).toEqual([`${noun}Payload`])
+  // Whatever takes an input may find it wrong.
+  expect(errors.map((error) => error.name)).toContain('InvalidInputError')
+})
+
+test('what has a global id is a Node, and the other way round', () => {
+  const objects = Object.values(sandboxSchema.getTypeMap()).filter(isObjectType)
+  const withId = objects.filter((type) => fieldTypes(type).id === 'ID!').map(({ name }) => name)
+  const nodes = objects.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'))
+  expect(withId).toEqual(nodes.map(({ name }) => name))
+  expect(withId).toEqual(
+    expect.arrayContaining([
+      'AssetCode',
+      'BankPayoutMethod',
+      'Customer',
+      'LedgerEntry',
+      'Merchant',
+      'Payout',
+      'Wallet',
+    ]),
+  )
+})
+
+test('a live service has all of it but the simulations', () => {
+  const [live, sandbox] = [definitionsOf(schemaFor('live')), definitionsOf(schemaFor('sandbox'))]
+  const own = ['SimulateDeposit', 'SimulatePayout'].flatMap((noun) => [
+    `${noun}Input`,
+    `${noun}Payload`,
+    `${noun}Result`,
+  ])
+  expect(Object.keys(sandbox).filter((name) => !(name in live))).toEqual(own)
+  for (const name of own) delete sandbox[name]
+
+  const mutations = schemaFor('sandbox').getMutationType()?.getFields() ?? {}
+  expect(Object.keys(mutations)).toEqual(expect.arrayContaining(['simulateDeposit', 'simulatePayout']))
+  const { simulateDeposit: _, simulatePayout: __, ...others } = fieldTypes(sandboxSchema.getMutationType())
+  expect(fieldTypes(schemaFor('live').getMutationType())).toEqual(others)
+  delete live.Mutation
+  delete sandbox.Mutation
+  expect(live).toEqual(sandbox)
+})
+
+/** Everything that a newcomer may read about: its path, its own name and what is said of it. */
+type Part = { readonly path: string; readonly name: string; readonly description: string | null | undefined }
+
+function partsOf(schema: GraphQLSchema): Part[] {
+  const part = (path: string, { name, description }: Omit<Part, 'path'>): Part => ({ path, name, description })
+  return [
+    ...typesOf(schema).flatMap((type) => [
+      part(type.name, type),
+      ...(isEnumType(type) ? type.getValues().map((value) => part(`${type.name}.${value.name}`, value)) : []),
+      ...(isInputObjectType(type)
+        ? Object.values(type.getFields()).map((field) => part(`${type.name}.${field.name}`, field))
+        : []),
+    ]),
+    ...fieldsOf(schema).flatMap(({ path, field }) => [
+      part(path, field),
+      ...field.args.map((arg) => part(`${path}(${arg.name})`, arg)),
+    ]),
+    ...schema
+      .getDirectives()
+      .flatMap((directive) => [
+        part(`@${directive.name}`, directive),
+        ...directive.args.map((arg) => part(`@${directive.name}(${arg.name})`, arg)),
+      ]),
+  ]
+}
+
+/** The paths of what no sentence of at least three words is said of. */
+function undescribed(schema: GraphQLSchema): string[] {
+  const wordsOf = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? []
+  return partsOf(schema)
+    .filter(({ name, description }) => {
+      const words = wordsOf(description ?? '')
+      const isName = words.join('').toLowerCase() === name.replaceAll('_', '').toLowerCase()
+      return words.length < 3 || isName || !/^`?\p{Lu}.*[.?!]$/su.test(description ?? '')
+    })
+    .map(({ path }) => path)
+}
+
+function misnamed(schema: GraphQLSchema): string[] {
+  const isValue = (path: string) => isEnumType(schema.getType(path.split('.')[0] ?? ''))
+  return partsOf(schema)
+    .filter(({ path, name }) => {
+      if (path === name) return !/^[A-Z][A-Za-z\d]*$/.test(name)
+      return !(isValue(path) ? /^[A-Z][A-Z\d_]*$/ : /^[a-z][A-Za-z\d]*$/).test(name)
+    })
+    .map(({ path }) => path)
+}
+
+function fieldsOf(schema: GraphQLSchema) {
+  return typesOf(schema).flatMap((owner) => {
+    const fields: GraphQLFieldMap<unknown, unknown> =
+      isObjectType(owner) || isInterfaceType(owner) ? owner.getFields() : {}
+    return Object.values(fields).map((field) => ({
+      owner,
+      field,
+      type: field.type,
+      path: `${owner.name}.${field.name}`,
+    }))
+  })
+}
+
+function typesOf(schema: GraphQLSchema): GraphQLNamedType[] {
+  return Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type))
+}
+
+function fieldTypes(type: GraphQLNamedType | null | undefined): Record<string, string> {
+  const fields = isObjectType(type) ? Object.entries(type.getFields()) : []
+  return Object.fromEntries(fields.map(([name, field]) => [name, String(field.type)]))
+}
+
+function definitionsOf(schema: GraphQLSchema): Record<string, string> {
+  return Object.fromEntries(typesOf(schema).map((type) => [type.name, printType(type)]))
+}

@@ -1,0 +1,66 @@
+import { expect, onTestFinished } from 'vitest'
+import { createLogger } from '../../../src/logger.ts'
+import { createServer } from '../../../src/server.ts'
+import type { App, AppOptions } from '../../support/app.ts'
+
+/** An answer as it came; `text` without its request id, so that two that say the same are equal. */
+export type Answered = {
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  readonly data: any
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  readonly errors: any[]
+}
+
+export type Ask = (query: string, variables?: object) => Promise<Answered>
+
+/**
+ * Asks the GraphQL door as one merchant, and holds every answer to what must always be so: it is no fault of the service,
+ * and nothing by which another merchant's data is recognised stands in it, plain or within an id or a cursor.
+ */
+export function asking(
+  app: App,
+  {
+    key = app.merchant.apiKey,
+    canaries = [],
+    server = app.server,
+  }: { key?: string; canaries?: readonly string[]; server?: App['server'] } = {},
+): Ask {
+  return async (query, variables = {}) => {
+    const isStream = query.startsWith('subscription')
+    const { statusCode, body } = await server.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'x-api-key': key, ...(isStream && { accept: 'text/event-stream' }) },
+      payload: { query, variables },
+    })
+    const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
+    expect(statusCode, what).toBe(200)
+    expect(body, what).not.toContain('INTERNAL')
+    const all = body + decodedIn(body)
+    expect(canaries.filter((canary) => all.includes(canary), what)).toEqual([])
+    const text = body.replace(/"requestId":"[^"]*"/g, '"requestId":""')
+    const { data = null, errors = [] } = JSON.parse(isStream ? firstEvent(text) : text)
+    return { text, data, errors }
+  }
+}
+
+/** Another server of the same service, such as one that compiles at once; closed when the test ends. */
+export function serverLike(
+  app: App,
+  { compiling, service = app.service }: Pick<AppOptions, 'compiling'> & { service?: App['service'] },
+) {
+  const logger = createLogger('silent', { write: () => {} })
+  const server = createServer({ service, logger, rateLimit: null, ...(compiling && { compiling }) })
+  onTestFinished(() => server.close())
+  return server
+}
+
+function firstEvent(text: string): string {
+  return /^data: (.+)$/m.exec(text)?.[1] ?? '{}'
+}
+
+/** What global ids and cursors in a text say. */
+function decodedIn(text: string): string {
+  return (text.match(/[A-Za-z0-9+/=_-]{12,}/g) ?? []).map((word) => Buffer.from(word, 'base64').toString()).join(' ')
+}

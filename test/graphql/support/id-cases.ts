@@ -1,0 +1,259 @@
+import { sandboxSchema as schema } from '../../../src/graphql/schema.ts'
+import type { Answered } from './ask.ts'
+import { everythingOf } from './selection.ts'
+import type { NodeType, Thing, World } from './world.ts'
+import { nodeTypes } from './world.ts'
+
+/** How one place that takes an id is asked, and what it answers; outcomes are those of `outcomeOf`. */
+export type IdCase = {
+  readonly document: string
+  /** The types whose ids it takes. */
+  readonly takes: readonly NodeType[]
+  readonly variables: (id: string, ours: World) => { readonly input?: object } & object
+  /** Something that it finds; fresh where it will be changed. */
+  readonly own: (ours: World) => Thing | Promise<Thing>
+  /** What is answered for the UUID of nothing, and so for everything that is not to be seen. */
+  readonly absent: string
+  /** What is answered for what is no id of its types. */
+  readonly junk: string
+  /** What is answered for an empty text, which means `null` where the id is optional (ruling 20). */
+  readonly empty: string
+  /** What is answered for the UUID of the merchant itself, where that is not `absent`. */
+  readonly merchantItself?: string
+  /** Things of the same merchant that it does not find, because they are of another of its owners. */
+  readonly siblings?: (ours: World) => readonly string[]
+}
+
+const invisible = { absent: 'null', junk: 'null', empty: 'null' }
+const notFound = { absent: 'RESOURCE_NOT_FOUND', junk: 'RESOURCE_NOT_FOUND', empty: 'RESOURCE_NOT_FOUND' }
+const filtered = (field: string) => ({ absent: 'nothing', junk: `error INVALID_INPUT ${field}` })
+/** An optional id is taken for absent where it is empty. */
+const optional = (field: string) => ({ absent: 'RESOURCE_NOT_FOUND', junk: `INVALID_INPUT ${field}`, empty: 'found' })
+const required = (field: string) => ({ ...optional(field), empty: `INVALID_INPUT ${field}` })
+
+const thing = (type: NodeType, id: string): Thing => ({ type, id })
+const person = ({ person }: World) => thing('Customer', person)
+const methodTypes = ['BankPayoutMethod', 'WalletPayoutMethod'] as const
+
+const lookup = (field: string, type: string) => ({
+  document: `query($id: ID!) { ${field}(id: $id) ${everythingOf(schema, type)} }`,
+  variables: (id: string) => ({ id }),
+  ...invisible,
+})
+const listOf = (field: string, item: string) =>
+  `query($filter: ${item}Filter) { ${field}(first: 3, filter: $filter) { nodes ${everythingOf(schema, item)} } }`
+const ownedBy = (field: string, item: string): IdCase => ({
+  document: listOf(field, item),
+  takes: ['Customer'],
+  variables: (customerId) => ({ filter: { owner: { customerId } } }),
+  own: person,
+  ...filtered('filter.owner.customerId'),
+  empty: 'error INVALID_INPUT filter.owner.customerId',
+})
+const mutation = (name: string) => {
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1)
+  return `mutation($input: ${typeName}Input!) { ${name}(input: $input) ${everythingOf(schema, `${typeName}Result`, 2)} }`
+}
+const createdFor = (name: string, input: object): IdCase => ({
+  document: mutation(name),
+  takes: ['Customer'],
+  variables: (customerId) => ({ input: { ...input, customerId } }),
+  own: person,
+  ...optional('customerId'),
+})
+const changedMethod = (name: string, input: object) => ({
+  'input.payoutMethodId': {
+    document: mutation(name),
+    takes: methodTypes,
+    variables: (payoutMethodId: string, ours: World) => ({
+      input: { ...input, payoutMethodId, customerId: ours.person },
+    }),
+    own: async (ours: World) => thing('BankPayoutMethod', await ours.newBankMethod(ours.person)),
+    siblings: ({ methods }: World) => [methods.companyBank, methods.merchantBank],
+    ...notFound,
+  },
+  'input.customerId': {
+    document: mutation(name),
+    takes: ['Customer'] as const,
+    variables: (customerId: string, { methods }: World) => ({
+      input: { ...input, customerId, payoutMethodId: methods.spareBank },
+    }),
+    own: person,
+    siblings: ({ company }: World) => [company],
+    ...optional('customerId'),
+    // Without a customer it is looked for among the merchant's own.
+    empty: 'RESOURCE_NOT_FOUND',
+  },
+})
+const update = changedMethod('updateBankPayoutMethod', { bankName: 'Another bank' })
+const remove = changedMethod('deletePayoutMethod', {})
+
+const quoteDocument = `query($input: PayoutQuoteInput!) { payoutQuote(input: $input) ${everythingOf(schema, 'PayoutQuoteResult')} }`
+const payment = { assetCode: 'USDC', amount: '1' }
+const bankAccount = {
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  recipientName: 'Ada Obi',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'NIGERIA',
+}
+const payoutCases = (document: string, base: object): Record<string, IdCase> => ({
+  'input.customerId': {
+    document,
+    takes: ['Customer'],
+    variables: (customerId) => ({ input: { ...base, recipient: { bankAccount }, customerId } }),
+    own: person,
+    ...optional('customerId'),
+  },
+  'input.walletId': {
+    document,
+    takes: ['Wallet'],
+    variables: (walletId, ours) => ({
+      input: { ...base, recipient: { bankAccount }, walletId, customerId: ours.person },
+    }),
+    own: ({ wallets }) => thing('Wallet', wallets.person),
+    siblings: ({ wallets }) => [wallets.company, wallets.merchant, wallets.merchantFiat],
+    ...optional('walletId'),
+  },
+  'input.recipient.payoutMethodId': {
+    document,
+    takes: methodTypes,
+    variables: (payoutMethodId, ours) => ({
+      input: { ...base, recipient: { payoutMethodId }, customerId: ours.person },
+    }),
+    own: ({ methods }) => thing('BankPayoutMethod', methods.personBank),
+    siblings: ({ methods }) => [methods.companyBank, methods.merchantBank, methods.personCrypto],
+    ...required('recipient.payoutMethodId'),
+  },
+})
+const quoteCases = payoutCases(quoteDocument, payment)
+const createCases = payoutCases(mutation('createPayout'), { ...payment, paymentPurpose: 'GIFTS' })
+
+const at = (field: string, cases: Record<string, IdCase>): Record<string, IdCase> =>
+  Object.fromEntries(Object.entries(cases).map(([path, each]) => [`${field}(${path})`, each]))
+
+/** A case for every argument and input field that takes an id. */
+export const idCases: Record<string, IdCase> = {
+  'Query.node(id)': {
+    ...lookup('node', 'Node'),
+    takes: nodeTypes,
+    own: ({ payouts }) => thing('Payout', payouts.person),
+  },
+  'Query.nodes(ids)': {
+    ...lookup('node', 'Node'),
+    document: `query($ids: [ID!]!) { nodes(ids: $ids) ${everythingOf(schema, 'Node')} }`,
+    takes: nodeTypes,
+    variables: (id) => ({ ids: [id] }),
+    own: ({ entryIds: [id = ''] }) => thing('LedgerEntry', id),
+  },
+  'Query.customer(id)': { ...lookup('customer', 'Customer'), takes: ['Customer'], own: person },
+  'Query.payoutMethod(id)': {
+    ...lookup('payoutMethod', 'PayoutMethod'),
+    takes: methodTypes,
+    own: ({ methods }) => thing('WalletPayoutMethod', methods.personCrypto),
+  },
+  'Query.wallet(id)': {
+    ...lookup('wallet', 'Wallet'),
+    takes: ['Wallet'],
+    own: ({ wallets }) => thing('Wallet', wallets.company),
+  },
+  'Query.payout(id)': {
+    ...lookup('payout', 'Payout'),
+    takes: ['Payout'],
+    own: ({ payouts }) => thing('Payout', payouts.returned),
+  },
+  // The owner of what is the merchant's own has the merchant's id.
+  'Query.payoutMethods(filter.owner.customerId)': {
+    ...ownedBy('payoutMethods', 'PayoutMethod'),
+    merchantItself: 'found',
+  },
+  'Query.wallets(filter.owner.customerId)': { ...ownedBy('wallets', 'Wallet'), merchantItself: 'found' },
+  'Query.payouts(filter.owner.customerId)': ownedBy('payouts', 'Payout'),
+  'Query.payouts(filter.walletId)': {
+    document: listOf('payouts', 'Payout'),
+    takes: ['Wallet'],
+    variables: (walletId, ours) => ({ filter: { walletId, owner: { customerId: ours.person } } }),
+    own: ({ wallets }) => thing('Wallet', wallets.person),
+    siblings: ({ wallets }) => [wallets.company, wallets.merchant],
+    ...filtered('filter.walletId'),
+    empty: 'found',
+  },
+  ...at('Query.payoutQuote', quoteCases),
+  ...at('Mutation.createPayout', createCases),
+  ...at('Mutation.updateBankPayoutMethod', update),
+  ...at('Mutation.deletePayoutMethod', remove),
+  'Mutation.createWallet(input.customerId)': createdFor('createWallet', {
+    currency: 'USDC',
+    description: 'Savings',
+    network: 'ERC20',
+  }),
+  'Mutation.createBankPayoutMethod(input.customerId)': createdFor('createBankPayoutMethod', {
+    currency: 'NGN',
+    accountName: 'Ada Obi',
+    accountNumber: '0690000032',
+    bankName: 'Access Bank',
+    bankCode: '044',
+  }),
+  'Mutation.createWalletPayoutMethod(input.customerId)': createdFor('createWalletPayoutMethod', {
+    currency: 'USDC',
+    walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    network: 'ERC20',
+  }),
+  'Mutation.updateCustomer(input.customerId)': {
+    document: mutation('updateCustomer'),
+    takes: ['Customer'],
+    variables: (customerId) => ({ input: { customerId, city: 'Abuja' } }),
+    own: person,
+    ...notFound,
+  },
+  'Mutation.closeCustomer(input.customerId)': {
+    document: mutation('closeCustomer'),
+    takes: ['Customer'],
+    variables: (customerId) => ({ input: { customerId } }),
+    own: async ({ newCustomer }) => thing('Customer', await newCustomer()),
+    ...notFound,
+  },
+  'Mutation.simulateDeposit(input.walletId)': {
+    document: mutation('simulateDeposit'),
+    takes: ['Wallet'],
+    variables: (walletId) => ({ input: { walletId, amount: '5' } }),
+    own: ({ wallets }) => thing('Wallet', wallets.person),
+    ...required('walletId'),
+  },
+  'Mutation.simulatePayout(input.payoutId)': {
+    document: mutation('simulatePayout'),
+    takes: ['Payout'],
+    variables: (payoutId) => ({ input: { payoutId, status: 'COMPLETED' } }),
+    own: ({ payouts }) => thing('Payout', payouts.person),
+    ...notFound,
+  },
+  'Subscription.payoutChanged(id)': {
+    document: `subscription($id: ID!) { payoutChanged(id: $id) ${everythingOf(schema, 'Payout')} }`,
+    takes: ['Payout'],
+    variables: (id) => ({ id }),
+    // Nothing more becomes of it, so the stream ends.
+    own: ({ payouts }) => thing('Payout', payouts.returned),
+    absent: 'error RESOURCE_NOT_FOUND',
+    junk: 'error RESOURCE_NOT_FOUND',
+    empty: 'error RESOURCE_NOT_FOUND',
+  },
+}
+
+/**
+ * What came of a request in a word: `found`, `null`, `nothing` for an empty list, or the code of a typed error and the
+ * field that it names; `error` before it where the error stands beside the data.
+ */
+export function outcomeOf({ data, errors }: Answered): string {
+  if (errors.length > 0) {
+    const [{ extensions }] = errors
+    return ['error', extensions.code, ...(extensions.fields ?? []).map(({ field }: { field: string }) => field)].join(
+      ' ',
+    )
+  }
+  const [[value]] = [Object.values(data).flat() as { code: string; field: string | null; nodes?: unknown[] }[]]
+  if (value === null || value === undefined) return 'null'
+  if (value.nodes) return value.nodes.length === 0 ? 'nothing' : 'found'
+  const { __typename = '' } = value as { __typename?: string }
+  return __typename.endsWith('Error') ? [value.code, value.field].filter((part) => part !== null).join(' ') : 'found'
+}

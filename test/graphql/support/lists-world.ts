@@ -1,0 +1,105 @@
+import { closeCustomer } from '../../../src/customers/close-customer.ts'
+import { createBankPayoutMethod, createWalletPayoutMethod } from '../../../src/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../../src/payout-methods/delete-payout-method.ts'
+import { createPayout } from '../../../src/payouts/create-payout.ts'
+import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
+import type { Engine } from '../../support/app.ts'
+import { startApp } from '../../support/app.ts'
+
+export type ListsWorld = Awaited<ReturnType<typeof startLists>>
+
+/** A merchant whose every list has several rows of every kind, one second after the other. */
+export async function startLists(engine: Engine) {
+  let now = Date.parse('2026-05-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => now })
+  const later = <Result>(make: () => Promise<Result>) => {
+    now += 1_000
+    return make()
+  }
+  const bankMethod = (customerId: string | null, currency: string) =>
+    later(() =>
+      createBankPayoutMethod(app.context(), {
+        type: 'BANK',
+        accountName: 'Ada Obi',
+        accountNumber: '0690000032',
+        bankName: 'Access Bank',
+        bankCode: '044',
+        customerId,
+        currency,
+      }),
+    )
+  const cryptoMethod = (customerId: string | null) =>
+    later(() =>
+      createWalletPayoutMethod(app.context(), {
+        type: 'WALLET',
+        walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+        network: 'erc20',
+        currency: 'USDC',
+        customerId,
+      }),
+    )
+  const payout = (customerId: string | null, assetCode: 'USDC' | 'USDT', recipientCurrency: 'NGN' | 'ZAR' = 'NGN') =>
+    later(async () => {
+      const { id } = await createPayout(app.context(), {
+        customerId,
+        assetCode,
+        amount: '1',
+        accountNumber: '0690000032',
+        bankName: 'Access Bank',
+        bankCode: '044',
+        recipientName: 'Ada Obi',
+        recipientCurrency,
+        recipientCountry: recipientCurrency === 'NGN' ? 'Nigeria' : 'South Africa',
+      })
+      return id
+    })
+  const settle = (payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RETURNED') =>
+    later(() => simulatePayout(app.context(), { payoutId, status }))
+
+  const customers: string[] = []
+  for (const customerType of ['individual', 'business', 'individual', 'individual', 'business'] as const) {
+    const businessName = customerType === 'business' ? 'Obi & Sons' : undefined
+    customers.push(await later(() => app.customer({ customerType, businessName })))
+  }
+  const [person = '', company = '', closed = ''] = customers
+  await closeCustomer(app.context(), { customerId: closed })
+
+  const owners = [null, person, company]
+  const wallets: { id: string; owner: string | null }[] = []
+  for (const assetCode of ['USDC', 'NGN', 'USDT', 'ZAR']) {
+    for (const owner of owners) {
+      const id = await later(() => app.wallet({ assetCode, balance: '1000', ...(owner && { customerId: owner }) }))
+      wallets.push({ id, owner })
+    }
+  }
+  for (const currency of ['NGN', 'ZAR', 'NGN']) {
+    for (const owner of owners) {
+      await bankMethod(owner, currency)
+      await cryptoMethod(owner)
+    }
+  }
+  for (const owner of owners) {
+    const { id: payoutMethodId } = await bankMethod(owner, 'NGN')
+    await deletePayoutMethod(app.context(), { payoutMethodId, customerId: owner })
+    await bankMethod(owner, 'NGN')
+  }
+  for (const owner of owners) {
+    await settle(await payout(owner, 'USDC'), 'FAILED')
+    await settle(await payout(owner, 'USDC', 'ZAR'), 'COMPLETED')
+    const returned = await payout(owner, 'USDT')
+    await settle(returned, 'COMPLETED')
+    await settle(returned, 'RETURNED')
+    await payout(owner, 'USDC')
+    await payout(owner, 'USDT', 'ZAR')
+  }
+  const usdcWalletOf = (owner: string | null) => wallets.find((wallet) => wallet.owner === owner)?.id ?? ''
+  return {
+    app,
+    person,
+    company,
+    wallets: { merchant: usdcWalletOf(null), person: usdcWalletOf(person) },
+    parents: { Customer: [person, company], Wallet: [usdcWalletOf(null), usdcWalletOf(person)] },
+    payout,
+    later,
+  }
+}

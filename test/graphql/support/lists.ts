@@ -1,0 +1,115 @@
+import type { GraphQLObjectType, GraphQLOutputType } from 'graphql'
+import { getNamedType } from 'graphql'
+import { globalId } from '../../../src/graphql/ids.ts'
+import { sandboxSchema as schema } from '../../../src/graphql/schema.ts'
+import type { App } from '../../support/app.ts'
+import { whatIsStored } from '../../support/stored.ts'
+import type { Answered, Ask } from './ask.ts'
+import { connectionFieldsOf } from './walk.ts'
+
+/** Every field that answers a connection, such as `Customer.wallets`. */
+export const everyList = connectionFieldsOf(schema)
+
+/** Lists of which there is one for each thing of a type, rather than one for the merchant. */
+export const listsOfThings = everyList.filter((list) => !/^(Query|Merchant)\./.test(list))
+
+/** One list: a field, and whose it is where there are many; `args` are its filters. */
+export type ListCall = {
+  readonly list: string
+  readonly parentId?: string | undefined
+  readonly args?: Readonly<Record<string, unknown>>
+}
+
+/** The selection that everything about a connection is seen by. */
+export const wholeConnection =
+  '{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { ID } edges { cursor node { ID } } }'
+const idOfNode = '... on Node { id }'
+
+/** Asks for part of a list. */
+export async function askFor(
+  ask: Ask,
+  { list, parentId, args }: ListCall,
+  slice: Readonly<Record<string, unknown>> = {},
+  selection = wholeConnection,
+): Promise<Answered & { connection: ConnectionAnswer }> {
+  const [owner = '', field = ''] = list.split('.')
+  const fields = (schema.getType(owner) as GraphQLObjectType).getFields()
+  const given = Object.entries({ ...args, ...slice })
+  const types = new Map(fields[field]?.args.map((arg) => [arg.name, String(arg.type)]))
+  const variables = given.map(([name]) => `$${name}: ${types.get(name)}`)
+  const call = `${field}${given.length > 0 ? `(${given.map(([name]) => `${name}: $${name}`).join(', ')})` : ''}`
+  const asked = `${call} ${selection.replaceAll('ID', idOfNode)}`
+  const root = owner.toLowerCase()
+  const query =
+    owner === 'Query' ? `{ ${asked} }` : `{ ${root}${owner === 'Merchant' ? '' : '(id: $parent)'} { ${asked} } }`
+  const declared = parentId === undefined ? variables : ['$parent: ID!', ...variables]
+  const answer = await ask(`query${declared.length > 0 ? `(${declared.join(', ')})` : ''} ${query}`, {
+    ...Object.fromEntries(given),
+    ...(parentId !== undefined && { parent: parentId }),
+  })
+  const parent = owner === 'Query' ? answer.data : answer.data?.[root]
+  return { ...answer, connection: parent?.[field] }
+}
+
+export type ConnectionAnswer = {
+  readonly totalCount: number | null
+  readonly pageInfo: {
+    readonly hasNextPage: boolean
+    readonly hasPreviousPage: boolean
+    readonly startCursor: string | null
+    readonly endCursor: string | null
+  }
+  readonly nodes: readonly { readonly id: string }[]
+  readonly edges: readonly { readonly cursor: string; readonly node: { readonly id: string } }[]
+}
+
+/** The type of a list's items. */
+export function itemOf(list: string): string {
+  const [owner = '', field = ''] = list.split('.')
+  const connection = (schema.getType(owner) as GraphQLObjectType).getFields()[field]
+  return getNamedType(connection?.type as GraphQLOutputType).name.replace(/Connection$/, '')
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of any table.
+export type StoredRow = Readonly<Record<string, any>>
+
+/** The rows that a list should have, newest first, read past the service: an id of version 7 sorts by its creation. */
+export function rowsOf(app: App, { list, parentId }: ListCall, merchantId = app.merchant.id): StoredRow[] {
+  const [owner = '', field] = list.split('.')
+  const stored = await whatIsStored(app)
+  const rows = (table: string): StoredRow[] => (stored[table] ?? []).map((row) => JSON.parse(row))
+  const table = { payoutMethods: 'payout_methods', ledgerEntries: 'entries', assetCodes: 'asset_codes' }[field ?? '']
+  if (table === 'entries') {
+    const transfers = new Map(rows('transfers').map((transfer) => [transfer.id, transfer]))
+    return rows(table)
+      .filter((row) => row.merchant_id === merchantId && row.account_id === parentId)
+      .map((row): StoredRow => ({ ...transfers.get(row.transfer_id), ...row, id: `${row.transfer_id}:${row.line}` }))
+      .sort((one, other) => other.sequence - one.sequence)
+  }
+  const isIn = (row: StoredRow) => {
+    if (field === 'assetCodes') return true
+    if (row.merchant_id !== merchantId) return false
+    if (owner === 'Merchant') return field === 'customers' || row.customer_id === null
+    if (owner === 'Customer') return row.customer_id === parentId
+    return owner === 'Wallet' ? row.wallet_id === parentId : true
+  }
+  return rows(table ?? field ?? '')
+    .filter(isIn)
+    .sort((one, other) => (one.id < other.id ? 1 : -1))
+}
+
+/** The global id of a row of a list. */
+export function globalIdOf(list: string, row: StoredRow): string {
+  const item = itemOf(list)
+  if (item !== 'PayoutMethod') return globalId(item, row.id)
+  return globalId(row.type === 'BANK' ? 'BankPayoutMethod' : 'WalletPayoutMethod', row.id)
+}
+
+/** The lists of a merchant: each of its own once, and those of things for each of `parents`. */
+export function callsOf(parents: { Customer: readonly string[]; Wallet: readonly string[] }): ListCall[] {
+  return everyList.flatMap((list) => {
+    const [owner] = list.split('.')
+    if (owner === 'Query' || owner === 'Merchant') return [{ list }]
+    return parents[owner as keyof typeof parents].map((parentId) => ({ list, parentId }))
+  })
+}

@@ -1,0 +1,102 @@
+import type { GraphQLObjectType } from 'graphql'
+import { getNamedType, isAbstractType, isLeafType } from 'graphql'
+import type { Query } from '../../../src/database/query.ts'
+import { sandboxSchema as schema } from '../../../src/graphql/schema.ts'
+import { createBankPayoutMethod } from '../../../src/payout-methods/create-payout-method.ts'
+import { createPayout } from '../../../src/payouts/create-payout.ts'
+import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import type { App, Engine } from '../../support/app.ts'
+import { startApp } from '../../support/app.ts'
+import { asking, serverLike } from './ask.ts'
+import { everyList, itemOf } from './lists.ts'
+
+/** Asks a service whose statements are counted. */
+export function countingStatements(app: App) {
+  let statements = 0
+  const execute = <Result>(query: Query, params: object) => {
+    statements++
+    return app.db.execute<Result>(query, params)
+  }
+  const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+  /** How many statements reading takes, beside those that every request takes. */
+  const countOf = async (act: () => Promise<unknown>) => {
+    statements = 0
+    await act()
+    const all = statements
+    statements = 0
+    await ask('{ __typename }')
+    return all - statements
+  }
+  const ask = asking(app, { server })
+  return { ask, countOf }
+}
+
+/** A merchant with fifty customers, each with a wallet, a method and a payout, and a wallet with fifty payouts of its own. */
+export async function startFifty(engine: Engine) {
+  const app = await startApp(engine)
+  const bankMethod = {
+    type: 'BANK' as const,
+    currency: 'NGN',
+    accountName: 'Ada Obi',
+    accountNumber: '0690000032',
+    bankName: 'Access Bank',
+    bankCode: '044',
+  }
+  const payment = { assetCode: 'USDC', amount: '1' } as const
+  const fifty = Array.from({ length: 50 }, (_, index) => index)
+  const method = await createBankPayoutMethod(app.context(), bankMethod)
+  const walletId = await app.wallet({ balance: '1000' })
+  await Promise.all(
+    fifty.map(async (index) => {
+      await createPayout(app.context(), { ...payment, payoutMethodId: method.id })
+      await app.wallet()
+      await createBankPayoutMethod(app.context(), bankMethod)
+      await depositToWallet(app.context(), { walletId, amount: '1', reference: `another ${index}` })
+    }),
+  )
+  // After those of the merchant, so that the newest of each list are different customers'.
+  await Promise.all(
+    fifty.map(async () => {
+      const customerId = await app.customer()
+      await app.wallet({ balance: '100', customerId })
+      const { id: payoutMethodId } = await createBankPayoutMethod(app.context(), { ...bankMethod, customerId })
+      await createPayout(app.context(), { ...payment, customerId, payoutMethodId })
+    }),
+  )
+  return { app, walletId }
+}
+
+/** For each list of many rows, what its items lead to, one thing at a time; lists that they lead to in several ways. */
+export function nestedSelections(): { list: string; item: string; selection: string }[] {
+  return everyList
+    .filter((list) => !list.startsWith('Customer'))
+    .flatMap((list) => {
+      const item = itemOf(list)
+      const type = schema.getType(item)
+      const members = isAbstractType(type) ? schema.getPossibleTypes(type) : [type as GraphQLObjectType]
+      return members
+        .flatMap((member) => fieldSelections(member).map((selection) => `... on ${member.name} { ${selection} }`))
+        .map((selection) => ({ list, item, selection }))
+    })
+}
+
+function fieldSelections(type: GraphQLObjectType): string[] {
+  return Object.values(type.getFields()).flatMap((field) => {
+    const led = getNamedType(field.type)
+    if (isLeafType(led)) return []
+    if (!led.name.endsWith('Connection')) return [`${field.name} { __typename }`]
+    const filter = field.args.some(({ name }) => name === 'filter')
+      ? ['filter: { createdFrom: "2020-01-01T00:00:00Z" }']
+      : []
+    return [
+      `${field.name} { nodes { __typename } }`,
+      `${field.name} { totalCount }`,
+      `${field.name}(first: 2) { totalCount edges { cursor } }`,
+      `${field.name}(last: 1) { nodes { __typename } }`,
+      ...filter.flatMap((each) => [
+        `${field.name}(${each}) { nodes { __typename } }`,
+        `${field.name}(${each}) { totalCount }`,
+      ]),
+    ]
+  })
+}

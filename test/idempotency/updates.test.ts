@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { updateCustomer } from '../../src/customers/update-customer.ts'
+import { createBankPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../src/payout-methods/delete-payout-method.ts'
+import { updateBankPayoutMethod } from '../../src/payout-methods/update-bank-payout-method.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { whatIsStored } from '../support/stored.ts'
+
+const bank = {
+  type: 'BANK' as const,
+  accountName: 'Ada Obi',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  currency: 'NGN',
+  bankCode: '044',
+  sortCode: '123456',
+}
+
+type Things = { customerId: string; payoutMethodId: string }
+
+async function startWithThings(engine: (typeof everyEngine)[number]) {
+  const app = await startApp(engine)
+  const customerId = await app.customer({ addressLine2: 'Floor 1' })
+  const { id: payoutMethodId } = await createBankPayoutMethod(app.context(), bank)
+  return { app, things: { customerId, payoutMethodId } }
+}
+
+const keyed = (app: App): Context => ({ ...app.context(), idempotencyKey: 'the key' })
+
+/** Each operation with an input, the same in another spelling, and others that differ from it in as little as can be. */
+const updates: readonly {
+  name: string
+  run: (context: Context, input: never) => Promise<object>
+  input: (things: Things) => object
+  same: (things: Things) => object
+  others: (things: Things) => readonly object[]
+}[] = [
+  {
+    name: 'updateCustomer',
+    run: updateCustomer,
+    input: ({ customerId }) => ({ customerId, addressLine2: null, city: 'Abuja' }),
+    same: ({ customerId }) => ({ city: ' Abuja', addressLine2: '', customerId: customerId.toUpperCase() }),
+    others: ({ customerId }) => [
+      { customerId, city: 'Abuja' },
+      { customerId, addressLine2: null },
+      { customerId, addressLine2: null, city: 'Abuja', postalCode: null },
+      { customerId, addressLine2: 'Floor 2', city: 'Abuja' },
+    ],
+  },
+  {
+    name: 'closeCustomer',
+    run: closeCustomer,
+    input: ({ customerId }) => ({ customerId }),
+    same: ({ customerId }) => ({ customerId: customerId.toUpperCase() }),
+    others: ({ payoutMethodId }) => [{ customerId: payoutMethodId }],
+  },
+  {
+    name: 'updateBankPayoutMethod',
+    run: updateBankPayoutMethod,
+    input: ({ payoutMethodId }) => ({ payoutMethodId, sortCode: null, bankName: 'Other Bank' }),
+    same: ({ payoutMethodId }) => ({
+      bankName: 'Other Bank ',
+      type: 'BANK',
+      sortCode: '',
+      payoutMethodId,
+      customerId: null,
+    }),
+    others: ({ payoutMethodId }) => [
+      { payoutMethodId, bankName: 'Other Bank' },
+      { payoutMethodId, sortCode: null },
+      { payoutMethodId, sortCode: null, bankName: 'Other Bank', iban: null },
+    ],
+  },
+  {
+    name: 'deletePayoutMethod',
+    run: deletePayoutMethod,
+    input: ({ payoutMethodId }) => ({ payoutMethodId }),
+    same: ({ payoutMethodId }) => ({ payoutMethodId: payoutMethodId.toUpperCase(), customerId: null }),
+    others: ({ payoutMethodId, customerId }) => [{ payoutMethodId, customerId }, { payoutMethodId: customerId }],
+  },
+]
+
+// Ruling 22, for what only GraphQL gives a key to.
+describe.each(everyEngine)('an idempotency key of an update on %s', (engine) => {
+  test.each(updates)('makes $name answer the same again, and do nothing', async ({ run, input, same }) => {
+    const { app, things } = await startWithThings(engine)
+    const first = keyed(app)
+    const answer = await run(first, input(things) as never)
+    const before = await whatIsStored(app)
+
+    for (const again of [input, same]) {
+      const second = keyed(app)
+      expect(await run(second, again(things) as never)).toEqual(answer)
+      expect([first.isReplayed, second.isReplayed]).toEqual([false, true])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test.each(updates)('is refused by $name with any other input', async ({ run, input, others }) => {
+    const { app, things } = await startWithThings(engine)
+    await run(keyed(app), input(things) as never)
+    const before = await whatIsStored(app)
+
+    for (const other of others(things)) {
+      const { code } = await refusalOf(() => run(keyed(app), other as never))
+      expect([other, code]).toEqual([other, 'IDEMPOTENCY_KEY_REUSED'])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test.each(updates)('is each operation’s own: $name', async ({ name, run, input }) => {
+    const { app, things } = await startWithThings(engine)
+    for (const other of updates.filter((each) => each.name !== name && each.name !== 'closeCustomer')) {
+      await other.run(keyed(app), other.input(things) as never).catch(() => {})
+    }
+    const context = keyed(app)
+    await run(context, input(things) as never).catch(() => {})
+    expect(context.isReplayed).toBe(false)
+  })
+})

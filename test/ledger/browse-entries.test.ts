@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
+import { browseEntries, findEntries } from '../../src/ledger/browse-entries.ts'
+import { findPayoutEvents } from '../../src/payouts/find-payouts.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+
+const pay = async (app: App, amount: string): Promise<string> =>
+  (await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })).body.data.id
+
+/** A wallet with a deposit and two payouts, of which one came back. */
+async function startWithStatement(engine: (typeof everyEngine)[number]) {
+  const app = await startApp(engine)
+  await app.fee('0.5')
+  const walletId = await app.wallet({ balance: '100' })
+  const kept = await pay(app, '10')
+  const returned = await pay(app, '20')
+  await settlePayout(app.context(), { payoutId: kept, status: 'COMPLETED' })
+  await settlePayout(app.context(), { payoutId: returned, status: 'COMPLETED' })
+  await settlePayout(app.context(), { payoutId: returned, status: 'RETURNED', cause: 'Account closed' })
+  return { app, walletId, kept, returned }
+}
+
+describe.each(everyEngine)('a statement on %s', (engine) => {
+  test('tells each movement of the wallet, what caused it, and the balance after it', async () => {
+    const { app, walletId, kept, returned } = await startWithStatement(engine)
+
+    const { items, total } = await browseEntries(app.context(), { walletId })
+
+    const deposit = { payoutId: null, reference: `opening ${walletId}`, assetCode: 'USDC', accountId: walletId }
+    const payout = { reference: null, assetCode: 'USDC', accountId: walletId }
+    expect(items).toMatchObject([
+      {
+        ...payout,
+        sequence: 4,
+        kind: 'payout_returned',
+        direction: 'credit',
+        payoutId: returned,
+        amount: 2_050_000_000n,
+      },
+      { ...payout, sequence: 3, kind: 'payout', direction: 'debit', payoutId: returned, amount: 2_050_000_000n },
+      { ...payout, sequence: 2, kind: 'payout', direction: 'debit', payoutId: kept, amount: 1_050_000_000n },
+      { ...deposit, sequence: 1, kind: 'deposit', direction: 'credit', amount: 10_000_000_000n },
+    ])
+    expect(items.map(({ balanceAfter }) => balanceAfter)).toEqual([
+      8_950_000_000n,
+      6_900_000_000n,
+      8_950_000_000n,
+      10_000_000_000n,
+    ])
+    expect(await total()).toBe(4)
+    await app.expectBooksToBalance()
+  })
+
+  test('is empty for a wallet that is not there or another merchant’s', async () => {
+    const { app, walletId } = await startWithStatement(engine)
+    const { id } = await app.otherMerchant()
+    const absent = '00000000-0000-7000-8000-000000000000'
+    for (const [context, wallet] of [
+      [app.context(), absent],
+      [createContext(app.service, id), walletId],
+    ] as const) {
+      const { items, total, hasNextPage } = await browseEntries(context, { walletId: wallet })
+      expect([items, await total(), hasNextPage]).toEqual([[], 0, false])
+    }
+  })
+
+  test('has its lines found by their keys, and those of no other account', async () => {
+    const { app, walletId } = await startWithStatement(engine)
+    const { items } = await browseEntries(app.context(), { walletId })
+    const keys = items.map(({ transferId, line }) => ({ transferId, line }))
+
+    const found = await findEntries(app.context(), [...keys, { transferId: 'garbage', line: 1 }])
+    expect(found.toSorted((one, other) => other.sequence - one.sequence)).toEqual(items)
+
+    const others = keys.flatMap(({ transferId, line }) =>
+      [1, 2, 3, 4].filter((other) => other !== line).map((other) => ({ transferId, line: other })),
+    )
+    expect(await findEntries(app.context(), others)).toEqual([])
+    expect(await findEntries(createContext(app.service, (await app.otherMerchant()).id), keys)).toEqual([])
+    expect(await findEntries(app.context(), [])).toEqual([])
+  })
+
+  test('goes with what became of the payouts, oldest first for each', async () => {
+    const { app, kept, returned } = await startWithStatement(engine)
+    const events = await findPayoutEvents(app.context(), [returned, kept, 'garbage'])
+    const of = (id: string) =>
+      events.filter(({ payoutId }) => payoutId === id).map(({ status, cause }) => [status, cause])
+    expect(of(kept)).toEqual([['COMPLETED', null]])
+    expect(of(returned)).toEqual([
+      ['COMPLETED', null],
+      ['RETURNED', 'Account closed'],
+    ])
+    expect(await findPayoutEvents(createContext(app.service, (await app.otherMerchant()).id), [kept])).toEqual([])
+  })
+})

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { createContext } from '../../src/context.ts'
+import { browseEntries, browseEntriesOfWallets } from '../../src/ledger/browse-entries.ts'
+import { browsePayoutMethods, browsePayoutMethodsOfCustomers } from '../../src/payout-methods/browse-payout-methods.ts'
+import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../src/payout-methods/delete-payout-method.ts'
+import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from '../../src/payouts/browse-payouts.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { browseWallets, browseWalletsOfCustomers } from '../../src/wallets/browse-wallets.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import type { Browsed } from './lists.ts'
+
+type Lists = {
+  readonly name: string
+  readonly one: (context: Context, parentId: string, input: object) => Promise<Browsed>
+  readonly each: (
+    context: Context,
+    parentIds: readonly string[],
+    input: object,
+  ) => Promise<ReadonlyMap<string, Browsed>>
+  readonly parentIds: (world: World) => readonly string[]
+  readonly filters: readonly object[]
+}
+
+const lists: readonly Lists[] = [
+  {
+    name: 'wallets of customers',
+    one: (context, customerId, input) => browseWallets(context, { ...input, owner: { customerId } }),
+    each: browseWalletsOfCustomers,
+    parentIds: ({ customerIds }) => customerIds,
+    filters: [{ currency: 'USDC' }, { assetType: 'FIAT' }, { currency: 'NGN', assetType: 'STABLECOIN' }],
+  },
+  {
+    name: 'payout methods of customers',
+    one: (context, customerId, input) => browsePayoutMethods(context, { ...input, owner: { customerId } }),
+    each: browsePayoutMethodsOfCustomers,
+    parentIds: ({ customerIds }) => customerIds,
+    filters: [{ type: 'WALLET' }, { currency: 'NGN' }, { currency: 'NGN', type: 'WALLET' }],
+  },
+  {
+    name: 'payouts of customers',
+    one: (context, customerId, input) => browsePayouts(context, { ...input, owner: { customerId } }),
+    each: browsePayoutsOfCustomers,
+    parentIds: ({ customerIds }) => customerIds,
+    filters: [{ status: 'COMPLETED' }, { assetCode: 'USDT' }, { recipientCurrency: 'NGN', status: 'PROCESSING' }],
+  },
+  {
+    name: 'payouts of wallets',
+    one: (context, walletId, input) => browsePayouts(context, { ...input, walletId }),
+    each: browsePayoutsOfWallets,
+    parentIds: ({ walletIds }) => walletIds,
+    filters: [{ status: 'COMPLETED' }, { recipientCurrency: 'ZAR' }],
+  },
+  {
+    name: 'entries of wallets',
+    one: (context, walletId, input) => browseEntries(context, { ...input, walletId }),
+    each: browseEntriesOfWallets,
+    parentIds: ({ walletIds }) => walletIds,
+    filters: [{ direction: 'debit' }, { kind: 'deposit' }, { kind: 'payout', direction: 'credit' }],
+  },
+]
+
+type World = { readonly customerIds: readonly string[]; readonly walletIds: readonly string[]; readonly middle: string }
+
+const minute = 60_000
+
+const toNigeria = {
+  assetCode: 'USDC',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  amount: '1',
+  recipientName: 'Ada Obi',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'Nigeria',
+} as const
+
+// A connection within a list is asked for with its siblings; each must be what it is when it is asked for alone.
+describe.each(everyEngine)('lists of many parents on %s', (engine) => {
+  test.each(lists)('$name: together as each alone', async ({ one, each, parentIds, filters }) => {
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const app = await startApp(engine, { clock: () => now })
+    const world = await fill(app, () => {
+      now += minute
+    })
+    const context = app.context()
+    const times = [{ createdFrom: world.middle }, { createdBefore: world.middle }]
+    const ends = [{}, { first: 2 }, { last: 2 }, { first: 0 }, { first: 100 }]
+    const inputs = [{}, ...filters, ...times].flatMap((filter) => ends.map((end) => ({ ...filter, ...end })))
+    let rows = 0
+
+    for (const input of inputs) {
+      const together = await each(context, parentIds(world), input)
+      expect([...together.keys()]).toEqual(parentIds(world))
+      for (const parentId of parentIds(world)) {
+        const alone = await shown(await one(context, parentId, input))
+        expect(await shown(together.get(parentId) as Browsed), JSON.stringify(input)).toEqual(alone)
+        rows += alone.items.length
+      }
+    }
+    expect(rows).toBeGreaterThan(40)
+
+    const [first = '', ...others] = parentIds(world)
+    const page = await one(context, first, { first: 1 })
+    const after = page.cursorOf(page.items[0] as never)
+    expect(await shown((await each(context, [first], { first: 2, after })).get(first) as Browsed)).toEqual(
+      await shown(await one(context, first, { first: 2, after })),
+    )
+    await expect(each(context, [first, ...others], { after })).rejects.toThrow('invalid fields')
+    await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
+  })
+
+  test.each(lists)("$name: another merchant's have none", async ({ each, parentIds }) => {
+    const app = await startApp(engine)
+    const world = await fill(app, () => {})
+    const other = createContext(app.service, (await app.otherMerchant()).id)
+    for (const slice of (await each(other, parentIds(world), {})).values()) {
+      expect(await shown(slice)).toMatchObject({ items: [], hasNextPage: false })
+      expect((await shown(slice)).total || null).toBeNull()
+    }
+  })
+})
+
+async function shown(slice: Browsed) {
+  const { items, hasNextPage, hasPreviousPage, cursorOf, total } = slice
+  return { items, hasNextPage, hasPreviousPage, cursors: (items as never[]).map(cursorOf), total: await total() }
+}
+
+/** Three customers: one with many of everything, one with one, one with nothing. */
+async function fill(app: App, tick: () => void): Promise<World> {
+  const context = app.context()
+  const customerIds = [await app.customer(), await app.customer(), await app.customer()]
+  const walletIds: string[] = []
+  let middle = ''
+  for (const [customerId, count] of [[customerIds[0], 4] as const, [customerIds[1], 1] as const]) {
+    for (let i = 0; i < count; i++) {
+      tick()
+      const currency = ['USDC', 'NGN', 'USDT', 'USDC'][i] as string
+      const network = currency === 'NGN' ? null : 'erc20'
+      const wallet = await createWallet(context, { currency, network, description: 'Test', customerId })
+      walletIds.push(wallet.id)
+      await depositToWallet(context, { walletId: wallet.id, amount: '1000', reference: wallet.id })
+      const bank = {
+        type: 'BANK',
+        currency: 'NGN',
+        accountName: 'A',
+        accountNumber: '0690000032',
+        bankName: 'B',
+        bankCode: '044',
+      } as const
+      const deleted = await createBankPayoutMethod(context, { ...bank, customerId })
+      await createBankPayoutMethod(context, { ...bank, customerId })
+      await deletePayoutMethod(context, { payoutMethodId: deleted.id, customerId })
+      const address = {
+        type: 'WALLET',
+        currency: 'USDC',
+        network: 'erc20',
+        walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      } as const
+      await createWalletPayoutMethod(context, { ...address, customerId })
+      if (currency === 'NGN') continue
+      for (let j = 0; j < 3; j++) {
+        tick()
+        const south = j === 1 ? ({ recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const) : {}
+        const payout = await createPayout(context, {
+          ...toNigeria,
+          ...south,
+          assetCode: currency as 'USDC',
+          customerId,
+          walletId: wallet.id,
+        })
+        middle ||= i === 2 ? payout.createdAt : ''
+        if (j > 0) await settlePayout(context, { payoutId: payout.id, status: 'COMPLETED' })
+      }
+    }
+  }
+  return { customerIds, walletIds, middle: middle || new Date(0).toISOString() }
+}

@@ -1,0 +1,292 @@
+import { addAssetCode } from '../../src/asset-codes/add-asset-code.ts'
+import { browseAssetCodes } from '../../src/asset-codes/browse-asset-codes.ts'
+import { findAssetCodes } from '../../src/asset-codes/find-asset-codes.ts'
+import { listAssetCodes } from '../../src/asset-codes/list-asset-codes.ts'
+import type { Context, Service } from '../../src/context.ts'
+import { createContext } from '../../src/context.ts'
+import { browseCustomers } from '../../src/customers/browse-customers.ts'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { findCustomers } from '../../src/customers/find-customers.ts'
+import { browseEntries, findEntries } from '../../src/ledger/browse-entries.ts'
+import type { Entry } from '../../src/ledger/entry.ts'
+import { browsePayoutMethods } from '../../src/payout-methods/browse-payout-methods.ts'
+import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
+import { findPayoutMethods } from '../../src/payout-methods/find-payout-methods.ts'
+import { browsePayouts } from '../../src/payouts/browse-payouts.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { findPayouts } from '../../src/payouts/find-payouts.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import type { Slice } from '../../src/slice.ts'
+import { browseWallets } from '../../src/wallets/browse-wallets.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { findWallets } from '../../src/wallets/find-wallets.ts'
+import { dullCustomer } from '../support/app.ts'
+
+/** What a test says of an item: its id, and what the list's filters look at. */
+export type Row = Readonly<Record<string, unknown>> & { readonly id: string; readonly createdAt: string }
+
+/** One merchant with what its lists need: a customer, and wallets with money, its own and the customer's. */
+export type World = Awaited<ReturnType<typeof buildWorld>>
+
+type Filter = { readonly input: object; readonly matches: (row: Row) => boolean }
+
+/** A slice of any list. */
+export type Browsed = Omit<Slice<never>, 'items'> & { readonly items: readonly unknown[] }
+
+/** A list that can be browsed: how to add its row number `i`, and its filters with what an array would make of them. */
+export type List = {
+  readonly name: string
+  readonly hasTimes: boolean
+  readonly isShared: boolean
+  readonly browse: (context: Context, world: World, input: object) => Promise<Browsed>
+  readonly find: (context: Context, ids: readonly string[]) => Promise<readonly unknown[]>
+  readonly rowOf: (item: never) => Row
+  readonly add: (context: Context, world: World, i: number) => Promise<Row>
+  readonly filters: (world: World) => readonly Filter[]
+}
+
+export async function buildWorld(service: Service, merchantId: string) {
+  const context = createContext(service, merchantId)
+  const { id: customerId } = await createCustomer(context, dullCustomer)
+  const walletIds: Record<string, string> = {}
+  for (const currency of ['USDC', 'USDT']) {
+    for (const owner of [null, customerId]) {
+      const wallet = { currency, description: 'Test', network: 'erc20', customerId: owner }
+      const { id: walletId } = await createWallet(context, wallet)
+      await depositToWallet(context, { walletId, amount: '1000', reference: `opening ${walletId}` })
+      walletIds[`${currency} ${owner === null ? 'merchant' : 'customer'}`] = walletId
+    }
+  }
+  const statementOf = await createWallet(context, { currency: 'USDC', description: 'Statement', network: 'erc20' })
+  return { merchantId, customerId, walletIds, statementId: statementOf.id }
+}
+
+const absentId = '00000000-0000-7000-8000-000000000000'
+const pick = <Value>(values: readonly Value[], i: number) => values[i % values.length] as Value
+const none: Filter = { input: {}, matches: () => true }
+const unknown = (input: object): Filter => ({ input, matches: () => false })
+const where = (input: Record<string, string>): Filter => ({
+  input,
+  matches: (row) => Object.entries(input).every(([name, value]) => row[name] === value),
+})
+
+/** Filters by owner, together with each of some others. */
+function byOwner({ customerId }: World, others: readonly Filter[]): Filter[] {
+  const owners: Filter[] = [
+    { input: { owner: 'any' }, matches: () => true },
+    { input: { owner: 'merchant' }, matches: (row) => row.customerId === null },
+    { input: { owner: { customerId } }, matches: (row) => row.customerId === customerId },
+    unknown({ owner: { customerId: absentId } }),
+  ]
+  return [none, ...others].flatMap((other) =>
+    [none, ...owners].map((owner) => ({
+      input: { ...other.input, ...owner.input },
+      matches: (row: Row) => other.matches(row) && owner.matches(row),
+    })),
+  )
+}
+
+export const customerList: List = {
+  name: 'customers',
+  hasTimes: true,
+  isShared: false,
+  browse: (context, _, input) => browseCustomers(context, input),
+  find: findCustomers,
+  rowOf: (customer: Row) => customer,
+  add: async (context, _, i) => {
+    const type = pick(['individual', 'business', 'business'] as const, i)
+    const customer = await createCustomer(context, { ...dullCustomer, customerType: type, businessName: 'Example Ltd' })
+    return i % 4 === 0 ? closeCustomer(context, { customerId: customer.id }) : customer
+  },
+  filters: () => [
+    none,
+    where({ status: 'active' }),
+    where({ status: 'closed' }),
+    where({ customerType: 'business' }),
+    where({ status: 'closed', customerType: 'individual' }),
+  ],
+}
+
+export const walletList: List = {
+  name: 'wallets',
+  hasTimes: true,
+  isShared: false,
+  browse: (context, _, input) => browseWallets(context, input),
+  find: findWallets,
+  rowOf: (wallet: Row) => wallet,
+  add: async (context, { customerId }, i) => {
+    const currency = pick(['USDC', 'NGN', 'USDT', 'USDC', 'ZAR'], i)
+    const network = currency.startsWith('USD') ? 'erc20' : null
+    return createWallet(context, { currency, network, description: 'Test', customerId: pick([null, customerId], i) })
+  },
+  filters: (world) =>
+    byOwner(world, [
+      where({ status: 'active' }),
+      where({ assetType: 'FIAT' }),
+      where({ currency: 'USDC' }),
+      where({ currency: 'NGN', assetType: 'FIAT' }),
+      unknown({ currency: 'NGN', assetType: 'STABLECOIN' }),
+      unknown({ currency: 'usdc' }),
+    ]),
+}
+
+export const payoutMethodList: List = {
+  name: 'payout methods',
+  hasTimes: true,
+  isShared: false,
+  browse: (context, _, input) => browsePayoutMethods(context, input),
+  find: findPayoutMethods,
+  rowOf: (method: Row) => method,
+  add: async (context, world, i) => {
+    const customerId = pick([null, world.customerId], i)
+    const currency = pick(['NGN', 'USDC', 'ZAR', 'NGN', 'USDT'], i)
+    if (currency.startsWith('USD')) {
+      const walletAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+      return createWalletPayoutMethod(context, {
+        type: 'WALLET',
+        walletAddress,
+        network: 'erc20',
+        currency,
+        customerId,
+      })
+    }
+    const bank = { accountName: 'Ada Obi', accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
+    return createBankPayoutMethod(context, { type: 'BANK', ...bank, currency, customerId })
+  },
+  filters: (world) =>
+    byOwner(world, [
+      where({ type: 'BANK' }),
+      where({ currency: 'NGN' }),
+      where({ currency: 'USDT', type: 'WALLET' }),
+      unknown({ currency: 'USDT', type: 'BANK' }),
+    ]),
+}
+
+export const payoutList: List = {
+  name: 'payouts',
+  hasTimes: true,
+  isShared: false,
+  browse: (context, _, input) => browsePayouts(context, input),
+  find: findPayouts,
+  rowOf: (payout: Row) => payout,
+  add: async (context, world, i) => {
+    const payout = await createPayout(context, {
+      customerId: pick([null, world.customerId, world.customerId], i),
+      assetCode: pick(['USDC', 'USDT'], i),
+      amount: '1',
+      accountNumber: '0690000032',
+      bankName: 'Access Bank',
+      bankCode: '044',
+      recipientName: 'Ada Obi',
+      ...pick(
+        [
+          { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' },
+          { recipientCurrency: 'ZAR', recipientCountry: 'South Africa' },
+        ] as const,
+        i >> 1,
+      ),
+    })
+    const status = pick(['PROCESSING', 'COMPLETED', 'FAILED', 'COMPLETED'] as const, i)
+    return status === 'PROCESSING' ? payout : settlePayout(context, { payoutId: payout.id, status })
+  },
+  filters: (world) =>
+    byOwner(world, [
+      where({ status: 'COMPLETED' }),
+      where({ status: 'RETURNED' }),
+      where({ assetCode: 'USDT' }),
+      where({ recipientCurrency: 'ZAR' }),
+      where({ recipientCurrency: 'NGN', assetCode: 'USDC', status: 'FAILED' }),
+      where({ walletId: world.walletIds['USDC customer'] as string }),
+      where({ walletId: world.walletIds['USDT merchant'] as string, status: 'COMPLETED', recipientCurrency: 'NGN' }),
+      unknown({ walletId: absentId }),
+      unknown({ assetCode: 'BTC' }),
+    ]),
+}
+
+export const entryList: List = {
+  name: 'entries',
+  hasTimes: true,
+  isShared: false,
+  browse: (context, world, input) => browseEntries(context, { walletId: world.statementId, ...input }),
+  find: (context, ids) =>
+    findEntries(
+      context,
+      ids.map((id) => ({ transferId: id.slice(0, 36), line: Number(id.slice(37)) })),
+    ),
+  rowOf: (entry: Entry) => ({ ...entry, id: `${entry.transferId} ${entry.line}` }),
+  add: async (context, { statementId }, i) => {
+    const key = i % 3
+    if (key === 0) await depositToWallet(context, { walletId: statementId, amount: '10', reference: `line ${i}` })
+    else await payFromStatement(context, statementId, key === 2)
+    const { items } = await browseEntries(context, { walletId: statementId, first: 1 })
+    return entryList.rowOf(items[0] as never)
+  },
+  filters: () => [
+    none,
+    where({ direction: 'debit' }),
+    where({ direction: 'credit' }),
+    where({ kind: 'deposit' }),
+    where({ kind: 'payout' }),
+    where({ kind: 'payout_failed', direction: 'credit' }),
+    unknown({ kind: 'payout', direction: 'credit' }),
+    unknown({ kind: 'payout_completed' }),
+  ],
+}
+
+/** Pays out from the wallet whose statement is read; or fails the payout before, which is one entry as well. */
+async function payFromStatement(context: Context, walletId: string, isFailure: boolean): Promise<void> {
+  if (isFailure) {
+    const { items } = await browsePayouts(context, { walletId, status: 'PROCESSING', first: 1 })
+    await settlePayout(context, { payoutId: items[0]?.id ?? '', status: 'FAILED' })
+    return
+  }
+  await createPayout(context, {
+    walletId,
+    assetCode: 'USDC',
+    amount: '1',
+    accountNumber: '0690000032',
+    bankName: 'Access Bank',
+    bankCode: '044',
+    recipientName: 'Ada Obi',
+    recipientCurrency: 'NGN',
+    recipientCountry: 'Nigeria',
+  })
+}
+
+export const assetCodeList: List = {
+  name: 'asset codes',
+  hasTimes: false,
+  isShared: true,
+  browse: (context, _, input) => browseAssetCodes(context, input),
+  find: findAssetCodes,
+  rowOf: (asset: Row) => asset,
+  add: async (context, _, i) => {
+    const assetType = pick(['FIAT', 'STABLECOIN'] as const, i)
+    const code = `T${String(i).padStart(4, '0')}`
+    return addAssetCode(context, {
+      assetType,
+      code,
+      minorUnitPlaces: 2,
+      networks: assetType === 'FIAT' ? [] : ['erc20'],
+    })
+  },
+  filters: () => [none, where({ assetType: 'FIAT' }), where({ assetType: 'STABLECOIN' })],
+}
+
+/** The rows that were there before the first is added, oldest first. */
+export async function rowsBefore(list: List, context: Context, world: World): Promise<Row[]> {
+  if (list.isShared) return (await listAssetCodes(context, {})).toReversed()
+  const { items } = await list.browse(context, world, { last: 100 })
+  return items.map((item) => list.rowOf(item as never)).toReversed()
+}
+
+export const everyList: readonly List[] = [
+  customerList,
+  walletList,
+  payoutMethodList,
+  payoutList,
+  entryList,
+  assetCodeList,
+]

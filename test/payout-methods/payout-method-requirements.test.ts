@@ -1,0 +1,259 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addAssetCode } from '../../src/asset-codes/add-asset-code.ts'
+import { Refusal } from '../../src/errors.ts'
+import { checkCodes } from '../../src/payout-methods/checks/check.ts'
+import {
+  CreateBankPayoutMethodInput,
+  CreateWalletPayoutMethodInput,
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+} from '../../src/payout-methods/create-payout-method.ts'
+import type { PayoutMethodRequirements } from '../../src/payout-methods/payout-method-requirements.ts'
+import { getPayoutMethodRequirements } from '../../src/payout-methods/payout-method-requirements.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+
+const currencies = ['NGN', 'ZAR', 'KES', 'USDC', 'USDT', 'PYUSD']
+
+describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
+  async function startWithAssets() {
+    const app = await startApp(engine)
+    await addAssetCode(app.service, { assetType: 'FIAT', code: 'KES', minorUnitPlaces: 2, networks: [] })
+    const networks = ['solana', 'trc20'] as const
+    await addAssetCode(app.service, {
+      assetType: 'STABLECOIN',
+      code: 'PYUSD',
+      minorUnitPlaces: 6,
+      networks: [...networks],
+    })
+    return app
+  }
+
+  const requirementsOf = (app: App, currency: string) => getPayoutMethodRequirements(app.context(), { currency })
+
+  test('asks for the account of a bank in the currency', async () => {
+    const app = await startWithAssets()
+    const { fields, ...rest } = await requirementsOf(app, 'NGN')
+    expect(rest).toEqual({ currency: 'NGN', country: 'Nigeria', type: 'BANK' })
+    expect(
+      fields.map(({ name, isRequired, maxLength, checks, example }) => [name, isRequired, maxLength, checks, example]),
+    ).toEqual([
+      ['accountName', true, 255, [], 'Ada Obi'],
+      ['accountNumber', true, 64, ['NUBAN'], '0690000032'],
+      ['bankName', true, 255, [], 'Access Bank'],
+      ['bankCode', true, 64, [], '044'],
+      ['sortCode', false, 64, ['SORT_CODE'], '20-20-15'],
+      ['swiftCode', false, 64, ['BIC'], 'ABNGNGLA'],
+      ['routingNumber', false, 64, ['ABA'], '021000021'],
+      ['iban', false, 64, ['IBAN'], 'GB82 WEST 1234 5698 7654 32'],
+    ])
+    expect(fields.every(({ allowedValues }) => allowedValues === null)).toBe(true)
+  })
+
+  test('asks for an address on a network of the stablecoin', async () => {
+    const app = await startWithAssets()
+    const { fields, ...rest } = await requirementsOf(app, 'PYUSD')
+    expect(rest).toEqual({ currency: 'PYUSD', country: null, type: 'WALLET' })
+    expect(fields).toMatchObject([
+      { name: 'walletAddress', isRequired: true, maxLength: 128, checks: ['SOLANA_ADDRESS', 'TRON_ADDRESS'] },
+      { name: 'network', isRequired: true, maxLength: null, pattern: null, allowedValues: ['solana', 'trc20'] },
+      { name: 'label', isRequired: false, maxLength: 100, allowedValues: null, checks: [] },
+    ])
+  })
+
+  test.each([
+    ['NGN', 'Nigeria', 'Nigeria'],
+    ['ZAR', 'South Africa', 'South Africa'],
+    [' ZAR ', '', 'South Africa'],
+    ['KES', null, null],
+    ['USDC', undefined, null],
+  ] as const)('of %s in country %s are those of %s', async (currency, country, answered) => {
+    const app = await startWithAssets()
+    const requirements = await getPayoutMethodRequirements(app.context(), { currency, country })
+    expect([requirements.currency, requirements.country]).toEqual([currency.trim(), answered])
+  })
+
+  test.each([
+    [{ currency: 'USD' }, expect.stringMatching(/^currency must be one of (?=.*NGN)(?=.*KES)(?=.*USDT)(?=.*PYUSD)/)],
+    [{ currency: '' }, 'currency must not be empty'],
+    [{ currency: 'NGN', country: 'Utopia' }, 'country must be one of Nigeria, South Africa'],
+    [{ currency: 'NGN', country: 'South Africa' }, 'country must be one of Nigeria for a bank account in NGN'],
+    [{ currency: 'ZAR', country: 'Nigeria' }, 'country must be one of South Africa for a bank account in ZAR'],
+    [{ currency: 'KES', country: 'Nigeria' }, 'country must be absent for KES'],
+    [{ currency: 'USDC', country: 'Nigeria' }, 'country must be absent for USDC'],
+  ])('refuses %o', async (input, fault) => {
+    const app = await startWithAssets()
+    const { code, details } = await refusalOf(() => getPayoutMethodRequirements(app.context(), input))
+    expect([code, details.fields?.map(({ field, message }) => `${field} ${message}`)]).toEqual([
+      'INVALID_INPUT',
+      [fault],
+    ])
+  })
+
+  describe.each(currencies)('of %s are what the operation does:', (currency) => {
+    type Values = Record<string, string | undefined>
+
+    /** Registers a method; the faulty fields where that is refused. */
+    async function register(app: App, { type }: PayoutMethodRequirements, values: Values) {
+      try {
+        const input = { type, currency, ...values } as never
+        const create = type === 'BANK' ? createBankPayoutMethod : createWalletPayoutMethod
+        return { method: await create(app.context(), input), faulty: [] }
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        return { method: null, faulty: error.details.fields?.map(({ field }) => field) ?? [error.code] }
+      }
+    }
+
+    /** The examples, and something plausible where there is none. */
+    const valuesOf = ({ fields }: PayoutMethodRequirements): Values =>
+      Object.fromEntries(fields.map(({ name, example }) => [name, example ?? '123']))
+
+    test('every field of the input that is not given with the form is asked for', async () => {
+      const requirements = await requirementsOf(await startWithAssets(), currency)
+      const schema = requirements.type === 'BANK' ? CreateBankPayoutMethodInput : CreateWalletPayoutMethodInput
+      const asked = requirements.fields.map(({ name }) => name)
+      const given = ['type', 'currency', 'customerId']
+      expect(asked).toEqual(Object.keys(schema.shape).filter((name) => !given.includes(name)))
+    })
+
+    test('a required field is missed by its name, and an optional one is not', async () => {
+      const app = await startWithAssets()
+      const requirements = await requirementsOf(app, currency)
+      for (const { name, isRequired } of requirements.fields) {
+        for (const missing of [undefined, '']) {
+          const { faulty } = await register(app, requirements, { ...valuesOf(requirements), [name]: missing })
+          expect([name, faulty]).toEqual([name, isRequired ? [name] : []])
+        }
+      }
+    })
+
+    test('a value may be as long as it says, and no longer', async () => {
+      const app = await startWithAssets()
+      const requirements = await requirementsOf(app, currency)
+      for (const { name, maxLength } of requirements.fields) {
+        if (maxLength === null) continue
+        const faultyAt = async (length: number) => {
+          const values = { ...valuesOf(requirements), [name]: ` ${'1'.repeat(length)} ` }
+          return (await register(app, requirements, values)).faulty
+        }
+        expect([name, await faultyAt(maxLength), await faultyAt(maxLength + 1)]).toEqual([name, [], [name]])
+      }
+    })
+
+    test('a value of a list is one of those, and every one of them', async () => {
+      const app = await startWithAssets()
+      const requirements = await requirementsOf(app, currency)
+      for (const { name, allowedValues } of requirements.fields) {
+        if (allowedValues === null) continue
+        for (const value of ['erc20', 'polygon', 'bep20', 'trc20', 'solana', 'ERC20', 'none']) {
+          const { faulty } = await register(app, requirements, { ...valuesOf(requirements), [name]: value })
+          expect([value, faulty]).toEqual([value, allowedValues.includes(value) ? [] : [name]])
+        }
+      }
+    })
+
+    test('its checks are run on the field, pass for the example, and no others are run', async () => {
+      const app = await startWithAssets()
+      const requirements = await requirementsOf(app, currency)
+      const networks = requirements.fields.find(({ name }) => name === 'network')?.allowedValues ?? [undefined]
+      const found = new Map<string, Set<string>>()
+      for (const network of networks) {
+        const values = { ...valuesOf(requirements), ...(network && { network }) }
+        const { method } = await register(app, requirements, values)
+        for (const { field, code } of method?.checks ?? []) {
+          found.set(field, (found.get(field) ?? new Set()).add(code))
+        }
+      }
+      const listed = requirements.fields.filter(({ checks }) => checks.length > 0)
+      expect(new Map(listed.map(({ name, checks }) => [name, new Set(checks)]))).toEqual(found)
+      expect(listed.flatMap(({ checks }) => checks).every((code) => checkCodes.includes(code))).toBe(true)
+
+      const { method } = await register(app, requirements, valuesOf(requirements))
+      expect(method?.checks.filter(({ outcome }) => outcome === 'FAILED')).toEqual([])
+    })
+  })
+
+  // The schemas are the operations' own; registering a method for each of so many values would take minutes.
+  describe.each(['NGN', 'USDC'])('the patterns of %s', (currency) => {
+    const shape: Record<string, { safeParse: (value: string) => { success: boolean } }> =
+      currency === 'NGN' ? CreateBankPayoutMethodInput.shape : CreateWalletPayoutMethodInput.shape
+
+    async function fieldsWithPattern() {
+      const { fields } = await requirementsOf(await startWithAssets(), currency)
+      return fields.flatMap(({ name, pattern, maxLength }) => {
+        if (pattern === null || maxLength === null) return []
+        // A form may compile it in either way; the second is that of the HTML attribute.
+        const expressions = [new RegExp(pattern, 'u'), new RegExp(`^(?:${pattern})$`, 'v')]
+        return { name, maxLength, expressions, schema: shape[name] }
+      })
+    }
+
+    type Fields = Awaited<ReturnType<typeof fieldsWithPattern>>
+
+    /** The fields about which form and operation do not agree, for a value that may be too long. */
+    function disagreements(fields: Fields, value: string) {
+      const length = [...value.trim().normalize('NFC')].length
+      return fields.flatMap(({ name, maxLength, expressions, schema }) => {
+        const byForm = expressions.map((expression) => length <= maxLength && expression.test(value))
+        const byOperation = schema?.safeParse(value).success
+        return byForm.every((taken) => taken === byOperation) ? [] : { name, value, byForm, byOperation }
+      })
+    }
+
+    test('take and reject any text as the operation does', async () => {
+      const fields = await fieldsWithPattern()
+      expect(fields).toHaveLength(currency === 'NGN' ? 8 : 2)
+      const pieces = fc.constantFrom(
+        ...['a', 'Z', '0', ' ', '  ', '.', '/', '_', '-', '!', '~', '\t', '\n', '\0', '\u007f', '\u0085', '\u00a0'],
+        ...[
+          '\u2000',
+          '\u2028',
+          '\u3000',
+          '\ufeff',
+          '\u202e',
+          '\u2066',
+          '\ud800',
+          '\udc00',
+          '\u212a',
+          '\u037e',
+          '\u1fef',
+        ],
+        ...['é', 'e\u0301', '\u0327', '😀', 'ẞ', '\u200b', '\u00ad'],
+      )
+      const likely = fc.array(pieces, { maxLength: 12 }).map((each) => each.join(''))
+      const long = fc.tuple(pieces, fc.integer({ min: 60, max: 260 })).map(([piece, count]) => piece.repeat(count))
+      const any = fc.oneof(
+        { weight: 8, arbitrary: likely },
+        { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
+        { weight: 1, arbitrary: long },
+      )
+      fc.assert(
+        fc.property(any, (value) => void expect(disagreements(fields, value)).toEqual([])),
+        { numRuns: 5_000 },
+      )
+    }, 60_000)
+
+    test('take and reject every character as the operation does, alone and within a text', async () => {
+      const fields = await fieldsWithPattern()
+      const differing: unknown[] = []
+      for (let code = 0; code <= 0x2ffff; code++) {
+        const character = String.fromCodePoint(code)
+        for (const value of [character, `a${character}b`]) differing.push(...disagreements(fields, value))
+      }
+      expect(differing.slice(0, 10)).toEqual([])
+    }, 120_000)
+
+    test('are quick about any text', async () => {
+      const fields = await fieldsWithPattern()
+      for (const piece of [' ', 'a', 'a ', '\u00a0', '-', '!']) {
+        const value = `a${piece.repeat(20_000)}\0`
+        const started = performance.now()
+        for (const { expressions } of fields) for (const expression of expressions) expression.test(value)
+        expect(performance.now() - started).toBeLessThan(500)
+      }
+    })
+  })
+})

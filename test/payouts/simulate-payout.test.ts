@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { getPayout } from '../../src/payouts/get-payout.ts'
+import { simulatePayout } from '../../src/payouts/simulate-payout.ts'
+import { getWallet } from '../../src/wallets/get-wallet.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { whatIsStored } from '../support/stored.ts'
+import { nigerian, nobody } from './payout-places.ts'
+
+describe.each(everyEngine)('simulatePayout on %s', (engine) => {
+  async function startWithPayout() {
+    const app = await startApp(engine)
+    await app.fee('0.5')
+    const walletId = await app.wallet({ balance: '100' })
+    const { id: payoutId } = await createPayout(app.context(), { assetCode: 'USDC', amount: '40', ...nigerian })
+    const balance = async () => (await getWallet(app.context(), { walletId })).balance
+    return { app, payoutId, balance }
+  }
+
+  test.each([
+    [['COMPLETED'], 59_50000000n],
+    [['FAILED'], 100_00000000n],
+    [['COMPLETED', 'RETURNED'], 100_00000000n],
+  ] as const)('plays the bank that answers %j', async (statuses, balanceAfter) => {
+    const { app, payoutId, balance } = await startWithPayout()
+    for (const status of statuses) {
+      const payout = await simulatePayout(app.context(), { payoutId, status, cause: `it is ${status}` })
+      expect(payout.status).toBe(status)
+      expect(await getPayout(app.context(), { payoutId })).toEqual(payout)
+    }
+    expect(await balance()).toBe(balanceAfter)
+    const { payout_events: events = [] } = await whatIsStored(app)
+    expect(events.map((event) => JSON.parse(event).cause)).toEqual(statuses.map((status) => `it is ${status}`))
+    await app.expectBooksToBalance()
+  })
+
+  // In order of precedence: each case also holds every later fault.
+  test.each([
+    ['SANDBOX_ONLY', 'live', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
+    ['INVALID_INPUT', 'sandbox', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
+    ['RESOURCE_NOT_FOUND', 'sandbox', { payoutId: nobody, status: 'RETURNED' }],
+    ['PAYOUT_STATUS_CONFLICT', 'sandbox', { status: 'RETURNED' }],
+  ] as const)('refuses with %s, and nothing moves', async (code, mode, input) => {
+    const { app, payoutId } = await startWithPayout()
+    const before = await whatIsStored(app)
+    const context = { ...app.context(), mode }
+    expect((await refusalOf(() => simulatePayout(context, { payoutId, ...input }))).code).toBe(code)
+    expect(await whatIsStored(app)).toEqual(before)
+    await app.expectBooksToBalance()
+  })
+
+  test("refuses another merchant's payout", async () => {
+    const { app, payoutId } = await startWithPayout()
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    const refusal = await refusalOf(() => simulatePayout(stranger, { payoutId, status: 'FAILED' }))
+    expect(refusal.message).toBe('Payout not found.')
+  })
+})

@@ -1,0 +1,506 @@
+import { randomUUID } from 'node:crypto'
+import type { App } from './app.ts'
+
+/** An operation's own input, by the operation's own names; what is wrong with it is part of the test. */
+export type Input = Readonly<Record<string, unknown>>
+
+/** What a door says of a refusal: faulty fields by the operation's names, `null` where it names none. */
+export type Refused = {
+  readonly code: string
+  readonly fields: readonly string[] | null
+  readonly available?: string
+  readonly required?: string
+}
+
+/** What came of an operation: its result in camelCase, or why it was refused. */
+export type Outcome = {
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  readonly result: any
+  readonly refusal: Refused | null
+  readonly status: number
+}
+
+type Options = { readonly idempotencyKey?: string; readonly key?: string }
+type Operation = (app: App, input?: Input, options?: Options) => Promise<Outcome>
+
+/** The operations of the contract, in its order (4.1 to 4.12). */
+export const operationNames = [
+  'listCustomers',
+  'getCustomer',
+  'listPayoutMethods',
+  'createBankPayoutMethod',
+  'updateBankPayoutMethod',
+  'createWalletPayoutMethod',
+  'deletePayoutMethod',
+  'createPayout',
+  'createWallet',
+  'listCustomerWallets',
+  'getWallet',
+  'listAssetCodes',
+] as const
+
+/** Every operation of the contract as a caller of one door reaches it. */
+export type Door = Readonly<Record<(typeof operationNames)[number], Operation>>
+
+/** Both doors, to loop over. */
+export const everyDoor = ['rest', 'graphql'] as const
+export type DoorName = (typeof everyDoor)[number]
+
+/** The other door. */
+export function otherDoor(name: DoorName): DoorName {
+  return name === 'rest' ? 'graphql' : 'rest'
+}
+
+function restDoor(): Door {
+  type Send = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; query?: Input; body?: Input }
+  const call = async (
+    app: App,
+    { method, path, query = {}, body }: Send,
+    { idempotencyKey, key }: Options,
+    read: (body: Answered) => unknown = ({ data }) => camelCased(data),
+    names: Record<string, string> = {},
+  ): Promise<Outcome> => {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined)
+    const search = new URLSearchParams(given.map(([name, value]) => [snakeCase(name), String(value)]))
+    const answer = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
+      ...(body && { body: snakeCased(body, names) }),
+      ...(key !== undefined && { key }),
+      ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
+    })
+    if (answer.body.status === 'success') return succeeded(read(answer.body), answer.status)
+    const { code, details = {} } = answer.body.error
+    const ownNames = Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
+    const nameOf = (wire: string) => ownNames[wire] ?? (wire === 'Idempotency-Key' ? 'idempotencyKey' : camelCase(wire))
+    return refused({ code, ...details, fields: details.fields ?? null }, nameOf, answer.status)
+  }
+  const page = ({ data, pagination }: Answered) => ({ items: camelCased(data), total: pagination.total })
+
+  return {
+    listCustomers: (app, query = {}, options = {}) =>
+      call(app, { method: 'GET', path: '/api/customers', query }, options, page),
+    getCustomer: (app, input = {}, options = {}) =>
+      call(app, { method: 'GET', path: `/api/customers/${input.customerId}` }, options),
+    listPayoutMethods: (app, { owner, ...query } = {}, options = {}) =>
+      call(
+        app,
+        { method: 'GET', path: '/api/payout/methods', query: { ...query, customerId: ownerText(owner) } },
+        options,
+        page,
+      ),
+    createBankPayoutMethod: (app, body = {}, options = {}) =>
+      call(app, { method: 'POST', path: '/api/payout/methods/banks', body: { type: 'BANK', ...body } }, options),
+    updateBankPayoutMethod: (app, { payoutMethodId, ...body } = {}, options = {}) =>
+      call(app, { method: 'PUT', path: `/api/payout/methods/banks/${payoutMethodId}`, body }, options),
+    createWalletPayoutMethod: (app, body = {}, options = {}) =>
+      call(app, { method: 'POST', path: '/api/payout/methods/wallets', body: { type: 'WALLET', ...body } }, options),
+    deletePayoutMethod: (app, { payoutMethodId, ...body } = {}, options = {}) =>
+      call(app, { method: 'DELETE', path: `/api/payout/methods/${payoutMethodId}`, body }, options, () => null),
+    createPayout: (app, body = {}, options = {}) =>
+      call(
+        app,
+        { method: 'POST', path: '/api/payouts/banks', body },
+        options,
+        ({ data }) => {
+          const {
+            withdrawalRecipientName,
+            bankAccount,
+            transactionType,
+            transactionMode,
+            providerTransferType,
+            ...rest
+          } = camelCased(data) as Record<string, unknown>
+          // Three constants of the contract that the other door leaves out.
+          const constants = [transactionType, transactionMode, providerTransferType].join()
+          if (constants !== 'PAYOUT,DEBIT,LOCAL') throw new Error(`a payout of another kind: ${constants}`)
+          return { ...rest, recipientName: withdrawalRecipientName, accountNumber: bankAccount }
+        },
+        { assetCode: 'currency' },
+      ),
+    createWallet: (app, body = {}, options = {}) =>
+      call(app, { method: 'POST', path: '/api/wallets', body }, options, ({ data }) => {
+        const { addresses, ...wallet } = camelCased(data) as { id: string; addresses: { cryptoWalletId: string }[] }
+        return {
+          ...wallet,
+          addresses: addresses.map(({ cryptoWalletId, ...address }) => {
+            if (cryptoWalletId !== wallet.id) throw new Error('an address of another wallet')
+            return address
+          }),
+        }
+      }),
+    listCustomerWallets: (app, { customerId, ...query } = {}, options = {}) =>
+      call(app, { method: 'GET', path: `/api/wallets/${customerId}/customer`, query }, options, page),
+    getWallet: (app, input = {}, options = {}) =>
+      call(app, { method: 'GET', path: `/api/wallets/${input.walletId}` }, options),
+    listAssetCodes: (app, query = {}, options = {}) =>
+      call(app, { method: 'GET', path: '/api/asset-codes', query }, options, ({ data }) =>
+        (camelCased(data) as AssetCodeSeen[]).map((asset) => ({
+          ...asset,
+          networks: asset.networks?.map((each) => ({ ...each, network: each.network.toLowerCase() })) ?? null,
+        })),
+      ),
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+type Answered = { data: any; pagination: any }
+type AssetCodeSeen = { networks: { network: string }[] | null }
+
+function graphqlDoor(): Door {
+  const call = async (
+    app: App,
+    { query, variables = {} }: { query: string; variables?: object },
+    { key }: Options,
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+    read: (data: any) => unknown,
+    names: Record<string, string> = {},
+  ): Promise<Outcome> => {
+    const request = key === undefined ? {} : { key }
+    const { status, data, errors } = await app.graphql(query, variables as Record<string, unknown>, request)
+    const nameOf = (path: string) => names[path] ?? path.split('.').at(-1) ?? path
+    if (errors.length > 0) {
+      const { code, fields = null } = errors[0].extensions
+      return refused({ code, fields }, nameOf, status)
+    }
+    const [[, found]] = Object.entries(data) as [[string, { code?: string } | null]]
+    // A single lookup answers null where REST says that nothing is there.
+    if (found === null) return refused({ code: 'RESOURCE_NOT_FOUND', fields: null }, nameOf, status)
+    if (found.code !== undefined) return refused({ fields: null, ...found, code: found.code }, nameOf, status)
+    return succeeded(read(found), status)
+  }
+
+  const mutate =
+    (
+      name: string,
+      selection: string,
+      // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+      read: (payload: any) => unknown,
+      inputOf: (input: Input) => object = (input) => input,
+    ): Operation =>
+    (app, input = {}, { idempotencyKey, ...options } = {}) => {
+      const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+      const query = `mutation Run($input: ${Name}Input!) { ${name}(input: $input) {
+        ... on ${Name}Payload { ${selection} } ${errorSelection(name)} } }`
+      const given = { ...inputOf(input), ...(idempotencyKey !== undefined && { idempotencyKey }) }
+      return call(app, { query, variables: { input: given } }, options, read)
+    }
+
+  /** The page that REST would answer, reached by cursors. */
+  const pageOf = async (
+    app: App,
+    { page = 1, limit, standardLimit, ...request }: ListRequest,
+    options: Options,
+  ): Promise<Outcome> => {
+    let after: string | null = null
+    let outcome: Outcome | null = null
+    for (let i = 1; i <= Number(page); i++) {
+      const variables = { ...request.variables, first: limit ?? standardLimit, after }
+      outcome = await call(app, { query: request.query, variables }, options, request.connection, {
+        first: 'limit',
+      })
+      if (outcome.refusal) return outcome
+      after = outcome.result.pageInfo.endCursor
+      if (after === null) break
+    }
+    if (outcome === null) throw new Error('pages are counted from 1')
+    const { nodes, totalCount, pageInfo } = outcome.result
+    const isBeyond = Number(page) > 1 && pageInfo.startCursor === null
+    return { ...outcome, result: { items: isBeyond ? [] : nodes.map(request.read), total: totalCount } }
+  }
+
+  return {
+    listCustomers: (app, { page, limit } = {}, options = {}) =>
+      pageOf(
+        app,
+        {
+          page,
+          limit,
+          standardLimit: 10,
+          query: `query List($first: Int, $after: String) { customers(first: $first, after: $after) {
+            ${connectionSelection} nodes { ${customerSelection} } } }`,
+          connection: (customers) => customers,
+          read: customerSeen,
+        },
+        options,
+      ),
+    getCustomer: (app, { customerId } = {}, options = {}) =>
+      call(
+        app,
+        { query: `query Get($id: ID!) { customer(id: $id) { ${customerSelection} } }`, variables: { id: customerId } },
+        options,
+        customerSeen,
+      ),
+    listPayoutMethods: (app, { owner, type, currency, page, limit } = {}, options = {}) =>
+      pageOf(
+        app,
+        {
+          page,
+          limit,
+          standardLimit: 20,
+          query: `query List($first: Int, $after: String, $filter: PayoutMethodFilter) {
+            payoutMethods(first: $first, after: $after, filter: $filter) {
+              ${connectionSelection} nodes { ${payoutMethodSelection} } } }`,
+          variables: { filter: { owner: ownerInput(owner), type, currency } },
+          connection: (methods) => methods,
+          read: payoutMethodSeen,
+        },
+        options,
+      ),
+    createBankPayoutMethod: mutate('createBankPayoutMethod', `payoutMethod { ${bankSelection} }`, ({ payoutMethod }) =>
+      payoutMethodSeen(payoutMethod),
+    ),
+    updateBankPayoutMethod: mutate('updateBankPayoutMethod', `payoutMethod { ${bankSelection} }`, ({ payoutMethod }) =>
+      payoutMethodSeen(payoutMethod),
+    ),
+    createWalletPayoutMethod: mutate(
+      'createWalletPayoutMethod',
+      `payoutMethod { ${walletMethodSelection} }`,
+      ({ payoutMethod }) => payoutMethodSeen(payoutMethod),
+      enumNamed,
+    ),
+    deletePayoutMethod: mutate('deletePayoutMethod', 'deletedPayoutMethodId', () => null),
+    createPayout: (app, input, { idempotencyKey = randomUUID(), ...options } = {}) =>
+      mutate(
+        'createPayout',
+        `payout { ${payoutSelection} }`,
+        ({ payout: { uuid, wallet, customer, receiverWalletId, network, recipientCountry, ...payout } }) => ({
+          ...payout,
+          id: uuid,
+          senderWalletId: wallet.uuid,
+          receiverWalletId,
+          customerId: customer?.uuid ?? null,
+          network: network?.toLowerCase() ?? null,
+          recipientCountry,
+        }),
+        payoutInput,
+      )(app, input, { idempotencyKey, ...options }),
+    createWallet: mutate(
+      'createWallet',
+      `wallet { ${walletSelection} }`,
+      ({ wallet }) => walletSeen(wallet),
+      enumNamed,
+    ),
+    listCustomerWallets: (app, { customerId, status, assetType, currency, page, limit } = {}, options = {}) =>
+      pageOf(
+        app,
+        {
+          page,
+          limit,
+          standardLimit: 10,
+          query: `query List($id: ID!, $first: Int, $after: String, $filter: OwnedWalletFilter) { customer(id: $id) {
+            wallets(first: $first, after: $after, filter: $filter) {
+              ${connectionSelection} nodes { ${walletSelection} } } } }`,
+          variables: { id: customerId, filter: enumNamed({ status, assetType, currency }) },
+          connection: ({ wallets }) => wallets,
+          read: (wallet) => {
+            const { addresses, ...rest } = walletSeen(wallet)
+            const [oldest] = addresses
+            const { id: _, ...address } = oldest ?? { id: null }
+            return { ...rest, addresses: oldest ? address : null }
+          },
+        },
+        options,
+      ),
+    getWallet: (app, { walletId } = {}, options = {}) =>
+      call(
+        app,
+        { query: `query Get($id: ID!) { wallet(id: $id) { ${walletSelection} } }`, variables: { id: walletId } },
+        options,
+        walletSeen,
+      ),
+    listAssetCodes: (app, { assetType } = {}, options = {}) =>
+      call(
+        app,
+        {
+          query: `query List($assetType: AssetType) { assetCodes(first: 100, assetType: $assetType) { nodes {
+            uuid assetType code createdAt updatedAt networks { uuid network createdAt } } } }`,
+          variables: { assetType },
+        },
+        options,
+        ({ nodes }) =>
+          nodes.map(({ uuid, networks, ...asset }: { uuid: string; networks: Seen[]; assetType: string }) => ({
+            ...asset,
+            id: uuid,
+            networks:
+              asset.assetType === 'FIAT'
+                ? null
+                : networks.map(({ uuid: id, network, ...rest }) => ({
+                    ...rest,
+                    id,
+                    network: String(network).toLowerCase(),
+                  })),
+          })),
+      ),
+  }
+}
+
+type Seen = Record<string, unknown>
+
+type ListRequest = {
+  readonly page?: unknown
+  readonly limit?: unknown
+  readonly standardLimit: number
+  readonly query: string
+  readonly variables?: object
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  readonly connection: (found: any) => unknown
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  readonly read: (node: any) => unknown
+}
+
+const connectionSelection = 'totalCount pageInfo { startCursor endCursor }'
+
+const customerSelection = `uuid customerType email phone status createdAt updatedAt
+  address { line1 line2 city state postalCode country }
+  personalInfo { firstName middleName lastName birthDate }
+  financialInfo { accountPurpose employmentStatus expectedMonthlyIncome mostRecentOccupation sourceOfFunds }
+  businessInfo { businessName businessType businessWebsite }`
+
+const bankSelection = `__typename uuid currency createdAt updatedAt customer { uuid }
+  accountName accountNumber bankName bankCode sortCode swiftCode routingNumber iban`
+
+const walletMethodSelection = `__typename uuid currency createdAt updatedAt customer { uuid }
+  label walletAddress network`
+
+const payoutMethodSelection = `... on BankPayoutMethod { ${bankSelection} } ... on WalletPayoutMethod { ${walletMethodSelection} }`
+
+const walletSelection = `uuid assetType currency balance description status createdAt updatedAt customer { uuid }
+  addresses { uuid address network createdAt }`
+
+const payoutSelection = `uuid wallet { uuid } customer { uuid } receiverWalletId transactionId assetCode amount referenceId
+  status createdAt updatedAt cryptoTransactionId network exchangeRate recipientName fee balance reason recipientCurrency
+  recipientCountry bankName bankCode address accountNumber amountFiat fiatReferenceId narration transferType`
+
+function errorSelection(mutation: string): string {
+  const amounts = mutation === 'createPayout' ? '... on InsufficientFundsError { available required }' : ''
+  return `... on UserError { code } ... on InvalidInputError { fields { field } } ${amounts}`
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+function customerSeen({ uuid, customerType, status, personalInfo, businessInfo, ...customer }: any) {
+  return {
+    ...customer,
+    id: uuid,
+    customerType: customerType.toLowerCase(),
+    status: status.toLowerCase(),
+    personalInfo: {
+      ...personalInfo,
+      // REST writes the day as its first moment.
+      birthDate: personalInfo.birthDate && `${personalInfo.birthDate}T00:00:00.000Z`,
+    },
+    ...(businessInfo !== null && { businessInfo }),
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+function payoutMethodSeen({ __typename, uuid, customer, network, ...method }: any) {
+  return {
+    ...method,
+    id: uuid,
+    type: __typename === 'BankPayoutMethod' ? 'BANK' : 'WALLET',
+    customerId: customer?.uuid ?? null,
+    ...(network !== undefined && { network: network.toLowerCase() }),
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+function walletSeen({ uuid, customer, status, addresses, ...wallet }: any) {
+  return {
+    ...wallet,
+    id: uuid,
+    status: status.toLowerCase(),
+    customerId: customer?.uuid ?? null,
+    addresses: addresses.map(({ uuid: id, network, ...address }: Seen) => ({
+      ...address,
+      id,
+      network: String(network).toLowerCase(),
+    })),
+  }
+}
+
+/** The values that this door has as enum names, each as the other writes it. */
+const enumNames: Record<string, Record<string, string>> = {
+  network: { erc20: 'ERC20', polygon: 'POLYGON', bep20: 'BEP20', trc20: 'TRC20', solana: 'SOLANA' },
+  transferType: { ach: 'ACH', fed_wire: 'FED_WIRE', swift: 'SWIFT' },
+  recipientCountry: { Nigeria: 'NIGERIA', 'South Africa': 'SOUTH_AFRICA' },
+  status: { active: 'ACTIVE' },
+}
+
+function enumNamed(input: Input): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(input).map(([field, value]) => {
+      const names = enumNames[field]
+      // A name of this door is no value of the other, so it must not pass as one.
+      return [field, names && typeof value === 'string' ? (names[value] ?? `no value: ${value}`) : value]
+    }),
+  )
+}
+
+const recipientFields = [
+  'accountNumber',
+  'bankName',
+  'bankCode',
+  'recipientName',
+  'recipientCurrency',
+  'recipientCountry',
+]
+
+function payoutInput(input: Input): object {
+  const named = Object.entries(enumNamed(input))
+  const bankAccount = Object.fromEntries(named.filter(([field]) => recipientFields.includes(field)))
+  return {
+    ...Object.fromEntries(named.filter(([field]) => !recipientFields.includes(field))),
+    recipient: { bankAccount },
+  }
+}
+
+function ownerText(owner: unknown): unknown {
+  if (owner === undefined || owner === 'any') return undefined
+  return owner === 'merchant' ? 'null' : (owner as { customerId: unknown }).customerId
+}
+
+function ownerInput(owner: unknown): unknown {
+  if (owner === undefined || owner === 'any') return undefined
+  return owner === 'merchant' ? { merchant: true } : owner
+}
+
+function succeeded(result: unknown, status: number): Outcome {
+  return { result, refusal: null, status }
+}
+
+function refused(
+  { code, fields, available, required }: Omit<Refused, 'fields'> & { fields: readonly { field: string }[] | null },
+  nameOf: (field: string) => string,
+  status: number,
+): Outcome {
+  return {
+    result: null,
+    refusal: {
+      code,
+      fields: fields && [...new Set(fields.map(({ field }) => nameOf(field)))].sort(),
+      ...(available !== undefined && { available }),
+      ...(required !== undefined && { required }),
+    },
+    status,
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function snakeCased(input: Input, names: Record<string, string>): object {
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [names[name] ?? snakeCase(name), value]))
+}
+
+function camelCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelCased)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [camelCase(name), camelCased(inner)]))
+}
+
+/** The operations by door. */
+export const doors: Record<DoorName, Door> = { rest: restDoor(), graphql: graphqlDoor() }
