@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../database/query.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
-import { customerById, customerToBuildOn } from './repository.ts'
+import { customerById, customerToBuildOn, customerToChange } from './repository.ts'
 
 export const GetCustomerInput = z.object({ customerId: z.string() })
 
@@ -52,6 +52,18 @@ export async function requireActiveCustomer(
 export function requireActive(customer: Customer): Customer {
   if (customer.status === 'active') return customer
   throw new Refusal('CUSTOMER_CLOSED', 'The customer is closed.')
+}
+
+/**
+ * A customer that the transaction will change: nobody else changes it before that ends.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND
+ */
+export async function findCustomerToChange(tx: Tx, { merchantId }: Context, customerId: string): Promise<Customer> {
+  const id = parseUuid(customerId)
+  const customer = id && (await customerToChange(tx, { merchantId, id }))
+  if (!customer) throw notFound('Customer')
+  return customer
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */

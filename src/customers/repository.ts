@@ -24,6 +24,11 @@ export const customerById = queryOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
 )
 
+/** The customer, which nobody else changes until the transaction ends. */
+export const customerToChange = statementOne((p: Params<CustomerKey>) =>
+  from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),
+)
+
 /** The customer, which stays as it is until the transaction ends. */
 export const customerToBuildOn = statementOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),

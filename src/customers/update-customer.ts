@@ -6,7 +6,7 @@ import { timestamp } from '../ids.ts'
 import { lookupId, parse, sentFields } from '../input.ts'
 import { CreateCustomerInput, missingNames } from './create-customer.ts'
 import type { Customer } from './customer.ts'
-import { findCustomer, requireActive } from './get-customer.ts'
+import { findCustomerToChange, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
@@ -28,7 +28,7 @@ export async function updateCustomer(context: Context, input: z.input<typeof Upd
     request: { customerId, changes },
     memory: keyMemory<Customer>(context, 'updateCustomer'),
     operation: async (tx) => {
-      const customer = requireActive(await findCustomer(tx, context, customerId))
+      const customer = requireActive(await findCustomerToChange(tx, context, customerId))
       const merged = { ...customer, ...changes } as Customer
       const faults = missingNames(merged)
       if (faults.length > 0) throw invalidInput(faults)

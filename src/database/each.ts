@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { expressionBuilder, sql } from 'kysely'
 import type { Params, Reader } from './query.ts'
 import { list, queryWithFilters } from './query.ts'
 
@@ -47,7 +47,7 @@ export function idsOfEach<Filter extends string>(lists: ListsOfEach<Filter>) {
           ) as ends
         ) as bound
         from ${parents} as parents
-        where parents.merchant_id = ${p.merchantId} and parents.id in ${list(p.parentIds)}
+        where parents.merchant_id = ${p.merchantId} and ${isAmong(p.parentIds)}
       )
       select items.${idColumn} as id from bounds cross join ${table} as items
       where items.merchant_id = ${p.merchantId} and items.${parentColumn} = bounds.parent_id
@@ -76,7 +76,7 @@ export function countsOfEach<Filter extends string>(lists: ListsOfEach<Filter>) 
         ) as counted
       ) as total
       from ${parents} as parents
-      where parents.merchant_id = ${p.merchantId} and parents.id in ${list(p.parentIds)}`
+      where parents.merchant_id = ${p.merchantId} and ${isAmong(p.parentIds)}`
   }
   return queryOfEach<{ id: string; total: number }, Filter>(filtersOf(lists), build)
 }
@@ -87,6 +87,10 @@ function queryOfEach<Row, Filter extends string>(
 ): (db: Reader, params: EachParams & Given<Filter>) => Promise<Row[]> {
   // Raw SQL is compiled like any other query; only its type does not say so.
   return queryWithFilters(filters, build as never) as never
+}
+
+function isAmong(parentIds: readonly string[]) {
+  return expressionBuilder<{ parents: { id: string } }, 'parents'>()('parents.id', 'in', list(parentIds))
 }
 
 function filtersOf<Filter extends string>({ conditions }: ListsOfEach<Filter>): Filter[] {

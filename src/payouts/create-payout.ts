@@ -115,7 +115,8 @@ export async function createPayout(context: Context, input: Input): Promise<Payo
   return once(context, {
     request,
     memory: payoutMemory(context),
-    find: (tx) => findPayoutFacts<BankDetails>(tx, context, request, findActiveCustomer(tx, context, request.customerId)),
+    find: (tx) =>
+      findPayoutFacts<BankDetails>(tx, context, request, findActiveCustomer(tx, context, request.customerId)),
     operation: async (tx, idempotency, facts) => {
       const { recipient, method, price, wallet } = await preparePayout(tx, context, request, facts)
       const { total: _, ...priced } = price
@@ -146,7 +147,13 @@ export async function createPayout(context: Context, input: Input): Promise<Payo
 function payFrom(
   tx: Tx,
   context: Context,
-  { payoutId, walletId, assetCode, amount, fee }: { payoutId: string; walletId: string; assetCode: string; amount: Amount; fee: Amount },
+  {
+    payoutId,
+    walletId,
+    assetCode,
+    amount,
+    fee,
+  }: { payoutId: string; walletId: string; assetCode: string; amount: Amount; fee: Amount },
 ) {
   return postTransfer(tx, context, {
     kind: 'payout',

@@ -70,7 +70,10 @@ export async function findPayoutFacts<Named extends Destination>(
     const [, price, likely] = await allInOrder([payer, priceFor(recipient), likelyWallet])
     return { recipient, method: null, price, likely }
   }
-  const found = findRecipientMethod(db, context, request).then((method) => ({ method, recipient: bankDetailsOf(method) }))
+  const found = findRecipientMethod(db, context, request).then((method) => ({
+    method,
+    recipient: bankDetailsOf(method),
+  }))
   const pricing = found.then(({ recipient }) => priceFor(recipient))
   const [, { method, recipient }, price, likely] = await allInOrder([payer, found, pricing, likelyWallet])
   return { recipient, method, price, likely }

@@ -7,7 +7,7 @@ import { getPayout } from '../../src/payouts/get-payout.ts'
 import { getPayoutQuote } from '../../src/payouts/get-payout-quote.ts'
 import { everyEngine, payoutBody } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
-import { whatIsStored, tamperWith } from '../support/stored.ts'
+import { tamperWith, whatIsStored } from '../support/stored.ts'
 import type { Places } from './payout-places.ts'
 import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
 
