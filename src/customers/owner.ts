@@ -17,8 +17,12 @@ export const ownerFilter = () =>
       return customerId ? { customerId } : refuse(context, 'INVALID_FORMAT', 'must name a customer by its UUID')
     })
 
+const nobody = '00000000-0000-0000-0000-000000000000'
+
 /** The `ownerId` that rows of this owner have; `undefined` for everyone's. */
 export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
   if (owner === 'any') return undefined
-  return owner === 'merchant' ? merchantId : owner.customerId
+  if (owner === 'merchant') return merchantId
+  // The merchant is no customer of its own, though what it owns is stored under its id.
+  return owner.customerId === merchantId ? nobody : owner.customerId
 }

@@ -20,7 +20,8 @@ const meanings: Record<ErrorCode, string | null> = {
   INSUFFICIENT_FUNDS: 'The wallet holds less than the payout with its fee takes.',
   BALANCE_LIMIT_EXCEEDED: 'The wallet would hold more than any wallet may.',
   DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no deposit address left to give on this network.',
-  SANDBOX_ONLY: 'This exists in the sandbox only.',
+  // The live schema has no field that could answer it.
+  SANDBOX_ONLY: null,
   MALFORMED_JSON: null,
   MALFORMED_REQUEST: null,
   INVALID_TOKEN: null,

@@ -17,9 +17,12 @@ export function parseGlobalId(text: string): { type: string; id: string } | null
  * Anything else is passed on as it is, because the operation knows how to refuse what is no id.
  */
 export function localId<Given extends string | null | undefined>(type: string, given: Given): Given | string {
-  if (typeof given !== 'string' || parseUuid(given) !== null) return given
+  if (typeof given !== 'string') return given
+  // In lower case, so that an idempotency key takes every spelling of an id for the same input.
+  const uuid = parseUuid(given)
+  if (uuid !== null) return uuid
   const parsed = parseGlobalId(given)
-  return parsed?.type === type ? parsed.id : given
+  return parsed?.type === type ? (parseUuid(parsed.id) ?? parsed.id) : given
 }
 
 /** The same where nothing can be refused: `null` for what can't be an id of this type. */

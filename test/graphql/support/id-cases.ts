@@ -166,9 +166,9 @@ export const idCases: Record<string, IdCase> = {
   // The owner of what is the merchant's own has the merchant's id.
   'Query.payoutMethods(filter.owner.customerId)': {
     ...ownedBy('payoutMethods', 'PayoutMethod'),
-    merchantItself: 'found',
+    merchantItself: 'nothing',
   },
-  'Query.wallets(filter.owner.customerId)': { ...ownedBy('wallets', 'Wallet'), merchantItself: 'found' },
+  'Query.wallets(filter.owner.customerId)': { ...ownedBy('wallets', 'Wallet'), merchantItself: 'nothing' },
   'Query.payouts(filter.owner.customerId)': ownedBy('payouts', 'Payout'),
   'Query.payouts(filter.walletId)': {
     document: listOf('payouts', 'Payout'),
