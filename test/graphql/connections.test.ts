@@ -36,7 +36,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const { app, parents } = await startLists(engine)
     const ask = asking(app)
     for (const call of callsOf(parents)) {
-      const expected = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
+      const expected = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
       expect(expected.length, call.list).toBeGreaterThan(2)
       for (const size of [2, expected.length]) {
         await expectWalk(ask, call, expected, { end: 'first', size })
@@ -52,7 +52,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const { app, parents } = await startLists(engine)
     const ask = asking(app)
     for (const call of callsOf(parents)) {
-      const total = rowsOf(app, call).length
+      const total = (await rowsOf(app, call)).length
       for (const end of ['first', 'last']) {
         const { connection } = await askFor(ask, call, { [end]: 0 })
         const more = { hasNextPage: end === 'first', hasPreviousPage: end === 'last' }
@@ -87,7 +87,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const ask = asking(world.app)
     for (const call of callsOf(world.parents)) {
       const [owner = '', field = ''] = call.list.split('.')
-      const rows = rowsOf(world.app, call)
+      const rows = await rowsOf(world.app, call)
       for (const path of inputPathsOf(schema, owner, field).filter((each) => !isSlice(each))) {
         let strict = 0
         for (const [value, isIn] of filterCases[itemOf(call.list)]?.[path]?.(world, rows) ?? []) {
@@ -107,7 +107,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const { app, person, wallets, parents } = await startLists(engine)
     const ask = asking(app)
     const call: ListCall = { list: 'Query.payouts' }
-    const rows = rowsOf(app, call)
+    const rows = await rowsOf(app, call)
     const { created_at: createdFrom } = rows.at(-3) ?? {}
     const filter = {
       owner: { customerId: person },
@@ -216,7 +216,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const { app, parents, payout } = await startLists(engine)
     const ask = asking(app)
     for (const call of callsOf(parents).filter(({ list }) => itemOf(list) === 'Payout')) {
-      const before = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
+      const before = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
       const first = await askFor(ask, call, { first: 2 })
       const last = await askFor(ask, call, { last: 2 })
       const owners = [null, ...parents.Customer]
@@ -225,7 +225,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
       const backwards = await askFor(ask, call, { last: 100, before: last.connection.pageInfo.startCursor })
       const ids = ({ connection }: Awaited<ReturnType<typeof askFor>>) => connection.nodes.map(({ id }) => id)
       expect([...ids(first), ...ids(onwards)]).toEqual(before)
-      const now = rowsOf(app, call).map((row) => globalIdOf(call.list, row))
+      const now = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
       expect(now.length).toBeGreaterThan(before.length)
       expect([...ids(backwards), ...ids(last)]).toEqual(now)
     }

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { parse, validate } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -17,13 +14,13 @@ import { schemaFor } from '../../src/graphql/schema.ts'
 import { createLogger } from '../../src/logger.ts'
 import { createServer } from '../../src/server.ts'
 import type { Engine } from '../support/app.ts'
-import { everyEngine } from '../support/app.ts'
+import { everyEngine, newDatabase } from '../support/app.ts'
 
 /** The service as its first start leaves it: with the demo, in the sandbox, and with nothing else. */
 async function startEmpty(engine: Engine, { mode = 'sandbox' as Mode, tabs }: { mode?: Mode; tabs?: Tab[] } = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const { url, remove } = await newDatabase(engine)
   const db = await openDatabase({
-    url: `${engine}:${join(folder, 'test.sqlite')}`,
+    url,
     onFatal: (error) => {
       throw error
     },
@@ -35,7 +32,7 @@ async function startEmpty(engine: Engine, { mode = 'sandbox' as Mode, tabs }: { 
   onTestFinished(async () => {
     await server.close()
     await db.close()
-    await rm(folder, { recursive: true })
+    await remove()
   })
   const get = (headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     server.inject({ method, url: '/graphql', headers: { accept: 'text/html,*/*;q=0.8', ...headers } })

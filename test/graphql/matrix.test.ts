@@ -52,8 +52,8 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
     return ask(document, isMutation ? { input: { ...given.input, idempotencyKey } } : given)
   }
   const about = (id: unknown) => `${place} with ${JSON.stringify(id)?.slice(0, 100)}`
-  const stored = () => JSON.stringify(await whatIsStored(app))
-  const before = stored()
+  const stored = async () => JSON.stringify(await whatIsStored(app))
+  const before = await stored()
   const answerOf = async (id: unknown, outcome: string) => {
     const answer = await send(id)
     expect(outcomeOf(answer), about(id)).toBe(outcome)
@@ -72,7 +72,7 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
     const ofOthers = (siblings?.(ours) ?? []).map((id) => ({ type, id }))
     for (const thing of [...foreign, ...deleted, ...ofOthers]) {
       for (const id of spellingsOf(thing)) expect(await answerOf(id, absent), about(id)).toBe(text)
-      if (isMutation) expect(stored() === before, `${about(thing)} changes nothing`).toBe(true)
+      if (isMutation) expect((await stored()) === before, `${about(thing)} changes nothing`).toBe(true)
     }
   }
 
@@ -82,21 +82,21 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
     if (type !== 'LedgerEntry') await answerOf(id, id === ours.merchantId ? (merchantItself ?? absent) : absent)
     await answerOf(globalId(type, id), junk)
   }
-  expect(stored() === before, place).toBe(true)
+  expect((await stored()) === before, place).toBe(true)
 
   const thing = await own(ours)
-  const unchanged = stored()
+  const unchanged = await stored()
   for (const id of junkIds(thing)) expect(outcomeOf(await send(id)), about(id)).toBe(junk)
   for (const id of wrongJson) {
     const { data, errors } = await send(id)
     expect([data, errors.map(({ extensions }) => extensions.code)], about(id)).toEqual([null, ['INVALID_INPUT']])
   }
-  expect(stored() === unchanged, place).toBe(true)
+  expect((await stored()) === unchanged, place).toBe(true)
 
   // The same thing in every spelling: a mutation remembers what it did for the same key and input.
   const answers = await inTurn(spellingsOf(thing), async (id) => {
     const answer = await send(id, place)
-    return { outcome: outcomeOf(answer), data: answer.data, stored: stored() }
+    return { outcome: outcomeOf(answer), data: answer.data, stored: await stored() }
   })
   const [first, ...again] = answers
   expect(first?.outcome, place).toBe('found')

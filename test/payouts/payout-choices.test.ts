@@ -302,7 +302,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     test('for wallets that are absent, foreign, of another owner, of another currency, or not active', async () => {
       const { app, wallets, customers } = await startWithPlaces(engine)
       // No operation makes a wallet inactive yet.
-      tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
+      await tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
       const refused = async (walletId: string, customerId?: string) => {
         const input = { ...terms, ...nigerian, walletId, customerId }
         const { code, message } = await refusalOf(() => operation(app.context(), input))

@@ -74,7 +74,11 @@ export function itemOf(list: string): string {
 export type StoredRow = Readonly<Record<string, any>>
 
 /** The rows that a list should have, newest first, read past the service: an id of version 7 sorts by its creation. */
-export function rowsOf(app: App, { list, parentId }: ListCall, merchantId = app.merchant.id): StoredRow[] {
+export async function rowsOf(
+  app: App,
+  { list, parentId }: ListCall,
+  merchantId = app.merchant.id,
+): Promise<StoredRow[]> {
   const [owner = '', field] = list.split('.')
   const stored = await whatIsStored(app)
   const rows = (table: string): StoredRow[] => (stored[table] ?? []).map((row) => JSON.parse(row))

@@ -87,7 +87,7 @@ export async function startWorlds(engine: Engine) {
   const other = await createMerchant(app.service, { name: 'Kanarienvogel' })
   const theirs = await populate(app, other.id, foreignWords)
   now = Date.parse('2026-03-09T12:00:00.000Z')
-  return { app, other, ours, theirs, canaries: ['Kanarienvogel', ...canariesOf(app, other.id)] }
+  return { app, other, ours, theirs, canaries: ['Kanarienvogel', ...(await canariesOf(app, other.id))] }
 }
 
 /** Fills an empty merchant through the operations. */
@@ -215,7 +215,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
     failed: await settle(await newPayout(null), 'FAILED'),
     returned: await settle(await newPayout(person), 'COMPLETED', 'RETURNED'),
   }
-  const { entries = [], wallet_addresses = [] } = storedOf(app, merchantId)
+  const { entries = [], wallet_addresses = [] } = await storedOf(app, merchantId)
   const walletIds = new Set<unknown>(Object.values(wallets))
   const entryIds = entries
     .filter(({ account_id }) => walletIds.has(account_id))
@@ -275,17 +275,17 @@ export function spellingsOf({ type, id }: Thing): string[] {
 type StoredRow = Readonly<Record<string, unknown>>
 
 /** The rows of one merchant, by table. */
-export function storedOf(app: App, merchantId: string): Record<string, StoredRow[]> {
+export function storedOf(app: App, merchantId: string): Promise<Record<string, StoredRow[]>> {
   return rowsWhere(app, (row, table) => ownerOfRow(row, table) === merchantId)
 }
 
 /**
  * Everything by which the data of a merchant is recognised: each text and amount that is stored of it and of nobody else.
  */
-export function canariesOf(app: App, merchantId: string): string[] {
+export async function canariesOf(app: App, merchantId: string): Promise<string[]> {
   const isTheirs = (row: StoredRow, table: string) => ownerOfRow(row, table) === merchantId
-  const theirs = signsOf(rowsWhere(app, isTheirs))
-  const others = signsOf(rowsWhere(app, (row, table) => !isTheirs(row, table)))
+  const theirs = signsOf(await rowsWhere(app, isTheirs))
+  const others = signsOf(await rowsWhere(app, (row, table) => !isTheirs(row, table)))
   return [...theirs].filter((sign) => !others.has(sign))
 }
 
@@ -306,7 +306,10 @@ function ownerOfRow(row: StoredRow, table: string): unknown {
   return table === 'merchants' ? row.id : row.merchant_id
 }
 
-function rowsWhere(app: App, isWanted: (row: StoredRow, table: string) => boolean): Record<string, StoredRow[]> {
+async function rowsWhere(
+  app: App,
+  isWanted: (row: StoredRow, table: string) => boolean,
+): Promise<Record<string, StoredRow[]>> {
   return Object.fromEntries(
     Object.entries(await whatIsStored(app)).map(([table, rows]) => [
       table,
