@@ -187,7 +187,7 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
   test('never holds more values than its operation costs', async () => {
     let answered = 0
     await fc.assert(
-      fc.asyncProperty(selectionOf(sandboxSchema.getQueryType() as GraphQLObjectType, ids, 6), async (query) => {
+      fc.asyncProperty(selectionOf(sandboxSchema.getQueryType() as GraphQLObjectType, ids, 5), async (query) => {
         // Two members of a union may have a field of one name and of other types.
         fc.pre(validate(sandboxSchema, parse(query)).length === 0)
         const { data, errors, extensions } = await app.graphql(query)
