@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
@@ -158,7 +158,9 @@ type Place = { readonly url: string; readonly remove: () => Promise<void> }
 export async function newDatabase(engine: Engine): Promise<Place> {
   if (engine === 'postgres') return newPostgresDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
-  return { url: `sqlite:${join(folder, 'test.sqlite')}`, remove: () => rm(folder, { recursive: true }) }
+  const path = join(folder, 'test.sqlite')
+  await copyFile(inject('sqliteTemplate'), path)
+  return { url: `sqlite:${path}`, remove: () => rm(folder, { recursive: true }) }
 }
 
 const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../../src/database/open.ts'
@@ -5,6 +8,8 @@ import { careless, startPostgresServer } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** A migrated, empty SQLite file that every test's own is a copy of. */
+    sqliteTemplate: string
     /** The URL of the tests' PostgreSQL server up to the name of a database; `null` where there is none. */
     postgresUrl: string | null
   }
@@ -13,8 +18,21 @@ declare module 'vitest' {
 /** The database that every test's own is a copy of: migrated and empty. */
 export const template = 'template_of_tests'
 
+/** Makes what every test's own database is a copy of, on each engine. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-template-'))
+  const path = join(folder, 'template.sqlite')
+  await migrated(`sqlite:${path}`)
+  project.provide('sqliteTemplate', path)
+  const removeServer = await startServer(project)
+  return async () => {
+    await removeServer?.()
+    await rm(folder, { recursive: true })
+  }
+}
+
 /** Starts one PostgreSQL server for all tests; only a platform without a build does without, and never in CI. */
-export default async function setUp(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+async function startServer(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const server = await startPostgresServer(careless).catch((error: Error) => {
     if (process.env.CI) throw error
     process.stderr.write(`\n*** NO TEST RUNS ON POSTGRESQL: ${error.message} ***\n\n`)
@@ -26,9 +44,13 @@ export default async function setUp(project: TestProject): Promise<(() => Promis
   await admin.connect()
   await admin.query(`create database ${template}`)
   await admin.end()
+  await migrated(server.url(template))
+  return server.remove
+}
+
+async function migrated(url: string): Promise<void> {
   const onFatal = (error: Error) => {
     throw error
   }
-  await (await openDatabase({ url: server.url(template), onFatal })).close()
-  return server.remove
+  await (await openDatabase({ url, onFatal })).close()
 }

@@ -2,6 +2,7 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { isoTime, types } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
+import { spoilPostgresDatabase } from './postgres-database.ts'
 
 /** What tests do behind the service's back, on each engine: read every row, and change any. */
 type Backdoor = {
@@ -86,6 +87,7 @@ async function openServer(url: string): Promise<Backdoor> {
       return rows.map(({ id_text: _, ...row }) => row)
     },
     disarm: async () => {
+      spoilPostgresDatabase(url)
       const checks = await all<{
         text: string
       }>(`select format('alter table %s drop constraint %I', conrelid::regclass, conname)
