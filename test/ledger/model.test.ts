@@ -7,7 +7,7 @@ import { expectedOutcome, newModel } from './model.ts'
 import { startMerchant } from './model-merchant.ts'
 import { openingDeposits, openingWallets, step } from './model-steps.ts'
 
-const runsOn: Record<Engine, number> = { sqlite: 100, postgres: 30 }
+const runsOn: Record<Engine, number> = { sqlite: 100, postgres: 12 }
 /** Merchants of one run, each with steps of its own: what they do at the same time shares a commit. */
 const merchantsPerRun = 10
 /** Runs that share a database: enough to spread the cost of opening one, few enough that auditing each run is cheap. */

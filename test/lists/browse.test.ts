@@ -117,7 +117,7 @@ describe.each(everyEngine)('on %s', (engine) => {
             await walk(started, { ...filter.input, ...times }, ids, end, sizes)
           },
         ),
-        { numRuns: 80 },
+        { numRuns: 30 },
       )
     }, 60_000)
 

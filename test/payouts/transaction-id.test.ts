@@ -73,8 +73,8 @@ describe.each(everyEngine)('transaction_id and reference_id on %s', (engine) => 
     for (const name of ['id', 'transaction_id', 'reference_id']) {
       expect(new Set(payouts.map((payout) => payout[name])).size).toBe(200)
     }
-    expect(payouts[0].transaction_id).toBe(transactionId(app.merchant.id, 1))
-    expect(payouts[199].transaction_id).toBe(transactionId(app.merchant.id, 200))
+    const expected = payouts.map((_, i) => transactionId(app.merchant.id, i + 1))
+    expect(payouts.map(({ transaction_id }) => transaction_id).sort()).toEqual(expected.sort())
   })
 })
 

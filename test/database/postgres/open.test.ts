@@ -3,11 +3,12 @@ import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { installationRow } from '../../../src/installation/repository.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 import { cli, emptyPlace } from '../../support/process.ts'
 
 async function newPlace({ isMigrated = true } = {}): Promise<string> {
   const { url, remove } = await newPostgresDatabase({ isMigrated })
+  spoilPostgresDatabase(url)
   onTestFinished(remove)
   return url
 }

@@ -8,7 +8,7 @@ import { acrossMerchants, from, insertRow, query } from '../../../src/database/q
 import { createMerchant } from '../../../src/merchants/create-merchant.ts'
 import { dullCustomer, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
 const anyCustomers = query(() => from('customers').select('merchantId'))
 const everyCustomer = query(() => acrossMerchants(from('customers').select('merchantId')))
@@ -100,6 +100,7 @@ describePostgres('row-level security', {}, () => {
 
   test('is missed loudly where whom the service logs in as can’t be bound', async () => {
     const { url, remove } = await newPostgresDatabase()
+    spoilPostgresDatabase(url)
     onTestFinished(remove)
     const free = `free_${url.split('_').at(-1)}`
     await runSql(url, `create role ${free} login bypassrls; grant all on all tables in schema public to ${free}`)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { columnsInDatabase } from '../../../src/database/tables.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
 /** Tables of no merchant: shared by all, or what tells the merchant. On a sharded database they are reference tables. */
 const shared = ['api_keys', 'asset_codes', 'asset_networks', 'fees', 'installation', 'merchants', 'migrations', 'rates']
@@ -18,6 +18,7 @@ const typeOfKind = {
 /** Rows of the catalogue of a migrated database. */
 async function catalogue<Row extends object>(text: string): Promise<Row[]> {
   const { url, remove } = await newPostgresDatabase()
+  spoilPostgresDatabase(url)
   onTestFinished(remove)
   return runSql<Row>(url, text)
 }
@@ -88,6 +89,7 @@ describePostgres('the catalogue', {}, () => {
 
   test('has every append-only table refuse to be changed', async () => {
     const { url, remove } = await newPostgresDatabase()
+    spoilPostgresDatabase(url)
     onTestFinished(remove)
 
     const columns = { rates: 'rate', fees: 'flat', transfers: 'kind', entries: 'line', payout_events: 'cause' }
