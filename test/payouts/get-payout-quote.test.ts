@@ -113,22 +113,24 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
   test('agrees with the payout after it in every figure or in its refusal, and touches nothing', async () => {
     const places = await startWithPlaces(engine)
     const { app } = places
-    const counts = { made: 0, refused: new Set<string>() }
+    const counts = { runs: 0, made: 0, refused: new Set<string>() }
     await fc.assert(
       fc.asyncProperty(anyInput(places), anyPrice, async (input, price) => {
         if (price) await setPrice(app.context(), price)
-        const before = await whatIsStored(app)
+        // Every write is counted; that no row changes is looked at now and then, because it reads them all.
+        const isLookedAt = ++counts.runs % 10 === 0
+        const before = isLookedAt && (await whatIsStored(app))
         const { writes, commits } = app.db.statistics()
         const quoted = await outcomeOf(() => getPayoutQuote(app.context(), input), figuresOfQuote)
         expect(app.db.statistics()).toEqual({ writes, commits })
-        expect(await whatIsStored(app)).toEqual(before)
+        if (isLookedAt) expect(await whatIsStored(app)).toEqual(before)
 
         const made = await outcomeOf(() => createPayout(app.context(), input), figuresOfPayout)
         expect(quoted).toEqual(made)
         if (made.code) counts.refused.add(made.code)
         else counts.made++
       }),
-      { numRuns: 80 },
+      { numRuns: 400 },
     )
     expect(counts.made).toBeGreaterThan(20)
     expect([...counts.refused].toSorted()).toEqual([
