@@ -122,7 +122,7 @@ query _2_Customers {
     }
     nodes {
       id
-      customerType
+      type
       status
       personalInfo {
         firstName

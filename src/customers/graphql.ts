@@ -86,7 +86,7 @@ export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
   fields: (t) => ({
     id: t.field(nodeId('Customer', ({ id }) => id)),
     uuid: t.expose('id', { type: 'UUID', description: 'The id that the REST paths use.' }),
-    customerType: t.expose('customerType', { type: CustomerTypeEnum, description: 'A person, or a company.' }),
+    type: t.expose('customerType', { type: CustomerTypeEnum, description: 'A person, or a company.' }),
     email: t.exposeString('email', { description: 'The e-mail address.' }),
     phone: t.exposeString('phone', { description: 'The phone number in international form.' }),
     status: t.expose('status', { type: CustomerStatusEnum, description: 'Whether anything can be made for it.' }),

@@ -212,7 +212,7 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
       description: 'The customer whose wallet paid; null when it was the merchant’s own.',
       ...related(customerLoader, ({ customerId }: PayoutRow) => customerId),
     }),
-    payoutMethod: t.field({
+    recipientMethod: t.field({
       type: PayoutMethod,
       nullable: true,
       description: 'The method that it was made to, if one was named and is still there. It may have changed since.',

@@ -235,11 +235,11 @@ describe.each(everyEngine)('connections on %s', (engine) => {
 /** Lists in lists, with the statements that they take: one for each kind of thing, however many. */
 const deepQueries = [
   [
-    'query($first: Int) { payouts(first: $first) { nodes { id customer { email } payoutMethod { __typename } events { status } wallet { currency addresses { address } customer { phone } } } } }',
+    'query($first: Int) { payouts(first: $first) { nodes { id customer { email } recipientMethod { __typename } events { status } wallet { currency addresses { address } customer { phone } } } } }',
     6,
   ],
   [
-    'query($first: Int) { customers(first: $first) { nodes { wallets(first: 2) { totalCount nodes { ledgerEntries(first: 2) { nodes { payout { payoutMethod { __typename } } wallet { id } } } } } payouts(first: 2) { nodes { id } } } } }',
+    'query($first: Int) { customers(first: $first) { nodes { wallets(first: 2) { totalCount nodes { ledgerEntries(first: 2) { nodes { payout { recipientMethod { __typename } } wallet { id } } } } } payouts(first: 2) { nodes { id } } } } }',
     11,
   ],
 ] as const

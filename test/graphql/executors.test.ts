@@ -134,7 +134,7 @@ const compiledDocuments: Record<string, (ids: Ids) => Document> = {
     query: '{payoutMethods{nodes{... on Node{id ... on BankPayoutMethod{bankCode}}}}}',
   }),
   'a union within a union': ({ payoutId }) => ({
-    query: `query($id:ID!){payout(id:$id){payoutMethod{__typename ... on BankPayoutMethod{customer{payoutMethods{nodes{
+    query: `query($id:ID!){payout(id:$id){recipientMethod{__typename ... on BankPayoutMethod{customer{payoutMethods{nodes{
       ... on WalletPayoutMethod{label}}}}}}}}`,
     variables: { id: payoutId },
   }),

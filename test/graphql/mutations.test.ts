@@ -260,7 +260,7 @@ describe.each(everyEngine)('idempotencyKey on %s', (engine) => {
 })
 
 describe.each(everyEngine)('customers on %s', (engine) => {
-  const selection = `customer { uuid status customerType email address { line1 line2 city } personalInfo { firstName lastName birthDate }
+  const selection = `customer { uuid status customerType: type email address { line1 line2 city } personalInfo { firstName lastName birthDate }
     businessInfo { businessName } financialInfo { expectedMonthlyIncome } }`
 
   test('are made, changed and closed', async () => {
@@ -323,7 +323,7 @@ describe.each(everyEngine)('customers on %s', (engine) => {
 
 describe.each(everyEngine)('payouts on %s', (engine) => {
   const selection = `payout { amount fee balance recipientName bankName accountNumber recipientCurrency exchangeRate amountFiat
-    wallet { uuid } payoutMethod { __typename ... on BankPayoutMethod { uuid } } }`
+    wallet { uuid } payoutMethod: recipientMethod { __typename ... on BankPayoutMethod { uuid } } }`
 
   test('go to an account in full, to a method, and from a wallet that is named, by either form of an id', async () => {
     const app = await startApp(engine)

@@ -136,7 +136,7 @@ describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine)
     const { createPayout: refused } = await data('WalletCardPayMutation', { input: again, connections: [] })
     expect(refused).toMatchObject({ __isUserError: 'InsufficientFundsError', available: '60.00000000' })
 
-    const { id } = createPayout.payout.payoutMethod
+    const { id } = createPayout.payout.recipientMethod
     const gone = { input: { payoutMethodId: id }, connections: [] }
     expect((await data('PayoutMethodMenuDeleteMutation', gone)).deletePayoutMethod).toEqual({
       __typename: 'DeletePayoutMethodPayload',

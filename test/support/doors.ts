@@ -349,7 +349,7 @@ type ListRequest = {
 
 const connectionSelection = 'totalCount pageInfo { startCursor endCursor }'
 
-const customerSelection = `uuid customerType email phone status createdAt updatedAt
+const customerSelection = `uuid customerType: type email phone status createdAt updatedAt
   address { line1 line2 city state postalCode country }
   personalInfo { firstName middleName lastName birthDate }
   financialInfo { accountPurpose employmentStatus expectedMonthlyIncome mostRecentOccupation sourceOfFunds }

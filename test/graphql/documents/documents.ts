@@ -332,9 +332,9 @@ export type RecentPayoutsQueryVariables = Exact<{
 }>;
 
 
-export type RecentPayoutsQuery = { payouts: { edges: Array<{ cursor: string, node: { id: string, amount: string, assetCode: string, status: PayoutStatus, createdAt: string, customer: { id: string, customerType: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type RecentPayoutsQuery = { payouts: { edges: Array<{ cursor: string, node: { id: string, amount: string, assetCode: string, status: PayoutStatus, createdAt: string, customer: { id: string, type: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type CustomerNameFragment = { id: string, customerType: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null };
+export type CustomerNameFragment = { id: string, type: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null };
 
 type Refusal_BalanceLimitExceededError_Fragment = { code: ErrorCode, message: string, field: string | null };
 
@@ -400,7 +400,7 @@ export class TypedDocumentString<TResult, TVariables>
 export const CustomerNameFragmentDoc = new TypedDocumentString(`
     fragment CustomerName on Customer {
   id
-  customerType
+  type
   personalInfo {
     firstName
     lastName
@@ -567,7 +567,7 @@ export const RecentPayoutsDocument = new TypedDocumentString(`
 }
     fragment CustomerName on Customer {
   id
-  customerType
+  type
   personalInfo {
     firstName
     lastName

@@ -10,7 +10,7 @@ export const list = graphql`
       edges {
         node {
           email
-          customerType
+          type
         }
       }
     }
@@ -31,7 +31,7 @@ export const create = graphql`
       ... on CreateCustomerPayload {
         customer @prependNode(connections: $connections, edgeTypeName: "CustomerEdge") {
           email
-          customerType
+          type
         }
       }
       ...UserErrorText_error @alias(as: "error")

@@ -13,7 +13,7 @@ export const row = graphql`
         lastName
       }
     }
-    payoutMethod {
+    recipientMethod {
       ...PayoutMethodName_payoutMethod
     }
   }

@@ -34,7 +34,7 @@ export const expectedFields: Record<string, string> = {
   CreateWalletPayload: 'wallet:Wallet',
   CreateWalletPayoutMethodPayload: 'payoutMethod:WalletPayoutMethod',
   Customer:
-    'address:Address businessInfo:BusinessInfo createdAt customerType email financialInfo:FinancialInfo id payoutMethods:PayoutMethodConnection payouts:PayoutConnection personalInfo:PersonalInfo phone status updatedAt uuid wallets:WalletConnection',
+    'address:Address businessInfo:BusinessInfo createdAt email financialInfo:FinancialInfo id payoutMethods:PayoutMethodConnection payouts:PayoutConnection personalInfo:PersonalInfo phone status type updatedAt uuid wallets:WalletConnection',
   CustomerConnection: 'edges:CustomerEdge nodes:Customer pageInfo:PageInfo totalCount',
   CustomerEdge: 'cursor node:Customer',
   DeletePayoutMethodPayload: 'deletedPayoutMethodId',
@@ -53,7 +53,7 @@ export const expectedFields: Record<string, string> = {
     'closeCustomer:CloseCustomerResult createBankPayoutMethod:CreateBankPayoutMethodResult createCustomer:CreateCustomerResult createPayout:CreatePayoutResult createWallet:CreateWalletResult createWalletPayoutMethod:CreateWalletPayoutMethodResult deletePayoutMethod:DeletePayoutMethodResult simulateDeposit:SimulateDepositResult simulatePayout:SimulatePayoutResult updateBankPayoutMethod:UpdateBankPayoutMethodResult updateCustomer:UpdateCustomerResult',
   PageInfo: 'endCursor hasNextPage hasPreviousPage startCursor',
   Payout:
-    'accountNumber address amount amountFiat assetCode balance bankCode bankName checks:Check createdAt cryptoTransactionId customer:Customer events:PayoutEvent exchangeRate fee fiatReferenceId id narration network paymentPurpose payoutMethod:PayoutMethod reason receiverWalletId recipientCountry recipientCurrency recipientName referenceId status transactionId transferType updatedAt uuid wallet:Wallet',
+    'accountNumber address amount amountFiat assetCode balance bankCode bankName checks:Check createdAt cryptoTransactionId customer:Customer events:PayoutEvent exchangeRate fee fiatReferenceId id narration network paymentPurpose reason receiverWalletId recipientCountry recipientCurrency recipientMethod:PayoutMethod recipientName referenceId status transactionId transferType updatedAt uuid wallet:Wallet',
   PayoutConnection: 'edges:PayoutEdge nodes:Payout pageInfo:PageInfo totalCount',
   PayoutEdge: 'cursor node:Payout',
   PayoutEvent: 'cause createdAt status transferId',
