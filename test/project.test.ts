@@ -73,7 +73,7 @@ describe('package.json', () => {
     const imported = (folders: readonly string[]) =>
       new Set(
         folders.flatMap(sourcesIn).flatMap((source) =>
-          [...source.matchAll(/^(?:import|export|\} )[^'";]*?from '([^'.][^']*)'/gm)]
+          [...source.matchAll(/(?:^(?:import|export|\} )[^'";]*?from |\bimport\()'([^'.][^']*)'/gm)]
             .map(([, name]) => String(name))
             .filter((name) => !name.startsWith('node:'))
             .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')),

@@ -1,5 +1,5 @@
 import type { GraphQLScalarTypeConfig } from 'graphql'
-import { createGraphQLError } from 'graphql-yoga'
+import { GraphQLError } from 'graphql'
 import { formatAmount } from '../money/amount.ts'
 import { builder } from './builder.ts'
 
@@ -38,7 +38,7 @@ builder.scalarType('Date', {
 function textOf(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {
     if (typeof value === 'string') return value
-    throw createGraphQLError(`${scalar} must be a string, such as ${examples[scalar]}.`)
+    throw new GraphQLError(`${scalar} must be a string, such as ${examples[scalar]}.`)
   }
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createYoga } from 'graphql-yoga'
 import type { Service } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
@@ -36,7 +35,6 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphiql, compiling }: GraphqlOptions): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
-  const yoga = createHandler()
   const holdStream = countStreams(app)
   const admit = admission(service, limiter)
   takeJson(app)
@@ -44,7 +42,7 @@ export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphi
 
   const run = (request: FastifyRequest, reply: FastifyReply, parameters: GraphqlRequest, isReadOnly: boolean) => {
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    return respond(parameters, { request, reply, asked, isReadOnly, yoga, holdStream })
+    return respond(parameters, { request, reply, asked, isReadOnly, holdStream })
   }
   app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
   const admitProgram = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -72,7 +70,6 @@ type Responding = {
   readonly reply: FastifyReply
   readonly asked: Asked
   readonly isReadOnly: boolean
-  readonly yoga: ReturnType<typeof createHandler>
   readonly holdStream: HoldStream
 }
 
@@ -83,7 +80,7 @@ type Responding = {
  *   for one stream too many
  */
 async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
-  const { request, reply, asked, isReadOnly, yoga, holdStream } = responding
+  const { request, reply, asked, isReadOnly, holdStream } = responding
   const { json, stream } = formsTaken(request)
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
@@ -94,7 +91,8 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
   if (isStream) holdStream(request.merchantId, reply)
   // Yoga has nothing left to parse or to run: it forms the stream.
-  const response = await yoga.fetch(
+  handler ??= createHandler()
+  const response = await (await handler).fetch(
     `http://localhost${path}`,
     { method: 'POST', headers: { accept: stream, 'content-type': 'application/json' }, body: '{"query":"."}' },
     answered,
@@ -168,8 +166,14 @@ function isMap(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** Yoga for the forms of streams: each request comes with its answer. */
-function createHandler() {
+let handler: ReturnType<typeof createHandler> | undefined
+
+/**
+ * Yoga for the forms of streams: each request comes with its answer. It is loaded for the first one, because it takes a
+ * third of the time of a start, which most processes never need.
+ */
+async function createHandler() {
+  const { createYoga } = await import('graphql-yoga')
   return createYoga<Answer>({
     graphqlEndpoint: path,
     logging: false,

@@ -236,15 +236,20 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       )
     }, 60_000)
 
-    test('take and reject every character as the operation does, alone and within a text', async () => {
-      const fields = await fieldsWithPattern()
-      const differing: unknown[] = []
-      for (let code = 0; code <= 0x2ffff; code++) {
-        const character = String.fromCodePoint(code)
-        for (const value of [character, `a${character}b`]) differing.push(...disagreements(fields, value))
-      }
-      expect(differing.slice(0, 10)).toEqual([])
-    }, 120_000)
+    // A text is the same to every engine.
+    test.runIf(engine === 'sqlite')(
+      'take and reject every character as the operation does, alone and within a text',
+      async () => {
+        const fields = await fieldsWithPattern()
+        const differing: unknown[] = []
+        for (let code = 0; code <= 0x2ffff; code++) {
+          const character = String.fromCodePoint(code)
+          for (const value of [character, `a${character}b`]) differing.push(...disagreements(fields, value))
+        }
+        expect(differing.slice(0, 10)).toEqual([])
+      },
+      120_000,
+    )
 
     test('are quick about any text', async () => {
       const fields = await fieldsWithPattern()
