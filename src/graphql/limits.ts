@@ -142,7 +142,8 @@ function withField(inner: Size, { name: { value: name }, alias }: FieldNode): Si
   const isSchema = name === '__schema'
   return {
     fields: inner.fields + 1,
-    aliases: inner.aliases + (alias ? 1 : 0),
+    // Relay's compiler writes `__isNode: __typename` into each fragment on an interface or union.
+    aliases: inner.aliases + (alias && !alias.value.startsWith('__is') ? 1 : 0),
     aliasLength: Math.max(inner.aliasLength, alias?.value.length ?? 0),
     directives: inner.directives,
     introspectionLists: inner.introspectionLists + (introspectionLists.has(name) ? 1 : 0),

@@ -182,6 +182,13 @@ describe.each(everyEngine)('what tools and front ends send on %s', (engine) => {
     expect([anonymous.status, anonymous.errors[0].extensions.code]).toEqual([401, 'INVALID_TOKEN'])
   })
 
+  test("Relay's own aliases are not counted", async () => {
+    const spread = (alias: string) =>
+      parse(`{ node(id: "1") { ${times(limits.aliases + 1, (i) => `${alias}${i}: __typename`)} } }`)
+    expect(excessOf(spread('__isNode'))).toBeNull()
+    expect(excessOf(spread('a'))).toContain('aliases')
+  })
+
   test('a document of 700 fields, 25 aliases and 9 fragments, as Relay makes them, passes', async () => {
     const app = await startApp(engine)
     const card = 'id uuid status amount fee balance exchangeRate amountFiat recipientName bankName createdAt __typename'

@@ -15,7 +15,9 @@ export async function emptyPlace(environment: Record<string, string> = {}) {
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'payouts.sqlite')
   const { PATH = '' } = process.env
-  return { folder, file, env: { PATH, DATABASE_URL: `sqlite:${file}`, ...environment } }
+  // Compiling our files takes half of a start, and the tests start hundreds.
+  const NODE_COMPILE_CACHE = join(tmpdir(), 'payout-gateway-compile-cache')
+  return { folder, file, env: { PATH, NODE_COMPILE_CACHE, DATABASE_URL: `sqlite:${file}`, ...environment } }
 }
 
 export type Place = Awaited<ReturnType<typeof emptyPlace>>
