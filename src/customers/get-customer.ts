@@ -25,14 +25,10 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
  */
 export async function findActiveCustomer(
   tx: Tx,
-  { merchantId }: Context,
+  context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  if (customerId === null) return null
-  const id = parseUuid(customerId)
-  const customer = id && (await customerToBuildOn(tx, { merchantId, id }))
-  if (!customer) throw notFound('Customer')
-  return requireActive(customer)
+  return customerId === null ? null : requireActive(await found(customerToBuildOn, tx, context, customerId))
 }
 
 /**
@@ -59,17 +55,25 @@ export function requireActive(customer: Customer): Customer {
  *
  * @throws Refusal RESOURCE_NOT_FOUND
  */
-export async function findCustomerToChange(tx: Tx, { merchantId }: Context, customerId: string): Promise<Customer> {
-  const id = parseUuid(customerId)
-  const customer = id && (await customerToChange(tx, { merchantId, id }))
-  if (!customer) throw notFound('Customer')
-  return customer
+export function findCustomerToChange(tx: Tx, context: Context, customerId: string): Promise<Customer> {
+  return found(customerToChange, tx, context, customerId)
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */
-export async function findCustomer(db: Reader, { merchantId }: Context, customerId: string): Promise<Customer> {
+export function findCustomer(db: Reader, context: Context, customerId: string): Promise<Customer> {
+  return found(customerById, db, context, customerId)
+}
+
+type Key = { merchantId: string; id: string }
+
+async function found<Db extends Reader>(
+  customer: (db: Db, key: Key) => Promise<Customer | null>,
+  db: Db,
+  { merchantId }: Context,
+  customerId: string,
+): Promise<Customer> {
   const id = parseUuid(customerId)
-  const customer = id && (await customerById(db, { merchantId, id }))
-  if (!customer) throw notFound('Customer')
-  return customer
+  const row = id && (await customer(db, { merchantId, id }))
+  if (!row) throw notFound('Customer')
+  return row
 }

@@ -1,4 +1,6 @@
+import type { InputFieldBuilder } from '@pothos/core'
 import { invalidInput } from '../errors.ts'
+import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
 import { createdFilter } from '../graphql/filters.ts'
@@ -194,6 +196,26 @@ builder.objectField(Merchant, 'customers', (t) =>
 
 const required = { required: true } as const
 
+/** What a customer may say of itself, when it is registered or later. */
+function optionalDetails(t: InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    addressLine2: t.string({ description: 'Flat, floor or building.' }),
+    postalCode: t.string({ description: 'The postal code.' }),
+    middleName: t.string({ description: 'The middle names.' }),
+    birthDate: t.field({ type: 'Date', description: 'The day of birth.' }),
+    accountPurpose: t.string({ description: 'What the account is for.' }),
+    employmentStatus: t.string({ description: 'How it earns its living.' }),
+    expectedMonthlyIncome: t.field({
+      type: 'Decimal',
+      description: 'What it expects to receive in a month, with two places.',
+    }),
+    mostRecentOccupation: t.string({ description: 'Its latest occupation.' }),
+    sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
+    businessType: t.string({ description: 'The legal form.' }),
+    businessWebsite: t.string({ description: 'The address of its website.' }),
+  }
+}
+
 const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
   description: 'A customer to register. A person needs a first and a last name, a company its business name.',
   fields: (t) => ({
@@ -205,26 +227,13 @@ const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
     email: t.string({ ...required, description: 'The e-mail address.' }),
     phone: t.string({ ...required, description: 'The phone number in international form, such as `+2348012345678`.' }),
     addressLine1: t.string({ ...required, description: 'Street and number.' }),
-    addressLine2: t.string({ description: 'Flat, floor or building.' }),
     city: t.string({ ...required, description: 'The city or town.' }),
     state: t.string({ ...required, description: 'The state or province.' }),
-    postalCode: t.string({ description: 'The postal code.' }),
     country: t.string({ ...required, description: 'The country, by its name.' }),
     firstName: t.string({ description: 'The first name; required for a person.' }),
-    middleName: t.string({ description: 'The middle names.' }),
     lastName: t.string({ description: 'The last name; required for a person.' }),
-    birthDate: t.field({ type: 'Date', description: 'The day of birth.' }),
-    accountPurpose: t.string({ description: 'What the account is for.' }),
-    employmentStatus: t.string({ description: 'How it earns its living.' }),
-    expectedMonthlyIncome: t.field({
-      type: 'Decimal',
-      description: 'What it expects to receive in a month, with two places.',
-    }),
-    mostRecentOccupation: t.string({ description: 'Its latest occupation.' }),
-    sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
     businessName: t.string({ description: 'The registered name; required for a company.' }),
-    businessType: t.string({ description: 'The legal form.' }),
-    businessWebsite: t.string({ description: 'The address of its website.' }),
+    ...optionalDetails(t),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })
@@ -236,26 +245,13 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
     email: t.string({ description: 'The e-mail address.' }),
     phone: t.string({ description: 'The phone number in international form, such as `+2348012345678`.' }),
     addressLine1: t.string({ description: 'Street and number.' }),
-    addressLine2: t.string({ description: 'Flat, floor or building.' }),
     city: t.string({ description: 'The city or town.' }),
     state: t.string({ description: 'The state or province.' }),
-    postalCode: t.string({ description: 'The postal code.' }),
     country: t.string({ description: 'The country, by its name.' }),
     firstName: t.string({ description: 'The first name.' }),
-    middleName: t.string({ description: 'The middle names.' }),
     lastName: t.string({ description: 'The last name.' }),
-    birthDate: t.field({ type: 'Date', description: 'The day of birth.' }),
-    accountPurpose: t.string({ description: 'What the account is for.' }),
-    employmentStatus: t.string({ description: 'How it earns its living.' }),
-    expectedMonthlyIncome: t.field({
-      type: 'Decimal',
-      description: 'What it expects to receive in a month, with two places.',
-    }),
-    mostRecentOccupation: t.string({ description: 'Its latest occupation.' }),
-    sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
     businessName: t.string({ description: 'The registered name.' }),
-    businessType: t.string({ description: 'The legal form.' }),
-    businessWebsite: t.string({ description: 'The address of its website.' }),
+    ...optionalDetails(t),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })

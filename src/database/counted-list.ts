@@ -164,8 +164,16 @@ function blocksBetween(p: Blocks) {
     .limit(p.limit)
 }
 
-/** How many rows each of these lists has; a list that never had any is not there. */
-export const countsOfLists = query((p: Params<{ merchantId: string; lists: readonly string[] }>) =>
+/** How many rows each parent's list has, by the parent; one whose list never had any is not there. */
+export async function countsByParent(
+  db: Reader,
+  { merchantId, parents }: { merchantId: string; parents: ReadonlyMap<string, string> },
+): Promise<ReadonlyMap<string, number>> {
+  const counts = await countsOfLists(db, { merchantId, lists: [...parents.keys()] })
+  return new Map(counts.map(({ list, rowCount }) => [parents.get(list) ?? '', rowCount]))
+}
+
+const countsOfLists = query((p: Params<{ merchantId: string; lists: readonly string[] }>) =>
   from('listCounts')
     .select(['list', 'rowCount'])
     .where('merchantId', '=', p.merchantId)

@@ -20,9 +20,6 @@ export type GraphqlRequest = {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-/** What a request may not do although it is well-formed: the HTTP door answers another status for it. */
-export type Restriction = 'NO_MUTATIONS' | 'NONE'
-
 /** Answers requests against one schema; `run` never throws, and an operation's faults are in the result as they were thrown. */
 export type Engine = {
   readonly run: (
@@ -44,13 +41,7 @@ export type Outcome = {
 }
 
 /** Why the engine itself refuses a request. */
-export const requestErrorCodes = [
-  'INVALID_DOCUMENT',
-  'QUERY_TOO_COMPLEX',
-  'INVALID_INPUT',
-  'METHOD_NOT_ALLOWED',
-] as const
-export type RequestErrorCode = (typeof requestErrorCodes)[number]
+type RequestErrorCode = 'INVALID_DOCUMENT' | 'QUERY_TOO_COMPLEX' | 'INVALID_INPUT' | 'METHOD_NOT_ALLOWED'
 
 /**
  * When a document is compiled: when it comes `again`, which is what pays; at once or never only in tests, which hold both

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { OwnerFilter } from '../customers/owner.ts'
 import { ownerFilter } from '../customers/owner.ts'
-import { countOfList, countsOfLists } from '../database/counted-list.ts'
+import { countOfList, countsByParent } from '../database/counted-list.ts'
 import { sequencedList } from '../database/created-range.ts'
 import { sliceByKey, slicesOfEach } from '../database/slices-of-each.ts'
 import { createdFields, oneOf, optional, optionalText, parse } from '../input.ts'
@@ -74,7 +74,7 @@ export async function browsePayoutMethodsOfCustomers(
     return sliceByKey(customerIds, (customerId) => browsePayoutMethods(context, { ...input, owner: { customerId } }))
   }
   const narrowed = { type: filter.type, currency: filter.currency }
-  const lists = new Map(customerIds.map((ownerId) => [listName({ ...filter, ownerId }), ownerId]))
+  const parents = new Map(customerIds.map((ownerId) => [listName({ ...filter, ownerId }), ownerId]))
   return slicesOfEach<PayoutMethod>(
     {
       parentIds: customerIds,
@@ -87,10 +87,7 @@ export async function browsePayoutMethodsOfCustomers(
         return (await payoutMethodsByIds(db, { merchantId, ids: ids.map(({ id }) => id) })).map(payoutMethodOf)
       },
       counts: (range) => payoutMethodCountsOfCustomers(db, { merchantId, ...narrowed, ...range }),
-      keptTotals: async () => {
-        const kept = await countsOfLists(db, { merchantId, lists: [...lists.keys()] })
-        return new Map(kept.map(({ list, rowCount }) => [lists.get(list) ?? '', rowCount]))
-      },
+      keptTotals: () => countsByParent(db, { merchantId, parents }),
     },
     slice,
   )

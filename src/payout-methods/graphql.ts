@@ -1,4 +1,6 @@
+import type { InputFieldBuilder } from '@pothos/core'
 import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
+import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
 import { createdFilter } from '../graphql/filters.ts'
@@ -155,22 +157,27 @@ const PayoutMethodTypeEnum = builder.enumType('PayoutMethodType', {
   } as const,
 })
 
+/** What a list is narrowed by whose owner is known already. */
+function ownedFilter(t: InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    type: t.field({ type: PayoutMethodTypeEnum, description: 'Only bank accounts, or only crypto addresses.' }),
+    currency: t.string({ description: 'Only methods in this currency or stablecoin, such as `NGN`.' }),
+    ...createdFilter(t),
+  }
+}
+
 const PayoutMethodFilter = builder.inputType('PayoutMethodFilter', {
   description: 'Which payout methods: those that every field here lets through.',
   fields: (t) => ({
     owner: t.field({ type: OwnerInput, description: "Only one customer's, or the merchant's own." }),
-    type: t.field({ type: PayoutMethodTypeEnum, description: 'Only bank accounts, or only crypto addresses.' }),
-    currency: t.string({ description: 'Only methods in this currency or stablecoin, such as `NGN`.' }),
-    ...createdFilter(t),
+    ...ownedFilter(t),
   }),
 })
 
 const OwnedPayoutMethodFilter = builder.inputType('OwnedPayoutMethodFilter', {
   description: "Which of an owner's payout methods: those that every field here lets through.",
   fields: (t) => ({
-    type: t.field({ type: PayoutMethodTypeEnum, description: 'Only bank accounts, or only crypto addresses.' }),
-    currency: t.string({ description: 'Only methods in this currency or stablecoin, such as `NGN`.' }),
-    ...createdFilter(t),
+    ...ownedFilter(t),
   }),
 })
 
@@ -301,6 +308,16 @@ builder.queryField('payoutMethodRequirements', (t) =>
 
 const ownerDescription = "The customer whose it is; absent for the merchant's own. Global id, or UUID."
 
+/** The codes that only some countries' accounts have. */
+function optionalCodes(t: InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    sortCode: t.string({ description: 'The sort code, for British accounts.' }),
+    swiftCode: t.string({ description: 'The SWIFT code (BIC) of the bank.' }),
+    routingNumber: t.string({ description: 'The ABA routing number.' }),
+    iban: t.string({ description: 'The IBAN, for accounts that have one.' }),
+  }
+}
+
 const CreateBankPayoutMethodInput = builder.inputType('CreateBankPayoutMethodInput', {
   description: 'A bank account to pay out to.',
   fields: (t) => ({
@@ -310,10 +327,7 @@ const CreateBankPayoutMethodInput = builder.inputType('CreateBankPayoutMethodInp
     accountNumber: t.string({ ...required(), description: 'The number of the account.' }),
     bankName: t.string({ ...required(), description: 'What the bank is called.' }),
     bankCode: t.string({ ...required(), description: 'The code of the bank in its country.' }),
-    sortCode: t.string({ description: 'The sort code, for British accounts.' }),
-    swiftCode: t.string({ description: 'The SWIFT code (BIC) of the bank.' }),
-    routingNumber: t.string({ description: 'The ABA routing number.' }),
-    iban: t.string({ description: 'The IBAN, for accounts that have one.' }),
+    ...optionalCodes(t),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })
@@ -329,10 +343,7 @@ const UpdateBankPayoutMethodInput = builder.inputType('UpdateBankPayoutMethodInp
     accountNumber: t.string({ description: 'The number of the account.' }),
     bankName: t.string({ description: 'What the bank is called.' }),
     bankCode: t.string({ description: 'The code of the bank in its country.' }),
-    sortCode: t.string({ description: 'The sort code, for British accounts.' }),
-    swiftCode: t.string({ description: 'The SWIFT code (BIC) of the bank.' }),
-    routingNumber: t.string({ description: 'The ABA routing number.' }),
-    iban: t.string({ description: 'The IBAN, for accounts that have one.' }),
+    ...optionalCodes(t),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
   }),
 })

@@ -1,5 +1,7 @@
+import type { InputFieldBuilder } from '@pothos/core'
 import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
 import { invalidInput } from '../errors.ts'
+import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
 import type { GraphqlContext } from '../graphql/context.ts'
@@ -232,6 +234,16 @@ addNodeType('Payout', payoutLoader)
 
 const PayoutConnection = connectionType<PayoutRow>('Payout', Payout, 'payouts')
 
+/** What a list is narrowed by whose owner is known already. */
+function ownedFilter(t: InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    status: t.field({ type: PayoutStatusEnum, description: 'Only payouts in this status.' }),
+    assetCode: t.string({ description: 'Only payouts from this stablecoin, such as `USDC`.' }),
+    recipientCurrency: t.string({ description: 'Only payouts that arrive in this currency, such as `NGN`.' }),
+    ...createdFilter(t),
+  }
+}
+
 const PayoutFilter = builder.inputType('PayoutFilter', {
   description: 'Which payouts: those that every field here lets through.',
   fields: (t) => ({
@@ -240,20 +252,14 @@ const PayoutFilter = builder.inputType('PayoutFilter', {
       description: "Only payouts from one customer's wallets, or from the merchant's own.",
     }),
     walletId: t.id({ description: 'Only payouts from this wallet: its global id, or its UUID.' }),
-    status: t.field({ type: PayoutStatusEnum, description: 'Only payouts in this status.' }),
-    assetCode: t.string({ description: 'Only payouts from this stablecoin, such as `USDC`.' }),
-    recipientCurrency: t.string({ description: 'Only payouts that arrive in this currency, such as `NGN`.' }),
-    ...createdFilter(t),
+    ...ownedFilter(t),
   }),
 })
 
 const OwnedPayoutFilter = builder.inputType('OwnedPayoutFilter', {
   description: 'Which payouts of an owner or a wallet: those that every field here lets through.',
   fields: (t) => ({
-    status: t.field({ type: PayoutStatusEnum, description: 'Only payouts in this status.' }),
-    assetCode: t.string({ description: 'Only payouts from this stablecoin, such as `USDC`.' }),
-    recipientCurrency: t.string({ description: 'Only payouts that arrive in this currency, such as `NGN`.' }),
-    ...createdFilter(t),
+    ...ownedFilter(t),
   }),
 })
 

@@ -3,7 +3,7 @@ import type { AssetType } from '../asset-codes/asset-code.ts'
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import type { Context } from '../context.ts'
 import { ownerFilter, ownerIdOf } from '../customers/owner.ts'
-import { countOfList, countsOfLists } from '../database/counted-list.ts'
+import { countOfList, countsByParent } from '../database/counted-list.ts'
 import { sequencedList } from '../database/created-range.ts'
 import { latestInSequence } from '../database/sequence.ts'
 import { sliceByKey, slicesOfEach } from '../database/slices-of-each.ts'
@@ -92,7 +92,7 @@ export async function browseWalletsOfCustomers(
     return sliceByKey(customerIds, (customerId) => browseWallets(context, { ...input, owner: { customerId } }))
   }
   const narrowed = currency !== null ? { currency } : { assetType: assetType ?? undefined }
-  const lists = new Map(customerIds.map((id) => [listName(id, narrowed), id]))
+  const parents = new Map(customerIds.map((id) => [listName(id, narrowed), id]))
   return slicesOfEach<WalletRow>(
     {
       parentIds: customerIds,
@@ -105,10 +105,7 @@ export async function browseWalletsOfCustomers(
         return walletsByIds(db, { merchantId, ids: ids.map(({ id }) => id) })
       },
       counts: (range) => walletCountsOfCustomers(db, { merchantId, ...narrowed, ...range }),
-      keptTotals: async () => {
-        const kept = await countsOfLists(db, { merchantId, lists: [...lists.keys()] })
-        return new Map(kept.map(({ list, rowCount }) => [lists.get(list) ?? '', rowCount]))
-      },
+      keptTotals: () => countsByParent(db, { merchantId, parents }),
     },
     slice,
   )

@@ -1,5 +1,7 @@
+import type { InputFieldBuilder } from '@pothos/core'
 import { AssetTypeEnum } from '../asset-codes/graphql.ts'
 import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
+import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
 import { createdFilter } from '../graphql/filters.ts'
@@ -100,25 +102,28 @@ builder.objectField(LedgerEntry, 'wallet', (t) =>
   }),
 )
 
-/** What every filter of wallets has but whose they are. */
-const WalletFilter = builder.inputType('WalletFilter', {
-  description: 'Which wallets: those that every field here lets through.',
-  fields: (t) => ({
-    owner: t.field({ type: OwnerInput, description: "Only one customer's, or the merchant's own." }),
+/** What a list is narrowed by whose owner is known already. */
+function ownedFilter(t: InputFieldBuilder<Types, 'InputObject'>) {
+  return {
     status: t.field({ type: WalletStatusEnum, description: 'Only wallets in this status.' }),
     assetType: t.field({ type: AssetTypeEnum, description: 'Only wallets that hold this kind of money.' }),
     currency: t.string({ description: 'Only wallets that hold this asset, such as `USDC`.' }),
     ...createdFilter(t),
+  }
+}
+
+const WalletFilter = builder.inputType('WalletFilter', {
+  description: 'Which wallets: those that every field here lets through.',
+  fields: (t) => ({
+    owner: t.field({ type: OwnerInput, description: "Only one customer's, or the merchant's own." }),
+    ...ownedFilter(t),
   }),
 })
 
 const OwnedWalletFilter = builder.inputType('OwnedWalletFilter', {
   description: "Which of an owner's wallets: those that every field here lets through.",
   fields: (t) => ({
-    status: t.field({ type: WalletStatusEnum, description: 'Only wallets in this status.' }),
-    assetType: t.field({ type: AssetTypeEnum, description: 'Only wallets that hold this kind of money.' }),
-    currency: t.string({ description: 'Only wallets that hold this asset, such as `USDC`.' }),
-    ...createdFilter(t),
+    ...ownedFilter(t),
   }),
 })
 
