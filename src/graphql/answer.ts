@@ -21,7 +21,6 @@ export type Asked = {
 /** A result as it goes out; `httpStatus` is another than 200 where HTTP itself has a word for what went wrong. */
 export type Answer = {
   readonly result: FormattedResult | AsyncIterable<FormattedResult>
-  readonly stringify: (value: unknown) => string
   readonly httpStatus: number
 }
 
@@ -35,11 +34,11 @@ export async function answer(
 ): Promise<Answer> {
   const context = { ...createContext(asked.service, asked.merchantId), loaders: new Map() }
   const outcome = await asked.engine.run(request, context, options)
-  const { result, stringify } = outcome
+  const { result } = outcome
   if (Symbol.asyncIterator in result) {
-    return { result: formatEach(result, outcome, asked), stringify, httpStatus: 200 }
+    return { result: formatEach(result, outcome, asked), httpStatus: 200 }
   }
-  return { result: formatResult(result, outcome, asked), stringify, httpStatus: statusOf(result) }
+  return { result: formatResult(result, outcome, asked), httpStatus: statusOf(result) }
 }
 
 /** What cannot be answered at all, in the form of a result. */

@@ -8,7 +8,6 @@ type Variables = Readonly<Record<string, unknown>>
 /** An operation as a function. */
 export type Compiled = {
   readonly query: (root: undefined, context: GraphqlContext, variables: Variables) => Promise<ExecutionResult>
-  readonly stringify: (value: unknown) => string
   /** Whether it answers as the interpreter would, with these values of its variables. */
   readonly takes: (coerced: Variables) => boolean
 }
@@ -27,7 +26,7 @@ export function compile(
   const query = compiled.query as Compiled['query']
   // Where nothing is given to such a variable the compiler passes null, which is not the same as a field that is absent.
   const takes = (coerced: Variables) => nested.every((name) => (coerced[name] ?? null) !== null)
-  return { query, stringify: compiled.stringify, takes }
+  return { query, takes }
 }
 
 /**

@@ -30,13 +30,12 @@ export type Engine = {
 }
 
 /**
- * What came of a request. Without `data` it was refused before anything ran; `code` then says why.
+ * What came of a request. Without `data` it was refused before anything ran; the code of its error says why.
  *
  * `cost` is known as soon as the operation is.
  */
 export type Outcome = {
   readonly result: ExecutionResult | AsyncIterable<ExecutionResult>
-  readonly stringify: (value: unknown) => string
   readonly cost: number | null
 }
 
@@ -107,7 +106,7 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
         variableValues: variables,
       }
       if (node.operation === 'subscription') {
-        return { result: await subscribe(run), stringify: JSON.stringify, cost: costNow }
+        return { result: await subscribe(run), cost: costNow }
       }
       operation.uses++
       if (operation.uses > usesBefore) {
@@ -115,12 +114,12 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
         const { compiled } = operation
         if (compiled?.takes(values.variableValues.coerced)) {
           const result = await compiled.query(undefined, context, variables)
-          if (!result.errors) return { result, stringify: compiled.stringify, cost: costNow }
+          if (!result.errors) return { result, cost: costNow }
           // It words and counts errors in ways of its own: the interpreter answers what does not go well.
           context.loaders.clear()
         }
       }
-      return { result: await execute(run), stringify: JSON.stringify, cost: costNow }
+      return { result: await execute(run), cost: costNow }
     },
   }
 }
@@ -232,5 +231,5 @@ function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
 }
 
 function refused(errors: readonly GraphQLError[], cost: number | null = null): Outcome {
-  return { result: { errors }, stringify: JSON.stringify, cost }
+  return { result: { errors }, cost }
 }

@@ -113,13 +113,13 @@ function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | n
   }
 }
 
-function sendJson({ result, httpStatus, stringify }: Answer, type: string, reply: FastifyReply): FastifyReply {
+function sendJson({ result, httpStatus }: Answer, type: string, reply: FastifyReply): FastifyReply {
   // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
   const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
   reply.code(isRefused ? statusOfCode.MALFORMED_REQUEST : httpStatus)
   if (httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
   if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
-  return reply.type(`${type}; charset=utf-8`).send(stringify(result))
+  return reply.type(`${type}; charset=utf-8`).send(JSON.stringify(result))
 }
 
 /** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
