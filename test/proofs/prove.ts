@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Length, Outcome, Proof } from './proof.ts'
+
+// `npm run prove [-- <name>… --long --ci --seed <n> --control]` runs the proofs that are named, or all.
+//
+// Each runs in a process of its own, first as it is and then with its protection removed, where it must fail. What is
+// not measured on the clock runs two at a time.
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    long: { type: 'boolean', default: false },
+    ci: { type: 'boolean', default: false },
+    /** Runs the proof with its protection removed only, and shows what is then seen. */
+    control: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    /** This is the process of one proof. */
+    child: { type: 'boolean', default: false },
+  },
+})
+const length: Length = values.long ? 'long' : values.ci ? 'ci' : 'quick'
+const seed = values.seed === undefined ? randomInt(2 ** 32) : Number(values.seed)
+/** What CI has time for. */
+const inCi = ['process-death', 'power-cut', 'one-key-pays-once', 'malformed-input']
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+// What a proof started is in a group of its own, which a terminal's interrupt does not reach.
+process.on('SIGINT', () => process.exit(130))
+
+if (values.child) await runChild(positionals[0] as string)
+else process.exitCode = (await runAll()) ? 0 : 1
+
+async function runChild(name: string): Promise<void> {
+  const proof = await load(name)
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-proof-'))
+  try {
+    process.send?.(await proof.run({ length, seed, isControl: values.control, folder }))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.disconnect?.()
+}
+
+async function runAll(): Promise<boolean> {
+  const names = positionals.length > 0 ? positionals : namesFor(length)
+  const proofs = await Promise.all(names.map(async (name) => ({ name, proof: await load(name) })))
+  print(`seed ${seed}, ${length}`)
+  const startedAt = performance.now()
+  const results: boolean[] = []
+  const runLane = async (waiting: typeof proofs) => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await prove(next.name, next.proof))
+  }
+  const shared = proofs.filter(({ proof }) => !proof.isAlone)
+  await Promise.all([runLane(shared), runLane(shared)])
+  await runLane(proofs.filter(({ proof }) => proof.isAlone))
+  const held = results.filter(Boolean).length
+  print(`${held} of ${results.length} promises held, in ${secondsSince(startedAt)} s; seed ${seed}`)
+  return held === results.length && held > 0
+}
+
+/** Runs a proof and its control, and prints what each saw. */
+async function prove(name: string, proof: Proof): Promise<boolean> {
+  const lines = [`${name}: ${proof.promise}`]
+  let isHeld = true
+  for (const isControl of values.control ? [true] : [false, true]) {
+    const startedAt = performance.now()
+    const outcome = await childOutcome(name, isControl, proof.seconds[length])
+    const isAsItMustBe = 'isHeld' in outcome && outcome.isHeld !== isControl
+    isHeld &&= isAsItMustBe
+    const what = isControl ? `without ${proof.control}` : 'as it is'
+    const verdict = isAsItMustBe ? (isControl ? 'broken, as it must be' : 'held') : 'WRONG'
+    const figure = 'isHeld' in outcome ? outcome.figure : outcome.fault
+    lines.push(`  ${what}: ${verdict}: ${figure} (${secondsSince(startedAt)} s)`)
+  }
+  print(lines.join('\n'))
+  return isHeld
+}
+
+/** What the proof saw in a process of its own; a proof that breaks down or is late has shown nothing. */
+async function childOutcome(name: string, isControl: boolean, seconds: number): Promise<Outcome | { fault: string }> {
+  const options = ['--child', `--seed=${seed}`, ...(isControl ? ['--control'] : [])]
+  if (length !== 'quick') options.push(`--${length}`)
+  const child = spawn(process.execPath, [import.meta.filename, name, ...options], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'payout-gateway-compile-cache') },
+    // A group of its own, so that whatever it started ends with it.
+    detached: true,
+  })
+  let outcome: Outcome | null = null
+  let errors = ''
+  child.on('message', (message) => {
+    outcome = message as Outcome
+  })
+  child.stderr?.on('data', (chunk) => {
+    errors = (errors + chunk).slice(-2_000)
+  })
+  const endGroup = () => {
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL')
+    } catch {}
+  }
+  let isLate = false
+  const late = setTimeout(() => {
+    isLate = true
+    endGroup()
+  }, seconds * 1000)
+  process.on('exit', endGroup)
+  const code = await new Promise<number | null>((resolve) => child.on('exit', resolve))
+  clearTimeout(late)
+  endGroup()
+  process.off('exit', endGroup)
+  if (isLate) return { fault: `not done after ${seconds} s` }
+  return outcome ?? { fault: `ended with ${code}: ${errors}` }
+}
+
+/** Every file of this folder's `promises`; CI has time for some of them only. */
+function namesFor(length: Length): string[] {
+  const names = readdirSync(join(import.meta.dirname, 'promises')).map((file) => file.replace(/\.ts$/, ''))
+  return length === 'ci' ? names.filter((name) => inCi.includes(name)) : names
+}
+
+async function load(name: string): Promise<Proof> {
+  const path = join(import.meta.dirname, 'promises', `${name}.ts`)
+  if (!existsSync(path)) throw new Error(`There is no proof ${name}: choose among ${namesFor('long').join(', ')}`)
+  return ((await import(path)) as { proof: Proof }).proof
+}
+
+function secondsSince(startedAt: number): string {
+  return ((performance.now() - startedAt) / 1000).toFixed(0)
+}
