@@ -14,6 +14,7 @@ const Environment = z.object({
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
+  WORKERS: wholeNumber(1, 64).default(1),
 })
 
 export type Config = {
@@ -24,6 +25,8 @@ export type Config = {
   readonly logLevel: (typeof logLevels)[number]
   /** Requests a second and merchant; `null` for no limit. */
   readonly rateLimit: number | null
+  /** Processes that answer requests. */
+  readonly workers: number
 }
 
 /**
@@ -39,7 +42,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
     throw new Error(`The configuration is wrong:\n  ${faults.join('\n  ')}`)
   }
-  const { HOST, PORT, DATABASE_URL, MODE, LOG_LEVEL, RATE_LIMIT } = parsed.data
+  const { HOST, PORT, DATABASE_URL, MODE, LOG_LEVEL, RATE_LIMIT, WORKERS } = parsed.data
   return {
     host: HOST,
     port: PORT,
@@ -47,6 +50,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     mode: MODE,
     logLevel: LOG_LEVEL,
     rateLimit: RATE_LIMIT,
+    workers: WORKERS,
   }
 }
 

@@ -15,7 +15,20 @@ export type Service = {
   readonly now: Clock
   /** A UUIDv7 for now. */
   readonly newId: () => string
+  /** Set where another process writes: has it run an operation that changes something. */
+  readonly handOver: HandOver | null
 }
+
+/**
+ * Has the process that writes run an operation, with the same answer and the same refusals as here.
+ *
+ * @throws Refusal UNAVAILABLE when it is not there, or was lost before it had answered
+ */
+export type HandOver = <Input, Result>(
+  operation: { readonly name: string; readonly run: (context: Context, input: Input) => Promise<Result> },
+  context: Context,
+  input: Input,
+) => Promise<Result>
 
 /** A request of one merchant. */
 export type Context = Service & {
@@ -27,10 +40,20 @@ export type Context = Service & {
 }
 
 /** The service on an open database; tests give their own clock. */
-export function createService({ db, mode, clock }: { db: Database; mode: Mode; clock?: Clock }): Service {
+export function createService({
+  db,
+  mode,
+  clock,
+  handOver = null,
+}: {
+  db: Database
+  mode: Mode
+  clock?: Clock
+  handOver?: HandOver | null
+}): Service {
   const now = steadyClock(clock)
   const newId = uuidV7Source()
-  return { db, mode, now, newId: () => newId(now()) }
+  return { db, mode, now, newId: () => newId(now()), handOver }
 }
 
 /** A request of `merchantId` to the service. */

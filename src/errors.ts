@@ -73,6 +73,13 @@ export function unavailable(
   return new Refusal('UNAVAILABLE', message)
 }
 
+/** The refusal for a store that was lost while it stored this: nobody can know whether it did. */
+export function unknownOutcome(cause: unknown): Refusal {
+  const message =
+    'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
+  return Object.assign(unavailable(message), { cause })
+}
+
 /** Waits for all at once; of several refusals it throws the first in this order, which is the order of precedence. */
 export async function allInOrder<const Promises extends readonly Promise<unknown>[]>(
   promises: Promises,

@@ -5,6 +5,9 @@ import type { Config } from './config.ts'
 /** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */
 const unwrittenLimitBytes = 64 * 1024 * 1024
 
+/** What a pipe takes as a whole: larger writes of several processes to one log would mix their lines. */
+const pipeBytes = 4_096
+
 /**
  * JSON lines on standard output, without API keys and account numbers.
  *
@@ -27,7 +30,7 @@ export function createLogger(level: Config['logLevel'], destination: Destination
 
 /** Standard output as the destination of a log, written in the background; `endLog` ends it. */
 export function standardOutput(): LogOutput {
-  const output = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes })
+  const output = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes, maxWrite: pipeBytes })
   // A full log disk or a reader that is gone must not stop payouts: lines are lost until there is room again.
   output.on('error', () => brokenOutputs.add(output))
   return output
@@ -40,7 +43,7 @@ export function endLog(output: LogOutput): void {
 
 const brokenOutputs = new WeakSet<LogOutput>()
 
-type LogOutput = ReturnType<typeof pino.destination>
+export type LogOutput = ReturnType<typeof pino.destination>
 
 const apiKeys = /pgw_[a-z]+_[0-9a-z_]+/gi
 

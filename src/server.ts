@@ -9,7 +9,8 @@ import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
 import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
 import { statusOfCode } from './http-status.ts'
-import { rateLimiter } from './rate-limit.ts'
+import type { Exchange, RateLimiter } from './rate-limit.ts'
+import { rateLimiter, sharedRateLimiter } from './rate-limit.ts'
 import { failureBody } from './rest/errors.ts'
 import { addRestRoutes, sendFailure } from './rest/server.ts'
 
@@ -22,9 +23,14 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly Tab[]>
   /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
   readonly compiling?: Compiling
+  /** Set where several processes answer: what they allow a merchant, they allow it together. */
+  readonly sharing?: Sharing
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
   readonly elapsed?: () => number
 }
+
+/** `processes` answer requests; they take what a merchant may send from the same buckets. */
+export type Sharing = { readonly processes: number; readonly exchange: Exchange }
 
 /** The HTTP host with both doors, ready to listen or to be injected into. */
 export function createServer({
@@ -33,6 +39,7 @@ export function createServer({
   rateLimit,
   tabs = async () => [],
   compiling = 'again',
+  sharing,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
   const app = fastify({
@@ -80,15 +87,20 @@ export function createServer({
   app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
 
   addHealth(app, service)
-  const limiter = rateLimit === null ? null : rateLimiter(rateLimit, elapsed)
+  const limiter = limiterOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
     addRestRoutes(scope, service, limiter)
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limiter, graphiql, compiling })
+    addGraphqlRoute(scope, { service, limiter, graphiql, compiling, processes: sharing?.processes ?? 1 })
   })
   return app
+}
+
+function limiterOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimiter | null {
+  if (rateLimit === null) return null
+  return sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed)
 }
 
 function endpointNotFound(): Refusal {

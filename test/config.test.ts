@@ -9,6 +9,7 @@ const defaults: Config = {
   mode: 'sandbox',
   logLevel: 'info',
   rateLimit: null,
+  workers: 1,
 }
 
 const logLevels = 'trace, debug, info, warn, error, fatal, silent'

@@ -31,7 +31,7 @@ export const demoApiKey = formatApiKey(demoKey)
  * @returns whether the demo is there; it is not where somebody else's merchants are
  */
 export async function seedDemo(service: Service): Promise<boolean> {
-  if (await apiKeyById(service.db, { id: demoKey.id })) return true
+  if (await hasDemo(service)) return true
   return service.db.write(async (tx) => {
     if (await apiKeyById(tx, { id: demoKey.id })) return true
     if ((await allMerchants(tx, {})).length > 0) return false
@@ -45,6 +45,11 @@ export async function seedDemo(service: Service): Promise<boolean> {
     await tellStory(createContext(past, merchant.id))
     return true
   })
+}
+
+/** Whether the demo merchant is there. */
+export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
+  return (await apiKeyById(db, { id: demoKey.id })) !== null
 }
 
 /** Makes the operations' own transactions part of this one, so that the demo is there as a whole or not at all, once. */

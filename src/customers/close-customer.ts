@@ -4,6 +4,7 @@ import { Conflict } from '../database/database.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { lookupId, parse } from '../input.ts'
+import { writing } from '../writing.ts'
 import type { Customer } from './customer.ts'
 import { findCustomer, requireActive } from './get-customer.ts'
 import { setCustomerClosed } from './repository.ts'
@@ -15,17 +16,20 @@ export const CloseCustomerInput = z.object({ customerId: lookupId() })
  *
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
-export async function closeCustomer(context: Context, input: z.input<typeof CloseCustomerInput>): Promise<Customer> {
-  const request = parse(CloseCustomerInput, input)
-  return once(context, {
-    request,
-    memory: keyMemory<Customer>(context, 'closeCustomer'),
-    operation: async (tx) => {
-      const customer = requireActive(await findCustomer(tx, context, request.customerId))
-      const { merchantId, id } = customer
-      const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timestamp(context.now()) })
-      if (!closed) throw new Conflict('another request closed the customer')
-      return closed
-    },
-  })
-}
+export const closeCustomer = writing(
+  'closeCustomer',
+  async (context: Context, input: z.input<typeof CloseCustomerInput>): Promise<Customer> => {
+    const request = parse(CloseCustomerInput, input)
+    return once(context, {
+      request,
+      memory: keyMemory<Customer>(context, 'closeCustomer'),
+      operation: async (tx) => {
+        const customer = requireActive(await findCustomer(tx, context, request.customerId))
+        const { merchantId, id } = customer
+        const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timestamp(context.now()) })
+        if (!closed) throw new Conflict('another request closed the customer')
+        return closed
+      },
+    })
+  },
+)

@@ -5,6 +5,7 @@ import { nextInSequence } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
+import { writing } from '../writing.ts'
 import type { Customer } from './customer.ts'
 import { customerTypes } from './customer.ts'
 import { insertCustomer } from './repository.ts'
@@ -48,19 +49,22 @@ export const CreateCustomerInput = z.object({
  *   name, a business its business name
  * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
  */
-export async function createCustomer(context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> {
-  const request = parse(CreateCustomerInput, input, missingNames(input))
-  return once(context, {
-    request,
-    memory: keyMemory<Customer>(context, 'createCustomer'),
-    operation: async (tx) => {
-      const sequence = await nextInSequence(tx, context.merchantId, 'customers')
-      const customer: Customer = { ...newRow(context), ...request, sequence, status: 'active' }
-      await insertCustomer(tx, customer)
-      return customer
-    },
-  })
-}
+export const createCustomer = writing(
+  'createCustomer',
+  async (context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> => {
+    const request = parse(CreateCustomerInput, input, missingNames(input))
+    return once(context, {
+      request,
+      memory: keyMemory<Customer>(context, 'createCustomer'),
+      operation: async (tx) => {
+        const sequence = await nextInSequence(tx, context.merchantId, 'customers')
+        const customer: Customer = { ...newRow(context), ...request, sequence, status: 'active' }
+        await insertCustomer(tx, customer)
+        return customer
+      },
+    })
+  },
+)
 
 type Names = Pick<z.input<typeof CreateCustomerInput>, 'customerType' | 'firstName' | 'lastName' | 'businessName'>
 

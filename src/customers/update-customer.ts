@@ -4,6 +4,7 @@ import { invalidInput } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { lookupId, parse, sentFields } from '../input.ts'
+import { writing } from '../writing.ts'
 import { CreateCustomerInput, missingNames } from './create-customer.ts'
 import type { Customer } from './customer.ts'
 import { findCustomerToChange, requireActive } from './get-customer.ts'
@@ -21,22 +22,25 @@ export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED,
  *   INVALID_INPUT where a name that the customer's type needs would be gone
  */
-export async function updateCustomer(context: Context, input: z.input<typeof UpdateCustomerInput>): Promise<Customer> {
-  const { customerId, ...parsed } = parse(UpdateCustomerInput, input)
-  const changes = sentFields(input, parsed)
-  return once(context, {
-    request: { customerId, changes },
-    memory: keyMemory<Customer>(context, 'updateCustomer'),
-    operation: async (tx) => {
-      const customer = requireActive(await findCustomerToChange(tx, context, customerId))
-      const merged = { ...customer, ...changes } as Customer
-      const faults = missingNames(merged)
-      if (faults.length > 0) throw invalidInput(faults)
-      if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
+export const updateCustomer = writing(
+  'updateCustomer',
+  async (context: Context, input: z.input<typeof UpdateCustomerInput>): Promise<Customer> => {
+    const { customerId, ...parsed } = parse(UpdateCustomerInput, input)
+    const changes = sentFields(input, parsed)
+    return once(context, {
+      request: { customerId, changes },
+      memory: keyMemory<Customer>(context, 'updateCustomer'),
+      operation: async (tx) => {
+        const customer = requireActive(await findCustomerToChange(tx, context, customerId))
+        const merged = { ...customer, ...changes } as Customer
+        const faults = missingNames(merged)
+        if (faults.length > 0) throw invalidInput(faults)
+        if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
-      const updated = { ...merged, updatedAt: timestamp(context.now()) }
-      await updateCustomerDetails(tx, updated)
-      return updated
-    },
-  })
-}
+        const updated = { ...merged, updatedAt: timestamp(context.now()) }
+        await updateCustomerDetails(tx, updated)
+        return updated
+      },
+    })
+  },
+)

@@ -17,6 +17,8 @@ export type Database = Reader & {
     read: (db: Reader) => Promise<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
+  /** Has what is read next see all that other processes have committed by now. */
+  readonly refresh: () => void
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
   /**
@@ -42,8 +44,15 @@ export type DatabaseOptions = {
   readonly url: string
   /** Refuses to make a new database, so that a mistyped URL is not taken for an empty one. */
   readonly mustExist?: boolean
+  /** Opens it for reading only: it must be there, in the latest form, and `write` is a mistake. */
+  readonly isReadOnly?: boolean
   /** Called once, when the process must end rather than guess whether a commit is durable. */
   readonly onFatal: (error: Error) => void
   /** Told what an operator should put right, though the database works. */
   readonly onWarning?: (message: string) => void
+}
+
+/** Whether a database at `url` takes the writes of one process only. */
+export function hasOneWriter(url: string): boolean {
+  return url.startsWith('sqlite:')
 }

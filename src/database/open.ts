@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Database, DatabaseOptions } from './database.ts'
 import { openPostgres } from './postgres/open.ts'
-import { openSqlite } from './sqlite/open.ts'
+import { openSqlite, openSqliteReader } from './sqlite/open.ts'
 
 /**
  * Opens the database at `url` and brings it to the latest form.
@@ -11,11 +11,15 @@ import { openSqlite } from './sqlite/open.ts'
 export async function openDatabase({
   url,
   mustExist = false,
+  isReadOnly = false,
   onFatal,
   onWarning = () => {},
 }: DatabaseOptions): Promise<Database> {
   if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, onWarning })
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
-  if (scheme === 'sqlite' && place) return openSqlite({ path: resolve(place), mustExist, onFatal })
+  if (scheme === 'sqlite' && place) {
+    const path = resolve(place)
+    return isReadOnly ? openSqliteReader(path) : openSqlite({ path, mustExist, onFatal })
+  }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

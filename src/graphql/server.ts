@@ -15,7 +15,7 @@ import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
 import type { HoldStream } from './streams.ts'
-import { countStreams } from './streams.ts'
+import { countStreams, streamsPerMerchant } from './streams.ts'
 
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
@@ -23,6 +23,8 @@ export type GraphqlOptions = {
   readonly limiter: RateLimiter | null
   readonly graphiql: GraphiqlPage | null
   readonly compiling: Compiling
+  /** How many processes answer: each may hold its share of a merchant's streams. */
+  readonly processes: number
 }
 
 const path = '/graphql'
@@ -33,9 +35,12 @@ const path = '/graphql'
  * One JSON answer, which is nearly all there is, goes from the engine to the host; streams are formed by Yoga. Form posts are
  * refused, so that no page of another site can send one.
  */
-export function addGraphqlRoute(app: FastifyInstance, { service, limiter, graphiql, compiling }: GraphqlOptions): void {
+export function addGraphqlRoute(
+  app: FastifyInstance,
+  { service, limiter, graphiql, compiling, processes }: GraphqlOptions,
+): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
-  const holdStream = countStreams(app)
+  const holdStream = countStreams(app, Math.max(1, Math.floor(streamsPerMerchant / processes)))
   const admit = admission(service, limiter)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))

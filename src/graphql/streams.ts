@@ -11,17 +11,18 @@ export type HoldStream = (merchantId: string, reply: FastifyReply) => void
  * Keeps count of the answers that stay open, so that no merchant takes the sockets of all others, and ends them when the
  * service does: nobody else would.
  *
+ * @param most streams of one merchant in this process
  * @throws Refusal RATE_LIMITED when the merchant has as many open as it may
  */
-export function countStreams(app: FastifyInstance): HoldStream {
+export function countStreams(app: FastifyInstance, most: number): HoldStream {
   const open = new Map<string, Set<FastifyReply>>()
   app.addHook('preClose', async () => {
     for (const replies of open.values()) for (const { raw } of replies) raw.destroy()
   })
   return (merchantId, reply) => {
     const replies = open.get(merchantId) ?? new Set()
-    if (replies.size >= streamsPerMerchant) {
-      throw new Refusal('RATE_LIMITED', `At most ${streamsPerMerchant} streams may be open at once.`)
+    if (replies.size >= most) {
+      throw new Refusal('RATE_LIMITED', `At most ${most} streams may be open at once.`)
     }
     open.set(merchantId, replies.add(reply))
     reply.raw.once('close', () => {

@@ -20,6 +20,7 @@ export function admission(service: Service, limiter: RateLimiter | null) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { merchantId } = await authenticate(service, presentedKey(request.headers))
     request.merchantId = merchantId
-    limiter?.(merchantId, (name, value) => reply.header(name, value))
+    const waiting = limiter?.(merchantId, (name, value) => reply.header(name, value))
+    if (waiting) await waiting
   }
 }

@@ -1,7 +1,9 @@
-import type { Service } from '../context.ts'
+import type { Context, Service } from '../context.ts'
+import { createContext } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
+import { writing } from '../writing.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { apiKeyById, markKeyUsed } from './repository.ts'
 
@@ -32,7 +34,8 @@ export async function authenticate(service: Service, presented: string | null): 
   return { merchantId: row.merchantId }
 }
 
-function recordUse({ db, now }: Service, { id, lastUsedAt }: { id: string; lastUsedAt: string | null }): void {
+function recordUse(service: Service, { id, merchantId, lastUsedAt }: UsedKey): void {
+  const { db, now } = service
   const at = now()
   const uses = recordedUses.get(db) ?? new Map<string, number>()
   recordedUses.set(db, uses)
@@ -40,9 +43,19 @@ function recordUse({ db, now }: Service, { id, lastUsedAt }: { id: string; lastU
   if (at - latest < lastUsedPrecisionMs) return
   uses.set(id, at)
   // Not waited for: a request must not fail or take longer because this can't be stored now.
-  const before = timestamp(at - lastUsedPrecisionMs)
-  db.write((tx) => markKeyUsed(tx, { id, usedAt: timestamp(at), before })).catch(() => {})
+  recordKeyUse(createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
+
+/** Notes when a key was used, in milliseconds since 1970, unless a use within the same minute is noted. */
+export const recordKeyUse = writing(
+  'recordKeyUse',
+  async ({ db }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
+    const before = timestamp(usedAt - lastUsedPrecisionMs)
+    await db.write((tx) => markKeyUsed(tx, { id, usedAt: timestamp(usedAt), before }))
+  },
+)
+
+type UsedKey = { readonly id: string; readonly merchantId: string; readonly lastUsedAt: string | null }
 
 /** Uses that are recorded or about to be, so that a thousand requests at once make one write. */
 const recordedUses = new WeakMap<Database, Map<string, number>>()

@@ -21,6 +21,7 @@ import {
   uuid,
 } from '../input.ts'
 import type { Network } from '../networks/network.ts'
+import { writing } from '../writing.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
 import { listsOfPayoutMethod } from './list-payout-methods.ts'
@@ -59,29 +60,29 @@ export const CreateWalletPayoutMethodInput = z.object({
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED
  */
-export async function createBankPayoutMethod(
-  context: Context,
-  input: z.input<typeof CreateBankPayoutMethodInput>,
-): Promise<BankPayoutMethod> {
-  const assets = await assetCodesWithNetworks(context.db)
-  const request = parse(
-    CreateBankPayoutMethodInput,
-    input,
-    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
-  )
-  return once(context, {
-    request,
-    memory: keyMemory<BankPayoutMethod>(context, 'createBankPayoutMethod'),
-    operation: (tx) =>
-      addPayoutMethod(tx, context, {
-        ...request,
-        label: null,
-        walletAddress: null,
-        network: null,
-        checks: checkBankDetails(request),
-      }),
-  })
-}
+export const createBankPayoutMethod = writing(
+  'createBankPayoutMethod',
+  async (context: Context, input: z.input<typeof CreateBankPayoutMethodInput>): Promise<BankPayoutMethod> => {
+    const assets = await assetCodesWithNetworks(context.db)
+    const request = parse(
+      CreateBankPayoutMethodInput,
+      input,
+      assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+    )
+    return once(context, {
+      request,
+      memory: keyMemory<BankPayoutMethod>(context, 'createBankPayoutMethod'),
+      operation: (tx) =>
+        addPayoutMethod(tx, context, {
+          ...request,
+          label: null,
+          walletAddress: null,
+          network: null,
+          checks: checkBankDetails(request),
+        }),
+    })
+  },
+)
 
 /**
  * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
@@ -91,39 +92,39 @@ export async function createBankPayoutMethod(
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED
  */
-export async function createWalletPayoutMethod(
-  context: Context,
-  input: z.input<typeof CreateWalletPayoutMethodInput>,
-): Promise<WalletPayoutMethod> {
-  const assets = await assetCodesWithNetworks(context.db)
-  const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
-  const parsed = parse(CreateWalletPayoutMethodInput, input, [
-    ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-    // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
-    ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
-      field: 'network',
-      network: input.network,
-    }),
-  ])
-  const request = { ...parsed, network: parsed.network as Network }
-  return once(context, {
-    request,
-    memory: keyMemory<WalletPayoutMethod>(context, 'createWalletPayoutMethod'),
-    operation: (tx) =>
-      addPayoutMethod(tx, context, {
-        ...request,
-        accountName: null,
-        accountNumber: null,
-        bankName: null,
-        bankCode: null,
-        sortCode: null,
-        swiftCode: null,
-        routingNumber: null,
-        iban: null,
-        checks: checkWalletAddress(request),
+export const createWalletPayoutMethod = writing(
+  'createWalletPayoutMethod',
+  async (context: Context, input: z.input<typeof CreateWalletPayoutMethodInput>): Promise<WalletPayoutMethod> => {
+    const assets = await assetCodesWithNetworks(context.db)
+    const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
+    const parsed = parse(CreateWalletPayoutMethodInput, input, [
+      ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
+      // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
+      ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
+        field: 'network',
+        network: input.network,
       }),
-  })
-}
+    ])
+    const request = { ...parsed, network: parsed.network as Network }
+    return once(context, {
+      request,
+      memory: keyMemory<WalletPayoutMethod>(context, 'createWalletPayoutMethod'),
+      operation: (tx) =>
+        addPayoutMethod(tx, context, {
+          ...request,
+          accountName: null,
+          accountNumber: null,
+          bankName: null,
+          bankCode: null,
+          sortCode: null,
+          swiftCode: null,
+          routingNumber: null,
+          iban: null,
+          checks: checkWalletAddress(request),
+        }),
+    })
+  },
+)
 
 type Details = Omit<
   NewRowOf<'payoutMethods'>,

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { lookupId, optional, parse, uuid } from '../input.ts'
+import { writing } from '../writing.ts'
 import { countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
@@ -18,19 +19,19 @@ export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), cu
  * @returns the method as it was
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
-export async function deletePayoutMethod(
-  context: Context,
-  input: z.input<typeof DeletePayoutMethodInput>,
-): Promise<PayoutMethod> {
-  const request = parse(DeletePayoutMethodInput, input)
-  return once(context, {
-    request,
-    memory: keyMemory<PayoutMethod>(context, 'deletePayoutMethod'),
-    operation: async (tx) => {
-      const method = await findOwnedPayoutMethod(tx, context, request)
-      if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
-      await countMethod(tx, method, -1)
-      return method
-    },
-  })
-}
+export const deletePayoutMethod = writing(
+  'deletePayoutMethod',
+  async (context: Context, input: z.input<typeof DeletePayoutMethodInput>): Promise<PayoutMethod> => {
+    const request = parse(DeletePayoutMethodInput, input)
+    return once(context, {
+      request,
+      memory: keyMemory<PayoutMethod>(context, 'deletePayoutMethod'),
+      operation: async (tx) => {
+        const method = await findOwnedPayoutMethod(tx, context, request)
+        if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
+        await countMethod(tx, method, -1)
+        return method
+      },
+    })
+  },
+)

@@ -7,6 +7,7 @@ import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { lookupId, optional, optionalIdentifier, parse, sentFields, text, uuid } from '../input.ts'
+import { writing } from '../writing.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput, countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
@@ -38,35 +39,35 @@ export const UpdateBankPayoutMethodInput = z.object({
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (also for
  *   a wallet method), CUSTOMER_CLOSED
  */
-export async function updateBankPayoutMethod(
-  context: Context,
-  input: z.input<typeof UpdateBankPayoutMethodInput>,
-): Promise<BankPayoutMethod> {
-  const assets = await assetCodesWithNetworks(context.db)
-  const request = parse(
-    UpdateBankPayoutMethodInput,
-    input,
-    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
-  )
-  const { payoutMethodId, customerId, type: _, ...parsed } = request
-  const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
-  return once(context, {
-    request: { payoutMethodId, customerId, changes },
-    memory: keyMemory<BankPayoutMethod>(context, 'updateBankPayoutMethod'),
-    operation: async (tx) => {
-      const method = await findOwnedPayoutMethod(tx, context, request)
-      if (method.type !== 'BANK') throw notFound('Payout method')
-      await findActiveCustomer(tx, context, method.customerId)
+export const updateBankPayoutMethod = writing(
+  'updateBankPayoutMethod',
+  async (context: Context, input: z.input<typeof UpdateBankPayoutMethodInput>): Promise<BankPayoutMethod> => {
+    const assets = await assetCodesWithNetworks(context.db)
+    const request = parse(
+      UpdateBankPayoutMethodInput,
+      input,
+      assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+    )
+    const { payoutMethodId, customerId, type: _, ...parsed } = request
+    const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
+    return once(context, {
+      request: { payoutMethodId, customerId, changes },
+      memory: keyMemory<BankPayoutMethod>(context, 'updateBankPayoutMethod'),
+      operation: async (tx) => {
+        const method = await findOwnedPayoutMethod(tx, context, request)
+        if (method.type !== 'BANK') throw notFound('Payout method')
+        await findActiveCustomer(tx, context, method.customerId)
 
-      const merged = { ...method, ...changes }
-      if (JSON.stringify(merged) === JSON.stringify(method)) return method
-      const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timestamp(context.now()) }
-      await updateBankDetails(tx, updated)
-      if (updated.currency !== method.currency) {
-        await countMethod(tx, method, -1)
-        await countMethod(tx, updated, 1)
-      }
-      return updated
-    },
-  })
-}
+        const merged = { ...method, ...changes }
+        if (JSON.stringify(merged) === JSON.stringify(method)) return method
+        const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timestamp(context.now()) }
+        await updateBankDetails(tx, updated)
+        if (updated.currency !== method.currency) {
+          await countMethod(tx, method, -1)
+          await countMethod(tx, updated, 1)
+        }
+        return updated
+      },
+    })
+  },
+)

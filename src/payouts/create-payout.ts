@@ -24,6 +24,7 @@ import {
 import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
+import { writing } from '../writing.ts'
 import type { Payout } from './payout.ts'
 import {
   corridorTo,
@@ -107,7 +108,7 @@ type Input = z.input<typeof CreatePayoutInput>
  *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE,
  *   RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function createPayout(context: Context, input: Input): Promise<Payout> {
+export const createPayout = writing('createPayout', async (context: Context, input: Input): Promise<Payout> => {
   const request = parsePayout(input)
   const { assetCode, amount } = request
 
@@ -141,7 +142,7 @@ export async function createPayout(context: Context, input: Input): Promise<Payo
       })
     },
   })
-}
+})
 
 /** Moves amount and fee out of a wallet that was just seen to cover both. */
 function payFrom(

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { requireSandbox } from '../context.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { parse } from '../input.ts'
+import { writing } from '../writing.ts'
 import { getPayout } from './get-payout.ts'
 import type { Payout } from './payout.ts'
 import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
@@ -13,17 +14,20 @@ import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
  * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
  *   PAYOUT_STATUS_CONFLICT, BALANCE_LIMIT_EXCEEDED
  */
-export async function simulatePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
-  requireSandbox(context)
-  const request = parse(SettlePayoutInput, input)
-  // When it was settled is enough to answer it again: the rest of a payout never changes.
-  const { updatedAt } = await once(context, {
-    request,
-    memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
-    operation: async (tx) => {
-      const { updatedAt } = await settleWithin(tx, context, request)
-      return { updatedAt }
-    },
-  })
-  return { ...(await getPayout(context, request)), status: request.status, updatedAt }
-}
+export const simulatePayout = writing(
+  'simulatePayout',
+  async (context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> => {
+    requireSandbox(context)
+    const request = parse(SettlePayoutInput, input)
+    // When it was settled is enough to answer it again: the rest of a payout never changes.
+    const { updatedAt } = await once(context, {
+      request,
+      memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
+      operation: async (tx) => {
+        const { updatedAt } = await settleWithin(tx, context, request)
+        return { updatedAt }
+      },
+    })
+    return { ...(await getPayout(context, request)), status: request.status, updatedAt }
+  },
+)

@@ -13,6 +13,7 @@ import { keyMemory, once } from '../idempotency/once.ts'
 import { optional, parse, text, uuid } from '../input.ts'
 import { openWalletAccount } from '../ledger/account.ts'
 import type { Network } from '../networks/network.ts'
+import { writing } from '../writing.ts'
 import { nextDepositAddress } from './deposit-address.ts'
 import { listsOfWallet } from './list-wallets.ts'
 import { insertWallet, insertWalletAddress } from './repository.ts'
@@ -34,19 +35,22 @@ type Request = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: 
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED, DEPOSIT_ADDRESS_UNAVAILABLE
  */
-export async function createWallet(context: Context, input: z.input<typeof CreateWalletInput>): Promise<Wallet> {
-  const { asset, ...request } = await parseRequest(context, input)
-  const wallet = await once(context, {
-    request,
-    memory: keyMemory<Omit<Wallet, 'balance'>>(context, 'createWallet'),
-    operation: async (tx) => {
-      await findActiveCustomer(tx, context, request.customerId)
-      const address = request.network && (await nextDepositAddress(tx, context, request.network))
-      return openWallet(tx, context, { ...request, asset }, address)
-    },
-  })
-  return { ...wallet, balance: 0n }
-}
+export const createWallet = writing(
+  'createWallet',
+  async (context: Context, input: z.input<typeof CreateWalletInput>): Promise<Wallet> => {
+    const { asset, ...request } = await parseRequest(context, input)
+    const wallet = await once(context, {
+      request,
+      memory: keyMemory<Omit<Wallet, 'balance'>>(context, 'createWallet'),
+      operation: async (tx) => {
+        await findActiveCustomer(tx, context, request.customerId)
+        const address = request.network && (await nextDepositAddress(tx, context, request.network))
+        return openWallet(tx, context, { ...request, asset }, address)
+      },
+    })
+    return { ...wallet, balance: 0n }
+  },
+)
 
 async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<Request> {
   const assets = await assetCodesWithNetworks(db)

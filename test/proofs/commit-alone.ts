@@ -43,6 +43,7 @@ export function openCommittingAlone(path: string): Database {
       return result
     },
     statistics: () => ({ writes: commits, commits }),
+    refresh: reader.refresh,
     ping: async () => {},
     backup: async () => {},
     close: async () => {

@@ -26,6 +26,7 @@ export const order = [
   'slice',
   'database',
   'context',
+  'writing',
   'config',
   'logger',
   'rate-limit',
@@ -50,6 +51,9 @@ export const order = [
   'fill',
   'demo',
   'cli',
+  'start',
+  'workers',
+  'serve',
   'main',
 ] as const
 
@@ -65,7 +69,7 @@ const inRest = /^src\/rest\/|^src\/[^/]+\/rest\.ts$/
 const inHttp = /^src\/(http|graphql)\/|^src\/(server|http-status)\.ts$/
 const inGraphql = /^src\/graphql\/|^src\/[^/]+\/graphql\.ts$/
 const operators = /^src\/(cli|fill)(\/|\.ts$)|^db\/demo\//
-const roots = /^src\/(main|server)\.ts$|^src\/cli(\/|\.ts$)/
+const roots = /^src\/(main|serve|server|start)\.ts$|^src\/(workers\/|cli(\/|\.ts$))/
 
 /** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
 const builders = [

@@ -35,10 +35,3 @@ export function refusalFor(error: unknown): unknown {
   const mayPass = error instanceof Conflict || isConnectionLost(error) || isPassing(error)
   return mayPass ? Object.assign(unavailable(), { cause: error }) : error
 }
-
-/** For a transaction that broke while it was committed: nobody can know whether it was. */
-export function unknownOutcome(cause: unknown): Refusal {
-  const message =
-    'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
-  return Object.assign(unavailable(message), { cause })
-}

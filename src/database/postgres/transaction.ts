@@ -1,7 +1,7 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal, unknownOutcome } from '../../errors.ts'
 import type { Query, Reader } from '../query.ts'
 import type { Call, Control } from './connection.ts'
-import { isConnectionLost, unknownOutcome } from './errors.ts'
+import { isConnectionLost } from './errors.ts'
 import type { Lent, PostgresPool } from './pool.ts'
 
 /** A transaction that begins with its first statement. */

@@ -6,6 +6,7 @@ import type { Database } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import { migrateSqlite } from './migrate.ts'
+import type { SqliteReader } from './reader.ts'
 import { sqliteReader } from './reader.ts'
 import { sqliteWriter } from './writer.ts'
 
@@ -31,20 +32,9 @@ export function openSqlite({
   const writer = sqliteWriter(writing, { requireFile, onCommit: reader.refresh, onFatal })
 
   return {
-    execute: reader.execute,
-    // A snapshot waits for nothing but its statements, and so stays within a turn.
-    snapshot: (read) => read(reader),
+    ...readSide(reading, { reader, requireFile }),
     write: writer.write,
     statistics: writer.statistics,
-    ping: async () => {
-      requireFile()
-      reading.raw.prepare('select name from migrations limit 1').get()
-    },
-    backup: async (target) => {
-      // A copy can't be made inside the read transaction of a turn that has read.
-      reader.refresh()
-      backUp(reading, target)
-    },
     close: async () => {
       await writer.drain()
       reader.refresh()
@@ -54,12 +44,61 @@ export function openSqlite({
   }
 }
 
+/**
+ * Opens the SQLite file at `path` in a process that leaves the writing to another, which has opened it before.
+ *
+ * @throws Error that names the file when it can't be opened
+ */
+export function openSqliteReader(path: string): Database {
+  const reading = naming(path, () => openConnection(path, { isReadOnly: true }))
+  const reader = sqliteReader(reading)
+  return {
+    ...readSide(reading, { reader, requireFile: fileWatch(path) }),
+    write: async () => {
+      throw new Error('this process only reads: an operation that writes must be declared as such')
+    },
+    statistics: () => ({ writes: 0, commits: 0 }),
+    close: async () => {
+      reader.refresh()
+      reading.raw.close()
+    },
+  }
+}
+
+function readSide(
+  reading: SqliteConnection,
+  { reader, requireFile }: { reader: SqliteReader; requireFile: () => void },
+): Omit<Database, 'write' | 'statistics' | 'close'> {
+  return {
+    execute: reader.execute,
+    // A snapshot waits for nothing but its statements, and so stays within a turn.
+    snapshot: (read) => read(reader),
+    refresh: reader.refresh,
+    ping: async () => {
+      requireFile()
+      reading.raw.prepare('select name from migrations limit 1').get()
+    },
+    backup: async (target) => {
+      // A copy can't be made inside the read transaction of a turn that has read.
+      reader.refresh()
+      backUp(reading, target)
+    },
+  }
+}
+
 function openConnections(path: string) {
-  try {
+  return naming(path, () => {
     mkdirSync(dirname(path), { recursive: true })
     const writing = openConnection(path, { isReadOnly: false })
     migrateSqlite(writing.raw, migrations)
     return { writing, reading: openConnection(path, { isReadOnly: true }) }
+  })
+}
+
+/** Opens something at `path`; an error of SQLite does not say where. */
+function naming<Opened>(path: string, open: () => Opened): Opened {
+  try {
+    return open()
   } catch (error) {
     throw new Error(`${path} can't be opened: ${(error as Error).message}`, { cause: error })
   }

@@ -1,0 +1,78 @@
+import { demoApiKey, seedDemo } from '../db/demo/demo.ts'
+import type { Config } from './config.ts'
+import type { Service } from './context.ts'
+import type { Database } from './database/database.ts'
+import { openDatabase } from './database/open.ts'
+import { claimMode } from './installation/claim-mode.ts'
+import type { LogOutput } from './logger.ts'
+import { createLogger, endLog, standardOutput } from './logger.ts'
+
+type Logger = ReturnType<typeof createLogger>
+
+/** What every process of the service begins with. */
+export type Started = {
+  readonly config: Config
+  readonly db: Database
+  readonly logger: Logger
+  readonly output: LogOutput
+}
+
+/** Opens the log and the database. */
+export async function start(config: Config, { isReadOnly = false } = {}): Promise<Started> {
+  const output = standardOutput()
+  const logger = createLogger(config.logLevel, output)
+  const db = await openDatabase({
+    url: config.databaseUrl,
+    isReadOnly,
+    onFatal: (error) => {
+      logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
+      process.exit(1)
+    },
+    onWarning: (message) => logger.warn(message),
+  })
+  return { config, db, logger, output }
+}
+
+/**
+ * Makes the database one of this mode, and in the sandbox gives an empty one the demo.
+ *
+ * @returns whether the demo is there
+ * @throws when the database is of the other mode
+ */
+export async function prepare(service: Service): Promise<boolean> {
+  await claimMode(service)
+  return service.mode === 'sandbox' && (await seedDemo(service))
+}
+
+/** Where everything is, for whoever started the service. */
+export function greeting({ mode, databaseUrl }: Config, address: string, hasDemo: boolean): string {
+  const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
+  const lines = [
+    `payout-gateway is ready (${mode}, ${place})`,
+    `  REST     ${address}/api`,
+    `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
+    `  Health   ${address}/readyz`,
+  ]
+  if (hasDemo) {
+    lines.push(
+      `  Demo     x-api-key: ${demoApiKey}`,
+      '',
+      'Try:',
+      `  curl -s ${address}/api/customers -H 'x-api-key: ${demoApiKey}'`,
+    )
+  }
+  return `${lines.join('\n')}\n\n`
+}
+
+/** Lets go of everything, `close` first, and so ends the process: after `withinMs` milliseconds whatever happens. */
+export async function end(
+  { db, logger, output }: Started,
+  { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
+): Promise<void> {
+  // Not process.exit, which waits for whoever should read the log. Everything acknowledged is on disk already.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
+  await close()
+  await db.close()
+  logger.info('ended')
+  endLog(output)
+}

@@ -1,0 +1,133 @@
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { hasOneWriter } from '../database/database.ts'
+import { createLogger, endLog, standardOutput } from '../logger.ts'
+import { sharedBuckets } from '../rate-limit.ts'
+import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
+
+const program = resolve(import.meta.dirname, '../main.ts')
+
+/** A process that dies sooner than this after its start is followed by another only after a pause, which grows. */
+const shortLifeMs = 2_000
+const firstPauseMs = 100
+const longestPauseMs = 5_000
+
+/** Each process bounds its own end; this is for one that does not. */
+const endTimeoutMs = 9_800
+
+type Role = { readonly name: string; readonly begin: () => ChildProcess; readonly alive: Set<ChildProcess> }
+
+/**
+ * Runs the service in several processes: `WORKERS` that answer requests and, where the database takes one writer only, one
+ * that writes. Another is started for each that dies.
+ *
+ * This process answers nothing itself, so there is little that could make it die. When it does all others end, and
+ * whoever started it starts it again.
+ */
+export async function supervise(config: Config): Promise<void> {
+  const output = standardOutput()
+  const logger = createLogger(config.logLevel, output)
+
+  const folder = hasOneWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
+  const writerPath = folder && join(folder, 'writer')
+  const port = config.port === 0 ? await freePort(config.host) : config.port
+  cluster.setupPrimary({
+    exec: program,
+    args: ['reader', JSON.stringify({ writerPath } satisfies ReaderDetails)],
+  })
+  const readers: Role = {
+    name: 'reader',
+    begin: () => cluster.fork({ PORT: String(port) }).process,
+    alive: new Set(),
+  }
+  const writers: Role = {
+    name: 'writer',
+    begin: () => fork(program, ['writer', JSON.stringify({ writerPath } as WriterDetails)]),
+    alive: new Set(),
+  }
+  const buckets = config.rateLimit === null ? null : sharedBuckets(config.rateLimit, () => performance.now())
+  let isReady = false
+  let isEnding = false
+
+  /** Starts a process of this role, and another whenever it dies; resolves with what the first says when it is ready. */
+  function keep(role: Role, pauseMs = 0): Promise<string> {
+    const child = role.begin()
+    const pid = child.pid as number
+    const begunAt = performance.now()
+    role.alive.add(child)
+    child.once('exit', (code, signal) => {
+      role.alive.delete(child)
+      buckets?.forget(pid)
+      if (isEnding) return
+      // It has said itself why it could not start.
+      if (!isReady) return endAtOnce(1)
+      const isShort = performance.now() - begunAt < shortLifeMs
+      const nextPauseMs = isShort ? Math.min(longestPauseMs, Math.max(firstPauseMs, pauseMs * 2)) : 0
+      logger.error({ role: role.name, pid, code, signal, pause_ms: nextPauseMs }, 'a process died: starting another')
+      setTimeout(() => isEnding || keep(role, nextPauseMs), nextPauseMs)
+    })
+    return new Promise((resolve) => {
+      child.on('message', (message: ToSupervisor) => {
+        if ('ready' in message) return resolve(message.ready)
+        if (buckets === null || !child.connected) return
+        const exchanged = buckets.exchange(pid, message.exchange)
+        child.send({ id: message.id, exchanged } satisfies FromSupervisor, () => {})
+      })
+    })
+  }
+
+  function endAtOnce(code: number): void {
+    isEnding = true
+    for (const child of [...readers.alive, ...writers.alive]) child.kill('SIGKILL')
+    if (folder !== null) rmSync(folder, { recursive: true, force: true })
+    process.exit(code)
+  }
+
+  async function drain(signal: string): Promise<void> {
+    if (isEnding) return
+    isEnding = true
+    logger.info({ signal }, 'draining')
+    setTimeout(() => endAtOnce(1), endTimeoutMs).unref()
+    await endOf(readers, (child) => child.kill('SIGTERM'))
+    // The writer heeds no signal: it ends when nobody can need it any more.
+    await endOf(writers, (child) => child.disconnect())
+    if (folder !== null) rmSync(folder, { recursive: true, force: true })
+    logger.info('ended')
+    endLog(output)
+  }
+
+  process.on('SIGTERM', drain)
+  process.on('SIGINT', drain)
+  if (writerPath !== null) await keep(writers)
+  const [greeting] = await Promise.all(Array.from({ length: config.workers }, () => keep(readers)))
+  isReady = true
+  process.stderr.write(greeting as string)
+}
+
+/** Has all processes of a role end, and waits for it. */
+async function endOf({ alive }: Role, tell: (child: ChildProcess) => unknown): Promise<void> {
+  await Promise.all(
+    [...alive].map((child) => {
+      const ended = once(child, 'exit')
+      tell(child)
+      return ended
+    }),
+  )
+}
+
+/** A port that is free now: each process must be told the same one. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
