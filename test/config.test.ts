@@ -30,7 +30,7 @@ test('without any variable the defaults hold, and others are ignored', () => {
 })
 
 test('an empty variable is an absent one', () => {
-  const empty = { HOST: '', PORT: '', DATABASE_URL: '', MODE: '', LOG_LEVEL: '', RATE_LIMIT: '' }
+  const empty = { HOST: '', PORT: '', DATABASE_URL: '', MODE: '', LOG_LEVEL: '', RATE_LIMIT: '', WORKERS: '' }
 
   expect(readConfig(empty)).toEqual(defaults)
 })
@@ -43,6 +43,7 @@ test('every variable is read', () => {
     MODE: 'live',
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '50',
+    WORKERS: '4',
   }
 
   expect(readConfig(environment)).toEqual({
@@ -52,6 +53,7 @@ test('every variable is read', () => {
     mode: 'live',
     logLevel: 'warn',
     rateLimit: 50,
+    workers: 4,
   })
 })
 

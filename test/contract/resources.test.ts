@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import {
   AssetCode,
   BankPayoutMethod,
@@ -21,7 +21,7 @@ const message = z.string().min(1)
 const usdc = { currency: 'USDC', network: 'erc20', description: 'Savings' }
 const rand = { currency: 'ZAR', description: 'Rand' }
 
-describe.each(everyEngine)('every answer has exactly the fields of the contract on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('every answer has exactly the fields of the contract on %s', (engine) => {
   test('customers (4.1, 4.2)', async () => {
     const app = await startApp(engine)
     const individual = await app.customer({ birthDate: '1990-01-31', expectedMonthlyIncome: '10.00' })

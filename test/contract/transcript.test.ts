@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { routes } from '../../src/rest/routes.ts'
-import { everyEngine } from '../support/app.ts'
+import { everyEngineAndWorkers } from '../support/app.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
 import { getCustomer, listCustomers } from './scenarios/customers.ts'
 import {
@@ -38,7 +38,7 @@ const scenarios = {
   '4.12-list-asset-codes': listAssetCodes,
 }
 
-describe.each(everyEngine)('the recorded contract on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {
   test.each(Object.entries(scenarios))('%s', async (name, scenario) => {
     const transcript = startTranscript(engine)
     await scenario(transcript)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { App, AppOptions, Engine, RestMethod } from '../support/app.ts'
+import type { App, AppOptions, RestMethod, Setup } from '../support/app.ts'
 import { startApp } from '../support/app.ts'
 
 /** What a scenario sends; `key` is the merchant's unless another, or `null` for none, is given. */
@@ -33,7 +33,7 @@ const startsAt = Date.UTC(2030, 0, 1)
  * A body is written byte for byte, except for what differs from run to run: ids, times and transaction ids become
  * `{{id:1}}`, `{{time:1}}` and `{{transaction:1}}`, counted by first appearance, and keys and request ids their names.
  */
-export function startTranscript(engine: Engine): Transcript {
+export function startTranscript(engine: Setup): Transcript {
   let now = startsAt
   let text = ''
   const aliases = new Map<string, string>()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
-import { dullCustomer, everyEngine, startApp } from '../support/app.ts'
+import { dullCustomer, everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
 
 const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -39,7 +39,7 @@ async function run(app: App, name: string, input: object, selection = '__typenam
   return data?.[name] ?? { errors }
 }
 
-describe.each(everyEngine)('a result on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
   test('is the payload when all is well', async () => {
     const app = await startApp(engine)
     expect(
@@ -167,7 +167,7 @@ describe.each(everyEngine)('a result on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('idempotencyKey on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
   /** Every mutation, with an input for a merchant that has what it names. */
   async function startWithInputs() {
     const app = await startApp(engine)
@@ -259,7 +259,7 @@ describe.each(everyEngine)('idempotencyKey on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('customers on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('customers on %s', (engine) => {
   const selection = `customer { uuid status customerType: type email address { line1 line2 city } personalInfo { firstName lastName birthDate }
     businessInfo { businessName } financialInfo { expectedMonthlyIncome } }`
 
@@ -321,7 +321,7 @@ describe.each(everyEngine)('customers on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('payouts on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
   const selection = `payout { amount fee balance recipientName bankName accountNumber recipientCurrency exchangeRate amountFiat
     wallet { uuid } payoutMethod: recipientMethod { __typename ... on BankPayoutMethod { uuid } } }`
 
@@ -467,7 +467,7 @@ describe.each(everyEngine)('payouts on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('simulations on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
   test('play the outside world in the sandbox', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
@@ -522,7 +522,7 @@ describe.each(everyEngine)('simulations on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('what is read after a mutation on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('what is read after a mutation on %s', (engine) => {
   test('is what it has become, also in the same request', async () => {
     for (const compiling of ['again', 'at once', 'never'] as const) {
       const app = await startApp(engine, { compiling })

@@ -3,7 +3,7 @@ import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createKey } from '../../src/merchants/keys.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App, RestMethod } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { absentId, creations, walletBody } from './endpoints.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -14,7 +14,7 @@ const asker =
   (path: string, body: object, key: string, apiKey = app.merchant.apiKey) =>
     app.rest('POST', path, { body, key: apiKey, headers: { 'idempotency-key': key, 'x-request-id': 'same' } })
 
-describe.each(everyEngine)('ruling 22: Idempotency-Key on %s', (engine) => {
+describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine) => {
   test.each(creations)('$name: the same body gets the same answer, marked as replayed', async ({ path, body }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })

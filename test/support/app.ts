@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
-import type { Context, Mode } from '../../src/context.ts'
+import type { Context, Mode, Service } from '../../src/context.ts'
 import { createContext, createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { openDatabase } from '../../src/database/open.ts'
@@ -15,11 +15,21 @@ import { setRate } from '../../src/rates/set-rate.ts'
 import { createServer } from '../../src/server.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { lineToWriter } from '../../src/workers/hand-over.ts'
+import { listenForCalls } from '../../src/workers/writer.ts'
+import { dullCustomer } from './bodies.ts'
 import { newPostgresDatabase } from './postgres-database.ts'
+
+export { bankMethodBody, dullCustomer, payoutBody, walletMethodBody } from './bodies.ts'
 
 /** Every engine that this machine can run; each suite runs on all of them. */
 export type Engine = 'sqlite' | 'postgres'
 export const everyEngine: readonly Engine[] = inject('postgresUrl') === null ? ['sqlite'] : ['sqlite', 'postgres']
+
+/** `workers` is SQLite as WORKERS use it: the doors only read, and all that is to be written goes over a socket. */
+export type Setup = Engine | 'workers'
+/** For suites about what the doors answer to whoever writes. */
+export const everyEngineAndWorkers: readonly Setup[] = [...everyEngine, 'workers']
 
 /** What a test may choose; the rest is the dullest that works. */
 export type AppOptions = {
@@ -47,10 +57,10 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
-  engine: Engine,
+  setup: Setup,
   { mode = 'sandbox', rateLimit, clock, onLog, compiling = 'again', place, rates = dullRates }: AppOptions = {},
 ) {
-  const { url, remove } = place ?? (await newDatabase(engine))
+  const { url, remove } = place ?? (await newDatabase(setup))
   const db = await openDatabase({
     url,
     onFatal: (error) => {
@@ -59,8 +69,9 @@ export async function startApp(
   })
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
+  const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
   const server = createServer({
-    service,
+    service: doors.service,
     logger,
     rateLimit: rateLimit ?? null,
     compiling,
@@ -68,6 +79,7 @@ export async function startApp(
   })
   onTestFinished(async () => {
     await server.close()
+    await doors.close()
     await db.close()
     await remove()
   })
@@ -155,8 +167,8 @@ export async function startApp(
 type Place = { readonly url: string; readonly remove: () => Promise<void> }
 
 /** A place for a database of the test's own. */
-export async function newDatabase(engine: Engine): Promise<Place> {
-  if (engine === 'postgres') return newPostgresDatabase()
+export async function newDatabase(setup: Setup): Promise<Place> {
+  if (setup === 'postgres') return newPostgresDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const path = join(folder, 'test.sqlite')
   await copyFile(inject('sqliteTemplate'), path)
@@ -168,46 +180,20 @@ const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [
   { fromCode, toCode: 'ZAR', rate: '18' },
 ])
 
-/** A customer that nothing is wrong with. */
-export const dullCustomer = {
-  customerType: 'individual' as const,
-  email: 'customer@example.com',
-  phone: '+2348012345678',
-  addressLine1: '1 Test Street',
-  city: 'Lagos',
-  state: 'Lagos',
-  country: 'Nigeria',
-  firstName: 'Ada',
-  lastName: 'Obi',
-}
-
-/** The body of a payout to a Nigerian bank that nothing is wrong with. */
-export const payoutBody = {
-  currency: 'USDC',
-  account_number: '0690000032',
-  bank_name: 'Access Bank',
-  bank_code: '044',
-  amount: '40',
-  recipient_name: 'Ada Obi',
-  recipient_currency: 'NGN',
-  recipient_country: 'Nigeria',
-  payment_purpose: 'GIFTS',
-}
-
-/** The body of a Nigerian bank method that nothing is wrong with. */
-export const bankMethodBody = {
-  type: 'BANK',
-  account_name: 'Ada Obi',
-  account_number: '0690000032',
-  bank_name: 'Access Bank',
-  currency: 'NGN',
-  bank_code: '044',
-}
-
-/** The body of a crypto method that nothing is wrong with. */
-export const walletMethodBody = {
-  type: 'WALLET',
-  wallet_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
-  network: 'erc20',
-  currency: 'USDC',
+/** A service that only reads and hands over what is to be written to `writing`. */
+async function openDoors(writing: Service, url: string): Promise<{ service: Service; close: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const path = join(folder, 'writer')
+  const listener = await listenForCalls(writing, path)
+  const db = await openDatabase({ url, isReadOnly: true, onFatal: () => {} })
+  const line = lineToWriter(path, db.refresh)
+  return {
+    service: { ...writing, db, handOver: line.handOver },
+    close: async () => {
+      line.close()
+      await new Promise((resolve) => listener.close(resolve))
+      await db.close()
+      await rm(folder, { recursive: true })
+    },
+  }
 }

@@ -32,7 +32,7 @@ export async function cli(place: Place, ...args: string[]): Promise<Ended & { re
 export async function startService(place: Place, output: 'pipe' | number = 'pipe') {
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: root,
-    env: { ...place.env, PORT: '0' },
+    env: { PORT: '0', ...place.env },
     stdio: ['ignore', output, 'pipe'],
   })
   onTestFinished(() => {

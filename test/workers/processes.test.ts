@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { everyEngine, newDatabase, payoutBody } from '../support/app.ts'
+import type { Place } from '../support/process.ts'
+import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+
+const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+
+/** The processes that `parent` started, by their role. */
+function processesOf(parent: number): { role: string; pid: number }[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+  return lines.flatMap((line) => {
+    const [, pid, ppid, role] = /^\s*(\d+)\s+(\d+) .*main\.ts (reader|writer)\b/.exec(line) ?? []
+    return Number(ppid) === parent ? [{ role: String(role), pid: Number(pid) }] : []
+  })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Kills a process of this role, and waits until another has taken its place. */
+async function replaced(parent: number, role: string): Promise<void> {
+  const killed = processesOf(parent).find((each) => each.role === role)?.pid as number
+  process.kill(killed, 'SIGKILL')
+  await expect.poll(() => isAlive(killed) || processesOf(parent).length, { timeout: 20_000 }).toBe(3)
+}
+
+/** Sends one payout; `null` when the connection broke. */
+function payOnce(address: string, more: Record<string, string>): Promise<Response | null> {
+  return fetch(`${address}/api/payouts/banks`, {
+    method: 'POST',
+    headers: { ...headers, ...more },
+    body: JSON.stringify({ ...payoutBody, amount: '0.01' }),
+  }).catch(() => null)
+}
+
+/** Pays until told to stop; each payout has a key and is sent again until it is answered, as an integrator does it. */
+async function pay(address: string, { clients, isOver }: { clients: number; isOver: () => boolean }) {
+  const ids: string[] = []
+  const statuses = new Set<number | string>()
+  const client = async () => {
+    while (!isOver()) {
+      const key = randomUUID()
+      let answer: Response | null = null
+      while (answer?.status !== 201) {
+        if (answer !== null || statuses.has('broken')) await delay(20)
+        answer = await payOnce(address, { 'idempotency-key': key })
+        statuses.add(answer?.status ?? 'broken')
+      }
+      ids.push((await jsonOf(answer)).data.id)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return { ids, statuses }
+}
+
+async function payoutsIn(place: Place): Promise<number> {
+  const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
+  expect(balanced).toBe(true)
+  return payouts
+}
+
+/** Six payouts are the demo's. */
+const demoPayouts = 6
+
+describe('WORKERS on one SQLite file', () => {
+  test('killed processes are replaced and lose nothing, and a signal to all of them drains', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { child, ended, address } = await startService(place)
+    const parent = child.pid as number
+    const roles = processesOf(parent).map(({ role }) => role)
+    expect(roles.sort()).toEqual(['reader', 'reader', 'writer'])
+    const paid = new Set<string>()
+
+    for (const [role, expected] of [
+      // Whoever sends a key does not even notice that the writer was gone.
+      ['writer', [201]],
+      ['reader', [201, 'broken']],
+      [null, [201]],
+    ] as const) {
+      let isOver = false
+      const paying = pay(address, { clients: 8, isOver: () => isOver })
+      await delay(400)
+      if (role === null) {
+        // As a terminal or systemd does it.
+        isOver = true
+        for (const { pid } of processesOf(parent)) process.kill(pid, 'SIGTERM')
+        child.kill('SIGTERM')
+      } else {
+        await replaced(parent, role)
+        await delay(800)
+        isOver = true
+      }
+      const { ids, statuses } = await paying
+      expect(ids.length).toBeGreaterThan(0)
+      for (const id of ids) paid.add(id)
+      for (const status of statuses) expect(expected).toContain(status)
+    }
+    expect((await ended).code).toBe(0)
+    expect(await payoutsIn(place)).toBe(demoPayouts + paid.size)
+  })
+
+  test('without a key the outcome is unknown when the writer dies; when the supervisor dies all end', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { child, address } = await startService(place)
+    const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }
+    await expect(startService(second)).rejects.toThrow('EADDRINUSE')
+
+    const parent = child.pid as number
+    let isOver = false
+    const statuses: number[] = []
+    const client = async () => {
+      while (!isOver) statuses.push((await payOnce(address, {}))?.status ?? 0)
+    }
+    const paying = Promise.all(Array.from({ length: 8 }, client))
+    await delay(300)
+    await replaced(parent, 'writer')
+    await delay(500)
+    isOver = true
+    await paying
+    expect(new Set(statuses)).toEqual(new Set([201, 503]))
+    const acknowledged = statuses.filter((status) => status === 201).length
+
+    const children = processesOf(parent)
+    expect(children).toHaveLength(3)
+    child.kill('SIGKILL')
+    await expect.poll(() => children.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
+    const stored = (await payoutsIn(place)) - demoPayouts
+    expect(stored).toBeGreaterThanOrEqual(acknowledged)
+    expect(stored).toBeLessThanOrEqual(statuses.length)
+  })
+
+  test('whoever made something sees it at once, whichever process answers', async () => {
+    const { address } = await startService(await emptyPlace({ WORKERS: '3' }))
+    for (let i = 0; i < 30; i++) {
+      const made = await payOnce(address, { connection: 'close' })
+      const { id } = (await jsonOf(made as Response)).data
+      const seen = await fetch(`${address}/graphql`, {
+        method: 'POST',
+        headers: { ...headers, connection: 'close' },
+        body: JSON.stringify({ query: `{ payout(id: "${id}") { status } }` }),
+      })
+      expect(await jsonOf(seen)).toMatchObject({ data: { payout: { status: 'PROCESSING' } } })
+    }
+  })
+})
+
+describe.each(everyEngine)('WORKERS on %s', (engine) => {
+  test('keep the limit of a merchant and the promise of a key together', async () => {
+    const { url, remove } = await newDatabase(engine)
+    const place = await emptyPlace({ WORKERS: '2', DATABASE_URL: url, RATE_LIMIT: '20' })
+    const { child, ended, address } = await startService(place)
+    const ask = (more: RequestInit = {}) =>
+      fetch(`${address}/api/customers`, { ...more, headers: { ...headers, connection: 'close' } })
+    const startedAt = performance.now()
+    const statuses = await Promise.all(Array.from({ length: 120 }, async () => (await ask()).status))
+    const seconds = (performance.now() - startedAt) / 1000
+    const passed = statuses.filter((status) => status === 200).length
+    expect(passed).toBeGreaterThanOrEqual(20)
+    expect(passed).toBeLessThanOrEqual(20 + Math.ceil(20 * seconds))
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+
+    await delay(1_200)
+    const payouts = await Promise.all(
+      Array.from({ length: 15 }, async () => {
+        const answer = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
+        return (await jsonOf(answer as Response)).data.id
+      }),
+    )
+    expect(new Set(payouts).size).toBe(1)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+    expect(await payoutsIn(place)).toBe(demoPayouts + 1)
+    await remove()
+  })
+})
