@@ -15,6 +15,7 @@ import { fill } from '../../src/fill/fill.ts'
 import { allMerchants } from '../../src/merchants/repository.ts'
 import { listPayoutMethods } from '../../src/payout-methods/list-payout-methods.ts'
 import { listPayouts } from '../../src/payouts/list-payouts.ts'
+import { median } from './statistics.ts'
 
 const { values } = parseArgs({
   options: {
@@ -85,8 +86,4 @@ async function compare(name: string, list: List): Promise<void> {
     `${name} (${total}): first ${first.toFixed(1)} µs, middle ×${(middle / first).toFixed(2)}, ` +
       `last ×${(end / first).toFixed(2)}${isOver ? `  OVER ${limitOfRatio}` : ''}\n`,
   )
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }

@@ -11,13 +11,12 @@ import { createConnection, createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 import { createContext, createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
-import { createWallet } from '../../src/wallets/create-wallet.ts'
-import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
+import { richMerchant } from './data.ts'
 import { plainPayouts } from './plain-payout.ts'
+import { median } from './statistics.ts'
 
 const { values } = parseArgs({
   options: {
@@ -48,11 +47,11 @@ const db = await openDatabase({ url: `${url}?pool=${connections}`, onFatal: fail
 const service = createService({ db, mode: 'sandbox' })
 await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
 const merchantIds: string[] = []
-while (merchantIds.length < clients) merchantIds.push(await newMerchant())
+while (merchantIds.length < clients) merchantIds.push((await richMerchant(service)).id)
 const plain = plainPayouts(url, connections)
 const forms = {
   'three round trips': (merchantId: string) => createPayout(createContext(service, merchantId), payout),
-  'plain, eight': plain.pay,
+  'plain, eight': (merchantId: string) => plain.pay({ merchantId, key: null }),
 }
 
 let hasFailed = false
@@ -77,14 +76,6 @@ await plain.close()
 await db.close()
 await server.remove()
 process.exit(hasFailed ? 1 : 0)
-
-async function newMerchant(): Promise<string> {
-  const { id } = await createMerchant(service, { name: 'Bench' })
-  const context = createContext(service, id)
-  const wallet = await createWallet(context, { currency: 'USDC', description: 'Bench', network: 'erc20' })
-  await depositToWallet(context, { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
-  return id
-}
 
 async function payoutsPerSecond(merchants: readonly string[], pay: (merchantId: string) => Promise<unknown>) {
   const start = performance.now()
@@ -118,10 +109,6 @@ async function delayed(place: string, ms: number): Promise<string> {
   const address = proxy.address()
   target.port = String(typeof address === 'object' ? address?.port : '')
   return target.href
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[figures.length >> 1] ?? Number.NaN
 }
 
 function fail(error: Error): never {
