@@ -10,8 +10,8 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     // The default leaves one for whoever works at the machine, which on two cores is half of it.
     maxWorkers: availableParallelism(),
-    // Some tests start processes of their own, and machines that run them may be slow: a limit is for what hangs.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A limit is for what hangs: many tests start processes, and the machine may be busy with others.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })

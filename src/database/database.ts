@@ -9,9 +9,14 @@ export type Database = Reader & {
    * rolls it back alone. It may run again: after a `Conflict`, and on an engine with many writers after a serialization
    * failure, a deadlock or a unique violation, because by then it may find what it did not find before.
    *
+   * @param options `merchantId` the one merchant whose rows it writes: such operations may share a transaction and its
+   *   commit, one after another
    * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked)
    */
-  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
+  readonly write: <Result>(
+    operation: (tx: Tx) => Promise<Result>,
+    options?: { readonly merchantId?: string },
+  ) => Promise<Result>
   /** Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. */
   readonly snapshot: <Result>(
     read: (db: Reader) => Promise<Result>,

@@ -41,11 +41,11 @@ export function once<Result, Found = void>(
     operation: (tx: Tx, idempotency: Idempotency | null, found: Found) => Promise<Result>
   },
 ): Promise<Result> {
-  const { idempotencyKey: key, db } = context
-  if (key === null) return db.write(async (tx) => operation(tx, null, await find(tx)))
+  const { idempotencyKey: key, merchantId, db } = context
+  if (key === null) return db.write(async (tx) => operation(tx, null, await find(tx)), { merchantId })
 
   const idempotency = { key, fingerprint: fingerprintOf(request) }
-  return db.write(async (tx) => {
+  const run = async (tx: Tx) => {
     const [remembered, found] = await Promise.all([memory.recall(tx, key), outcomeOf(find(tx))])
     context.isReplayed = remembered !== null
     if (remembered === null) {
@@ -55,7 +55,8 @@ export function once<Result, Found = void>(
     }
     if (remembered.fingerprint === idempotency.fingerprint) return remembered.result
     throw new Refusal('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
-  })
+  }
+  return db.write(run, { merchantId })
 }
 
 /** Waits for something that may not count: its refusal is thrown only when it is asked for. */

@@ -122,9 +122,10 @@ export const createPayout = writing('createPayout', async (context: Context, inp
       const { recipient, method, price, wallet } = await preparePayout(tx, context, request, facts)
       const { total: _, ...priced } = price
       const row = newRow(context)
-      const [transfer, sequence] = await allInOrder([
-        payFrom(tx, context, { payoutId: row.id, walletId: wallet.id, assetCode, amount, fee: price.fee ?? 0n }),
+      // The number first: whoever waits for it holds no wallet that another might need who has it.
+      const [sequence, transfer] = await allInOrder([
         nextInSequence(tx, context.merchantId, 'payouts'),
+        payFrom(tx, context, { payoutId: row.id, walletId: wallet.id, assetCode, amount, fee: price.fee ?? 0n }),
       ])
       return recordPayout(tx, context, {
         ...row,

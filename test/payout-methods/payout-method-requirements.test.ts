@@ -234,7 +234,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         fc.property(any, (value) => void expect(disagreements(fields, value)).toEqual([])),
         { numRuns: 1_500 },
       )
-    }, 60_000)
+    })
 
     // A text is the same to every engine.
     test.runIf(engine === 'sqlite')(

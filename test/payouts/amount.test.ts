@@ -32,7 +32,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     }
 
     expect(await whatIsStored(app)).toEqual(before)
-  }, 30_000)
+  })
 
   test.each([
     ['5', 'INVALID_FORMAT'],
@@ -104,7 +104,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
       ),
       { numRuns: 1_000 },
     )
-  }, 30_000)
+  })
 })
 
 test('the operation reads 10,000 texts as the rule does, to the unit', () => {
@@ -129,4 +129,4 @@ test('the operation reads 10,000 texts as the rule does, to the unit', () => {
   // Both sides of the line were tried.
   expect(taken).toBeGreaterThan(1_000)
   expect(taken).toBeLessThan(9_000)
-}, 30_000)
+})

@@ -142,7 +142,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       'WALLET_NOT_FOUND',
     ])
     await app.expectBooksToBalance()
-  }, 60_000)
+  })
 })
 
 /** Inputs that name places rightly about half the time. */

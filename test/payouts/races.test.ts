@@ -49,7 +49,7 @@ const doors: Record<string, (app: App) => Promise<PostPayout>> = {
 
 const everyWay = everyEngine.flatMap((engine) => Object.entries(doors).map(([name, open]) => ({ engine, name, open })))
 
-describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 }, ({ engine, open }) => {
+describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) => {
   test('40 requests with one idempotency key make one payout', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1000' })
@@ -140,7 +140,7 @@ describe.each(everyWay)('at once on $engine through $name', { timeout: 30_000 },
   })
 })
 
-describe.each(everyEngine)('operations of one merchant at once on %s', { timeout: 60_000 }, (engine) => {
+describe.each(everyEngine)('operations of one merchant at once on %s', (engine) => {
   test('1,500 payouts of 20 clients from a wallet that covers 1,000 make 1,000', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')

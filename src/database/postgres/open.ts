@@ -38,8 +38,8 @@ export async function openPostgres({
   return {
     execute: reader.execute,
     snapshot: reader.snapshot,
-    write: (operation) => {
-      const result = writer.write(operation)
+    write: (operation, options) => {
+      const result = writer.write(operation, options)
       const ended = result.catch(() => {}).finally(() => running.delete(ended))
       running.add(ended)
       return result

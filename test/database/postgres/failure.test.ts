@@ -13,7 +13,7 @@ async function startOnOwnServer(): Promise<{ app: App; server: PostgresServer }>
   return { app, server }
 }
 
-describePostgres('a server that is killed', { timeout: 120_000 }, () => {
+describePostgres('a server that is killed', {}, () => {
   test('under load loses nothing acknowledged and answers nothing but 503, and the service goes on when it is back', async () => {
     const { app, server } = await startOnOwnServer()
     await app.wallet({ balance: '1000000' })

@@ -137,7 +137,7 @@ test('a write lock that another process holds too long refuses the group; reads 
   // This one waits for the rest of the time, and is served.
   expect(statuses(await storeKeys(db, [4]))).toEqual(['fulfilled'])
   expect(await countKeys(db)).toBe(1)
-}, 20_000)
+})
 
 test('a commit that fails with an I/O error ends the process, and what it had acknowledged is there', async ({
   skip,
@@ -158,7 +158,7 @@ test('a commit that fails with an I/O error ends the process, and what it had ac
   // The last was in doubt, so it may be there or not.
   expect([acknowledged, acknowledged + 1]).toContain(stored)
   expect(reopened.pragma('integrity_check', { simple: true })).toBe('ok')
-}, 20_000)
+})
 
 /** A disk in memory of so many MB, gone when the test ends; `null` where this may not be done. */
 function mountSmallDisk(megabytes: number): string | null {
