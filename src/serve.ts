@@ -4,6 +4,7 @@ import { tourTabs } from '../db/demo/tour.ts'
 import type { Config } from './config.ts'
 import type { Service } from './context.ts'
 import { createService } from './context.ts'
+import { absentDatabase } from './database/database.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
@@ -18,7 +19,7 @@ const endTimeoutMs = 9_000
 
 /** Answers requests as the only process. */
 export async function serve(config: Config): Promise<void> {
-  const started = await start(config)
+  const started = await start(config, { onWait: (logger) => refuseAll(config, logger) })
   const service = createService({ db: started.db, mode: config.mode })
   const hasDemo = await prepare(service)
   const address = await listen(started, { service, hasDemo })
@@ -42,6 +43,17 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
     },
   })
   tellSupervisor({ ready: greeting(config, address, hasDemo) })
+}
+
+/** Answers that the service is alive and not ready, until it is told to stop. */
+async function refuseAll(config: Config, logger: Started['logger']): Promise<() => Promise<void>> {
+  const service = createService({ db: absentDatabase(), mode: config.mode })
+  const app = createServer({ service, logger, rateLimit: null })
+  await app.listen({ host: config.host, port: config.port })
+  return async () => {
+    app.server.closeAllConnections()
+    await app.close()
+  }
 }
 
 type Listening = {

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { demoApiKey, seedDemo } from '../db/demo/demo.ts'
 import type { Config } from './config.ts'
 import type { Service } from './context.ts'
 import type { Database } from './database/database.ts'
+import { NotNow } from './database/database.ts'
 import { openDatabase } from './database/open.ts'
 import { claimMode } from './installation/claim-mode.ts'
 import type { LogOutput } from './logger.ts'
@@ -17,20 +19,46 @@ export type Started = {
   readonly output: LogOutput
 }
 
-/** Opens the log and the database. */
-export async function start(config: Config, { isReadOnly = false } = {}): Promise<Started> {
+/** What becomes of a start that has to wait: `onWait` is called once, and what it answers is called when the wait is over. */
+type Waiting = { readonly isReadOnly?: boolean; readonly onWait?: (logger: Logger) => Promise<() => Promise<unknown>> }
+
+/** How often a database is tried that can't be opened yet. */
+const retryMs = 1_000
+
+/**
+ * Opens the log and the database, and waits for as long as that can't be opened because its disk is full: ending would
+ * have the process started again and again.
+ */
+export async function start(
+  config: Config,
+  { isReadOnly = false, onWait = async () => async () => {} }: Waiting = {},
+): Promise<Started> {
   const output = standardOutput()
   const logger = createLogger(config.logLevel, output)
-  const db = await openDatabase({
-    url: config.databaseUrl,
-    isReadOnly,
-    onFatal: (error) => {
-      logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
-      process.exit(1)
-    },
-    onWarning: (message) => logger.warn(message),
-  })
-  return { config, db, logger, output }
+  const open = () =>
+    openDatabase({
+      url: config.databaseUrl,
+      isReadOnly,
+      onFatal: (error) => {
+        logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
+        process.exit(1)
+      },
+      onWarning: (message) => logger.warn(message),
+    })
+  let stopWaiting: (() => Promise<unknown>) | null = null
+  for (;;) {
+    try {
+      const db = await open()
+      await stopWaiting?.()
+      return { config, db, logger, output }
+    } catch (error) {
+      if (!(error instanceof NotNow)) throw error
+      if (stopWaiting === null) process.stderr.write(`${error.message}: waiting\n`)
+      logger.error({ err: error }, 'not ready')
+      stopWaiting ??= await onWait(logger)
+      await delay(retryMs)
+    }
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { unavailable } from '../errors.ts'
 import type { Reader, Tx } from './query.ts'
 
 /** An open database: reads at once, writes through `write`. Which engine it is shows nowhere else. */
@@ -43,6 +44,26 @@ export type DatabaseStatistics = { readonly writes: number; readonly commits: nu
 
 /** Thrown by an operation that lost a race to another writer; with one writer, as on SQLite, that can't happen. */
 export class Conflict extends Error {}
+
+/** Thrown where a database can't be opened now and may be later, without anything being changed. */
+export class NotNow extends Error {}
+
+/** Stands for a database that is not open yet: everything is refused with UNAVAILABLE. */
+export function absentDatabase(): Database {
+  const refuse = async () => {
+    throw unavailable('The service can not open its database yet.')
+  }
+  return {
+    execute: refuse,
+    write: refuse,
+    snapshot: refuse,
+    refresh: () => {},
+    ping: refuse,
+    backup: refuse,
+    statistics: () => ({ writes: 0, commits: 0 }),
+    close: async () => {},
+  }
+}
 
 /** What opening a database takes: where it is, and what to do when a commit's outcome can't be known. */
 export type DatabaseOptions = {

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
 import { unavailable } from '../../errors.ts'
 import type { Database } from '../database.ts'
+import { NotNow } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import { migrateSqlite } from './migrate.ts'
@@ -100,7 +101,11 @@ function naming<Opened>(path: string, open: () => Opened): Opened {
   try {
     return open()
   } catch (error) {
-    throw new Error(`${path} can't be opened: ${(error as Error).message}`, { cause: error })
+    const { message, code } = error as Error & { code?: unknown }
+    // The second is what SQLite calls it where there is no room for the index of its log.
+    const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE'
+    if (isDiskFull) throw new NotNow(`${path} can't be opened: the disk is full`, { cause: error })
+    throw new Error(`${path} can't be opened: ${message}`, { cause: error })
   }
 }
 
