@@ -1,0 +1,198 @@
+/**
+ * The service against what a user would pick instead, in the same run: `npm run bench`, in three minutes with `-- --quick`.
+ *
+ * Data comes from the operator's own `fill`, every server runs in a process of its own, two that are compared must give the
+ * same answer, and they are loaded by turns. The figure to trust is the processor's time for a request: requests a second
+ * share the machine with whatever else it does. Fails when a ratio falls short by both.
+ *
+ *   --only <measure>      that measure alone; may be given again
+ *   --profile <measure>   where the service's time goes under that load, by phase and by function; may be given again
+ *   --data <folder>       keeps the data there for the next run
+ *   --write               writes RESULTS.md
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
+import { startPostgresServer } from '../support/postgres-server.ts'
+import { filled, richMerchant } from './data.ts'
+import { lastPayouts } from './documents.ts'
+import { loader, sendOnce } from './load.ts'
+import type { Measure } from './measures.ts'
+import { service } from './measures.ts'
+import { growth, pages, workers } from './measures-of-growth.ts'
+import type { OnPostgres } from './measures-of-payouts.ts'
+import { databasesOnPostgres, payouts, payoutsThroughDoors, postgresPayouts } from './measures-of-payouts.ts'
+import { graphqlReads, restReads } from './measures-of-reads.ts'
+import { profileOf } from './profile.ts'
+import type { Row } from './report.ts'
+import { costRow, isShort, measureTable, profileTables, rowsOf, summaryTable } from './report.ts'
+import { runMeasure } from './run-measure.ts'
+import { startServer } from './servers.ts'
+import type { StartUp } from './start-up.ts'
+import { startUps } from './start-up.ts'
+import { yardstickVersions } from './yardsticks.ts'
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+    profile: { type: 'string', multiple: true },
+    data: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+})
+const isQuick = values.quick
+const windows = isQuick
+  ? { warmUpMs: 1_000, seconds: 1, longestSeconds: 2, rounds: 3 }
+  : { warmUpMs: 4_000, seconds: 3, longestSeconds: 8, rounds: 7 }
+const smallSizes = { customers: 1_000, methods: 2_000, wallets: 500, payouts: 10_000 }
+const largeSizes = isQuick
+  ? { ...smallSizes, methods: 10_000, payouts: 50_000 }
+  : { ...smallSizes, methods: 100_000, payouts: 1_000_000 }
+
+const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+// So that what was started ends with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+const dataFolder = values.data ?? folder
+mkdirSync(dataFolder, { recursive: true })
+const small = () => filled(dataFolder, 'small', smallSizes)
+const large = () => filled(dataFolder, isQuick ? 'medium' : 'large', largeSizes)
+/** What is to be undone at the end. */
+const endings: (() => Promise<void>)[] = []
+
+/** Measures that are made together, by their names; what is not asked for is not prepared, and the quick run asks for none of the long. */
+const groups: readonly {
+  readonly names: readonly string[]
+  readonly measures: () => Promise<Measure[]>
+  readonly isLong?: boolean
+}[] = [
+  { names: ['list', 'wallet'], measures: async () => restReads(await small()) },
+  { names: ['q1', 'q2', 'q3'], measures: async () => graphqlReads(await small(), { isQuick }) },
+  {
+    names: ['payouts-1', 'payouts-16', 'payouts', 'payouts-256'],
+    measures: async () => payouts(await small(), folder, { isQuick }),
+  },
+  { names: ['graphql-payouts'], measures: async () => [payoutsThroughDoors(await small(), folder)] },
+  {
+    names: ['postgres-spread', 'postgres-hot'],
+    measures: async () => postgresPayouts(await onPostgres(), { isQuick }),
+  },
+  { names: ['page', 'cursor'], measures: async () => pages(await large(), await lastCursor()), isLong: true },
+  { names: ['growth'], measures: async () => [growth(await large(), await small())], isLong: true },
+  { names: ['workers'], measures: workersWhereThereAre },
+]
+
+const report: string[] = []
+const rows: Row[] = []
+try {
+  if (values.profile) await profile(values.profile)
+  else await compare()
+} finally {
+  for (const end of endings) await end()
+}
+
+async function compare(): Promise<void> {
+  const startedAt = performance.now()
+  print(`${isQuick ? 'Quick' : 'Full'} run of ${new Date().toISOString().slice(0, 10)}. ${machine()}\n`)
+  for await (const measure of asked(values.only)) {
+    const figures = await runMeasure(measure, windows, folder)
+    rows.push(...rowsOf(measure, figures))
+    print(measureTable(measure, figures))
+  }
+  if (values.only ? values.only.includes('start') : !isQuick) await compareStarts()
+  print(summaryTable(rows))
+  print(`${((performance.now() - startedAt) / 60_000).toFixed(1)} minutes.`)
+  if (values.write) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), `# Measured\n\n${report.join('\n')}\n`)
+  process.exitCode = rows.some(isShort) ? 1 : 0
+}
+
+async function profile(names: readonly string[]): Promise<void> {
+  for await (const measure of asked(names))
+    print(profileTables(measure, await profileOf(measure, isQuick ? 5 : 15, folder)))
+}
+
+/** The measures of these names, or all; each group is prepared when its turn comes. */
+async function* asked(names: readonly string[] | undefined): AsyncGenerator<Measure> {
+  const known = [...groups.flatMap((group) => group.names), 'start']
+  const unknown = names?.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new Error(`there is no measure ${unknown}: choose among ${known.join(', ')}`)
+  for (const group of groups) {
+    const isAsked = names ? group.names.some((name) => names.includes(name)) : !(isQuick && group.isLong)
+    if (!isAsked) continue
+    for (const measure of await group.measures()) if (!names || names.includes(measure.name)) yield measure
+  }
+}
+
+/** Start-up and idle memory with many payouts against those with few. */
+async function compareStarts(): Promise<void> {
+  const databases = [await large(), await small()]
+  const [many, few] = await startUps(databases, isQuick ? 2 : 7, folder)
+  if (!many || !few) return
+  const [of, than = ''] = databases.map(({ sizes }) => `${sizes.payouts} payouts`)
+  const said = ({ startMs, cpuMs, memoryMiB }: StartUp) =>
+    `${startMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of CPU) and holds ${memoryMiB.toFixed(0)} MiB`
+  print(`The service starts with ${of} in ${said(many)}, with ${than} in ${said(few)}.\n`)
+  const target = { against: than, reach: 1.1, aim: 1.05 }
+  rows.push(
+    costRow(`Start-up with ${of}`, many.startMs / few.startMs, target, many.cpuMs / few.cpuMs),
+    costRow(`Idle memory with ${of}`, many.memoryMiB / few.memoryMiB, target),
+  )
+}
+
+async function workersWhereThereAre(): Promise<Measure[]> {
+  const measure = workers(await small())
+  if (measure === null) print('Two processes against one: skipped, because this version has no WORKERS.\n')
+  return measure === null ? [] : [measure]
+}
+
+/** A PostgreSQL server of its own, with fsync, and merchants there that can pay. */
+async function onPostgres(): Promise<OnPostgres> {
+  const postgres = await startPostgresServer([])
+  endings.push(postgres.remove)
+  const db = await openDatabase({
+    url: postgres.url('postgres'),
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const store = createService({ db, mode: 'sandbox' })
+  await setRate(store, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
+  const merchants: { id: string; apiKey: string }[] = []
+  while (merchants.length < 64) merchants.push(await richMerchant(store))
+  await db.close()
+  const client = new pg.Client(postgres.url('template1'))
+  await client.connect()
+  for (const name of databasesOnPostgres) await client.query(`create database ${name} template postgres`)
+  await client.end()
+  return { url: postgres.url, merchants }
+}
+
+async function lastCursor(): Promise<string> {
+  const data = await large()
+  const server = await startServer(service(`sqlite:${data.path}`), folder)
+  const load = { path: '/graphql', body: JSON.stringify({ query: lastPayouts }), apiKeys: [data.apiKey] }
+  const { body } = await sendOnce(load, server.port, '')
+  await server.end()
+  return (body as { data: { payouts: { pageInfo: { startCursor: string } } } }).data.payouts.pageInfo.startCursor
+}
+
+/** What the figures belong to. */
+function machine(): string {
+  const [cpu] = cpus()
+  const packages = Object.entries(yardstickVersions()).map(([name, version]) => `${name} ${version}`)
+  return (
+    `${cpus().length} × ${cpu?.model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB; Node ${process.versions.node}, ` +
+    `load from ${loader}. Yardsticks: ${packages.join(', ')}.`
+  )
+}
+
+function print(text: string): void {
+  report.push(text)
+  process.stdout.write(`${text}\n`)
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import Sqlite from 'better-sqlite3'
+import type { Context, Service } from '../../src/context.ts'
+import { createContext } from '../../src/context.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** How much a merchant has. */
+export type Sizes = {
+  readonly customers: number
+  readonly methods: number
+  readonly wallets: number
+  readonly payouts: number
+}
+
+/** A database of one merchant, and what requests to it name. */
+export type Filled = {
+  readonly path: string
+  readonly sizes: Sizes
+  readonly merchantId: string
+  readonly apiKey: string
+  /** A customer's wallet that has an address. */
+  readonly walletId: string
+}
+
+/** Fills a database by the operator's own command, or takes what is there from an earlier run. */
+export async function filled(folder: string, name: string, sizes: Sizes): Promise<Filled> {
+  const path = join(folder, `${name}.sqlite`)
+  const known = join(folder, `${name}.json`)
+  if (existsSync(known)) {
+    const found = JSON.parse(readFileSync(known, 'utf8')) as Filled
+    if (JSON.stringify(found.sizes) === JSON.stringify(sizes)) return { ...found, path }
+    throw new Error(`${known} is of other sizes: remove it, or name another folder`)
+  }
+  const options = Object.entries(sizes).flatMap(([noun, count]) => [`--${noun}`, String(count)])
+  const [merchant] = (await command(path, ['fill', '--seed', '1', ...options])) as { id: string; apiKey: string }[]
+  if (!merchant) throw new Error('nothing was filled')
+  const db = new Sqlite(path, { readonly: true })
+  const one = (sql: string) => db.prepare<[string], string>(sql).pluck().get(merchant.id) ?? ''
+  const payingId = one(
+    `select id from wallets where merchant_id = ? and customer_id is null and currency = 'USDC' order by sequence`,
+  )
+  const walletId = one(
+    `select id from wallets where merchant_id = ? and customer_id is not null and currency = 'USDC' order by sequence`,
+  )
+  db.close()
+  await command(path, ['deposit', payingId, '9000000000', '--reference', 'bench'])
+  const data: Filled = { path, sizes, merchantId: merchant.id, apiKey: merchant.apiKey, walletId }
+  writeFileSync(known, JSON.stringify(data))
+  return data
+}
+
+/** Whether the books of a database balance, by the operator's own command. */
+export async function isBalanced(path: string): Promise<boolean> {
+  return ((await command(path, ['audit'])) as { balanced: boolean }).balanced
+}
+
+/** A copy to write to; nothing has the original open. */
+export function copyOf({ path }: Filled, folder: string, name: string): string {
+  const copy = join(folder, `${name}.sqlite`)
+  copyFileSync(path, copy)
+  return copy
+}
+
+/** A merchant whose wallet covers whatever is paid. */
+export async function richMerchant(service: Service): Promise<{ id: string; apiKey: string }> {
+  const merchant = await createMerchant(service, { name: 'Bench' })
+  const context: Context = createContext(service, merchant.id)
+  const wallet = await createWallet(context, { currency: 'USDC', description: 'Bench', network: 'erc20' })
+  await depositToWallet(context, { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
+  return merchant
+}
+
+async function command(path: string, words: readonly string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'src/cli.ts'), ...words, '--json'], {
+    env: { ...process.env, DATABASE_URL: `sqlite:${path}` },
+  })
+  return JSON.parse(stdout)
+}

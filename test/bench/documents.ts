@@ -1,0 +1,38 @@
+/** The reads of the bench through GraphQL: something small, a page with one relation, and a large page with two. */
+export const documents = {
+  q1: `query Q1($id: ID!) {
+    wallet(id: $id) { id currency balance description addresses { id network address } }
+  }`,
+  q2: `query Q2($first: Int, $after: String) {
+    payouts(first: $first, after: $after) { nodes { id status amount recipientName createdAt customer { id email } } }
+  }`,
+  q3: `query Q3($first: Int) {
+    payouts(first: $first) {
+      totalCount
+      nodes {
+        id status assetCode amount fee balance exchangeRate amountFiat recipientName recipientCurrency bankName
+        accountNumber narration createdAt
+        customer { id uuid email phone }
+        wallet { id currency balance description }
+      }
+    }
+  }`,
+}
+
+/** Where the last 20 payouts begin. */
+export const lastPayouts = `{ payouts(last: 21) { pageInfo { startCursor } } }`
+
+/** A payout with all that its REST answer shows. */
+export const createPayout = `mutation CreatePayout($input: CreatePayoutInput!) {
+  createPayout(input: $input) {
+    __typename
+    ... on CreatePayoutPayload {
+      payout {
+        uuid transactionId assetCode amount referenceId status createdAt updatedAt receiverWalletId cryptoTransactionId
+        network exchangeRate recipientName fee balance reason recipientCurrency recipientCountry bankName bankCode address
+        accountNumber amountFiat fiatReferenceId narration transferType
+      }
+    }
+    ... on UserError { code message field }
+  }
+}`

@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import type { Filled } from './data.ts'
+import { copyOf } from './data.ts'
+import { createPayout } from './documents.ts'
+import type { Load } from './load.ts'
+import type { Measure, Target } from './measures.ts'
+import { dataOf, plain, service, yardstick } from './measures.ts'
+import type { PlainForm } from './plain-payout.ts'
+import { plainForms } from './plain-payout.ts'
+import type { ServerSpec } from './servers.ts'
+
+const request = {
+  currency: 'USDC',
+  amount: '1',
+  recipient_name: 'Ada Obi',
+  account_number: '0690000031',
+  bank_name: 'Access Bank',
+  bank_code: '044',
+  recipient_currency: 'NGN',
+  recipient_country: 'Nigeria',
+  payment_purpose: 'GIFTS',
+}
+
+function restPayouts(apiKeys: readonly string[]): Load {
+  return { path: '/api/payouts/banks', body: JSON.stringify(request), headers: { 'idempotency-key': '{key}' }, apiKeys }
+}
+
+function graphqlPayouts(apiKeys: readonly string[]): Load {
+  const { currency: assetCode, amount, payment_purpose: paymentPurpose } = request
+  const bankAccount = {
+    accountNumber: request.account_number,
+    bankName: request.bank_name,
+    bankCode: request.bank_code,
+    recipientName: request.recipient_name,
+    recipientCurrency: request.recipient_currency,
+    recipientCountry: 'NIGERIA',
+  }
+  const input = { assetCode, amount, paymentPurpose, recipient: { bankAccount }, idempotencyKey: '{key}' }
+  return { path: '/graphql', body: JSON.stringify({ query: createPayout, variables: { input } }), apiKeys }
+}
+
+/** What a payout's answer says that is not the payout's own name or time. */
+function paidOf(body: unknown): unknown {
+  const { id, transaction_id, reference_id, created_at, updated_at, ...said } = dataOf(body)
+  return said
+}
+
+/** Payouts on SQLite against one transaction for each, every server on a copy of the data of its own. */
+export function payouts(data: Filled, folder: string, { isQuick }: { isQuick: boolean }): Measure[] {
+  const paying = (clients: number, reach: number, aim: number): Measure => {
+    const copy = (name: string) => copyOf(data, folder, `${name}-${clients}`)
+    const own = (path: string, options = {}) => ({ ...service(`sqlite:${path}`, options), writesTo: path })
+    const alone = (path: string, name: string, synchronous: string) => ({
+      ...plain(name, 'payouts.ts', [path, synchronous], data),
+      writesTo: path,
+    })
+    const servers = [own(copy('grouped')), alone(copy('alone'), 'one transaction each', 'FULL')]
+    const careless = { name: 'service at NORMAL', words: ['--import', join(import.meta.dirname, 'without-sync.ts')] }
+    if (clients === 64) servers.push(own(copy('grouped-normal'), careless))
+    if (clients === 64 && !isQuick) servers.push(alone(copy('alone-normal'), 'the latter at NORMAL', 'NORMAL'))
+    return {
+      name: clients === 64 ? 'payouts' : `payouts-${clients}`,
+      title: `REST: payouts, ${clients === 1 ? '1 client' : `${clients} clients`}`,
+      clients,
+      subjects: servers.map((server) => ({
+        name: server.name,
+        server,
+        load: restPayouts([data.apiKey]),
+        valueOf: paidOf,
+      })),
+      targets: [
+        { against: 'one transaction each', reach, aim },
+        ...(clients === 64 ? [{ against: careless.name, reach: 0.7, aim: 0.95 }] : []),
+      ],
+    }
+  }
+  return [
+    paying(1, 0.9, 0.95),
+    ...(isQuick ? [] : [paying(16, 2.2, 3)]),
+    paying(64, 3.5, 4.6),
+    ...(isQuick ? [] : [paying(256, 4, 5)]),
+  ]
+}
+
+/** Payouts through one door against those through the other. */
+export function payoutsThroughDoors(data: Filled, folder: string): Measure {
+  const path = copyOf(data, folder, 'both-doors')
+  const server = { ...service(`sqlite:${path}`), writesTo: path }
+  return {
+    name: 'graphql-payouts',
+    title: 'Payouts through GraphQL, 64 clients',
+    clients: 64,
+    subjects: [
+      { name: 'GraphQL', server, load: graphqlPayouts([data.apiKey]), valueOf: paidThroughGraphql },
+      { name: 'REST', server, load: restPayouts([data.apiKey]), valueOf: paidThroughRest },
+    ],
+    targets: [{ against: 'REST', reach: 0.8, aim: 0.95 }],
+  }
+}
+
+// The two pay from one wallet one after the other, so its balance differs; everything else does not.
+function paidThroughRest(body: unknown): unknown {
+  const { amount, status, fee, amount_fiat, reason, transfer_type, exchange_rate } = dataOf(body)
+  return [amount, status, fee, amount_fiat, reason, transfer_type, exchange_rate]
+}
+
+function paidThroughGraphql(body: unknown): unknown {
+  const { payout } = dataOf(body).createPayout as { payout?: Record<string, unknown> }
+  if (!payout) return null
+  const { amount, status, fee, amountFiat, reason, transferType, exchangeRate } = payout
+  return [amount, status, fee, amountFiat, reason, transferType, exchangeRate]
+}
+
+/** Copies of one database on PostgreSQL, by their names, and the merchants there that can pay. */
+export type OnPostgres = {
+  readonly url: (database: (typeof databasesOnPostgres)[number]) => string
+  readonly merchants: readonly { id: string; apiKey: string }[]
+}
+
+/** One for each server: two that lock in different orders would stop one another. */
+export const databasesOnPostgres = ['service', ...plainForms] as const
+
+/** Payouts on PostgreSQL, each client for a merchant of its own, or all from one wallet. */
+export function postgresPayouts({ url, merchants }: OnPostgres, { isQuick }: { isQuick: boolean }): Measure[] {
+  const connections = 16
+  const environment = { MERCHANTS: JSON.stringify(Object.fromEntries(merchants.map(({ id, apiKey }) => [apiKey, id]))) }
+  const plainForm = (name: string, form: PlainForm): ServerSpec => ({
+    name,
+    words: [yardstick('postgres-payouts.ts'), url(form), String(connections), form],
+    environment,
+    hasPostgres: true,
+  })
+  const servers = [
+    { ...service(`${url('service')}?pool=${connections}`), hasPostgres: true },
+    plainForm('eight round trips', 'transaction'),
+    ...(isQuick ? [] : [plainForm('one statement', 'statement')]),
+  ]
+  const paying = (name: string, title: string, paid: typeof merchants, target: Omit<Target, 'against'>): Measure => ({
+    name,
+    title: `PostgreSQL: payouts, 64 clients, ${title}`,
+    clients: 64,
+    subjects: servers.map((server) => ({
+      name: server.name,
+      server,
+      load: restPayouts(paid.map(({ apiKey }) => apiKey)),
+      valueOf: (body) => [dataOf(body).amount, dataOf(body).status],
+    })),
+    targets: [{ against: 'eight round trips', ...target }],
+  })
+  return [
+    paying('postgres-spread', `${merchants.length} merchants`, merchants, { reach: 4, aim: 5.5 }),
+    paying('postgres-hot', 'one wallet', merchants.slice(0, 1), { reach: 12, aim: 20 }),
+  ]
+}

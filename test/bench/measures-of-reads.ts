@@ -1,0 +1,102 @@
+import type { Filled } from './data.ts'
+import { documents } from './documents.ts'
+import type { Measure, Target } from './measures.ts'
+import { dataOf, plain, service } from './measures.ts'
+import type { ServerSpec } from './servers.ts'
+import { yardstickPath } from './yardsticks.ts'
+
+/** The reads through REST. */
+export function restReads(data: Filled): Measure[] {
+  const servers = [
+    service(`sqlite:${data.path}`),
+    plain('bare', 'bare.ts', [data.path], data),
+    plain('naive', 'naive.ts', [data.path], data),
+  ]
+  const read = (name: string, title: string, path: string, targets: readonly Target[]): Measure => ({
+    name,
+    title,
+    clients: 32,
+    subjects: servers.map((server) => ({
+      name: server.name,
+      server,
+      load: { path, apiKeys: [data.apiKey] },
+      valueOf: (body) => body,
+    })),
+    targets,
+  })
+  return [
+    read('list', 'REST: 20 payout methods', '/api/payout/methods?limit=20', [
+      { against: 'bare', reach: 0.9, aim: 1.35 },
+      { against: 'naive', reach: 1.8, aim: 2.3 },
+    ]),
+    read('wallet', 'REST: a wallet by its id', `/api/wallets/${data.walletId}`, [
+      { against: 'bare', reach: 1, aim: 2.4 },
+      { against: 'naive', reach: 3, aim: 6 },
+    ]),
+  ]
+}
+
+/** The reads through GraphQL. */
+export async function graphqlReads(data: Filled, { isQuick }: { isQuick: boolean }): Promise<Measure[]> {
+  const own = service(`sqlite:${data.path}`)
+  const environment = { MERCHANTS: JSON.stringify({ [data.apiKey]: data.merchantId }) }
+  const yardstickOf = async (name: string, file: string, ...words: string[]): Promise<ServerSpec> => ({
+    name,
+    words: [await yardstickPath(file), data.path, ...words],
+    environment,
+  })
+  const loaders = await yardstickOf('Mercurius, loaders', 'mercurius.js', 'loaders')
+  const joins = await yardstickOf('Mercurius, joins', 'mercurius.js', 'joins')
+  const yoga = await yardstickOf('naive Yoga', 'yoga.js')
+  const apollo = await yardstickOf('Apollo Server', 'apollo.js')
+
+  const read = (
+    name: keyof typeof documents,
+    title: string,
+    variables: object,
+    given: { servers: readonly ServerSpec[]; targets: readonly Target[] },
+  ): Measure => ({
+    name,
+    title: `GraphQL: ${title}`,
+    clients: 32,
+    subjects: [own, ...given.servers].map((server) => ({
+      name: server.name,
+      server,
+      load: {
+        path: '/graphql',
+        body: JSON.stringify({ query: documents[name], variables }),
+        apiKeys: [data.apiKey],
+      },
+      valueOf: dataOf,
+    })),
+    targets: given.targets,
+  })
+  const others = isQuick ? [] : [yoga, apollo]
+  return [
+    read(
+      'q1',
+      'q1, a wallet with its addresses',
+      { id: data.walletId },
+      { servers: [loaders, ...others], targets: [{ against: loaders.name, reach: 1, aim: 1.5 }] },
+    ),
+    read(
+      'q2',
+      'q2, 20 payouts with their customers',
+      { first: 20 },
+      { servers: [loaders, ...others], targets: [{ against: loaders.name, reach: 1.4, aim: 3 }] },
+    ),
+    read(
+      'q3',
+      'q3, 100 payouts with customers and wallets',
+      { first: 100 },
+      {
+        servers: [loaders, joins, yoga, ...(isQuick ? [] : [apollo])],
+        targets: [
+          { against: loaders.name, reach: 2.2, aim: 4.4 },
+          { against: joins.name, reach: 0.85, aim: 1.6 },
+          { against: yoga.name, reach: 3, aim: 5.5 },
+        ],
+      },
+    ),
+  ]
+}

@@ -1,0 +1,101 @@
+import type { Measure, Target } from './measures.ts'
+import type { Part, Profile } from './profile.ts'
+import type { Figures } from './run-measure.ts'
+
+/** A ratio of what was measured, and what it is held to. */
+export type Row = {
+  readonly what: string
+  readonly against: string
+  /** By requests a second, or by what else was measured. */
+  readonly ratio: number
+  /** By the processor's time for a request; `null` where that was not measured. */
+  readonly cpuRatio: number | null
+  readonly reach: number
+  readonly aim: number
+  /** Whether less is better. */
+  readonly isCost: boolean
+}
+
+/** The rows of a measure: its first subject against others. */
+export function rowsOf({ title, targets, isCost = false }: Measure, figures: readonly Figures[]): Row[] {
+  const [own] = figures
+  return targets.map((target) => {
+    const other = figures.find(({ name }) => name === target.against)
+    if (!own || !other) throw new Error(`${title}: there is no ${target.against}`)
+    const [ratio, cpuRatio] = [own.rate / other.rate, other.cpuMicros / own.cpuMicros]
+    return {
+      what: title,
+      ...target,
+      ratio: isCost ? 1 / ratio : ratio,
+      cpuRatio: isCost ? 1 / cpuRatio : cpuRatio,
+      isCost,
+    }
+  })
+}
+
+/** A row about something else than requests, of which less is better. */
+export function costRow(what: string, ratio: number, target: Target, cpuRatio: number | null = null): Row {
+  return { what, ...target, ratio, cpuRatio, isCost: true }
+}
+
+/** Whether a row has fallen short, whichever figure one trusts. */
+export function isShort({ ratio, cpuRatio, ...row }: Row): boolean {
+  return [ratio, cpuRatio].every((each) => each === null || verdictOn(each, row) === 'short')
+}
+
+function verdictOn(ratio: number, { reach, aim, isCost }: Pick<Row, 'reach' | 'aim' | 'isCost'>): string {
+  const holds = (bound: number) => (isCost ? ratio <= bound : ratio >= bound)
+  return holds(aim) ? 'aim' : holds(reach) ? 'reached' : 'short'
+}
+
+/** All ratios, each with its verdict. */
+export function summaryTable(rows: readonly Row[]): string {
+  return table(
+    ['measure', 'against', 'requests/s', '', 'CPU', '', 'reach', 'aim'],
+    rows.map((row) => [
+      row.what,
+      row.against,
+      `× ${row.ratio.toFixed(2)}`,
+      verdictOn(row.ratio, row),
+      row.cpuRatio === null ? '' : `× ${row.cpuRatio.toFixed(2)}`,
+      row.cpuRatio === null ? '' : verdictOn(row.cpuRatio, row),
+      `${row.isCost ? '≤' : '≥'} ${row.reach}`,
+      String(row.aim),
+    ]),
+  )
+}
+
+/** The medians of a measure. */
+export function measureTable({ title }: Measure, figures: readonly Figures[]): string {
+  return table(
+    [title, 'requests/s', 'CPU µs', 'p50 ms', 'p99 ms', 'MiB'],
+    figures.map(({ name, rate, cpuMicros, p50, p99, memoryMiB }) => [
+      name,
+      rate.toFixed(0),
+      cpuMicros.toFixed(0),
+      p50.toFixed(1),
+      p99.toFixed(1),
+      memoryMiB.toFixed(0),
+    ]),
+  )
+}
+
+/** Where the time of a request goes: by phase, and by function. */
+export function profileTables({ title }: Measure, { cpuMicros, phases, functions }: Profile): string {
+  const parts = (heading: string, found: readonly Part[]) =>
+    table(
+      [heading, 'share', 'µs'],
+      found.map(({ name, share, micros }) => [name, `${(share * 100).toFixed(1)} %`, micros.toFixed(1)]),
+    )
+  return `${parts(`${title}: ${cpuMicros.toFixed(0)} µs`, phases)}\n${parts('function', functions)}`
+}
+
+/** A table in Markdown that is a table in a terminal too. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((name, i) => Math.max(name.length, 3, ...rows.map((row) => row[i]?.length ?? 0)))
+  const isText = (i: number) => i === 0 || rows.every((row) => !/\d/.test(row[i] ?? '') || / [a-z]/i.test(row[i] ?? ''))
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => (isText(i) ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
+  const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  return `${[line(head), rule, ...rows.map(line)].join('\n')}\n`
+}

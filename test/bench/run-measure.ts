@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { isBalanced } from './data.ts'
+import type { Load, Seen } from './load.ts'
+import { sendFor, sendOnce } from './load.ts'
+import type { Measure, Subject } from './measures.ts'
+import type { Server, ServerSpec } from './servers.ts'
+import { startServer } from './servers.ts'
+import { median } from './statistics.ts'
+
+/** Medians over the rounds; times in milliseconds, but for the processor's in microseconds. */
+export type Figures = {
+  readonly name: string
+  readonly rate: number
+  readonly cpuMicros: number
+  readonly p50: number
+  readonly p99: number
+  readonly memoryMiB: number
+}
+
+/**
+ * How long each subject is loaded, in whole seconds, or longer where that is too few requests; before that until its server
+ * has worked for `warmUpMs`, in time of the processor, because on a busy machine a second may be little work.
+ */
+export type Windows = {
+  readonly warmUpMs: number
+  readonly seconds: number
+  /** Neither a warm-up nor a window is longer. */
+  readonly longestSeconds: number
+  readonly rounds: number
+}
+
+type Window = Seen & { readonly cpuMicros: number }
+
+/**
+ * Loads the subjects of a measure by turns, each first in its turn, so that what else the machine does meets all.
+ *
+ * @throws when two subjects do not give the same answer, or one has left books that do not balance
+ */
+export async function runMeasure(measure: Measure, windows: Windows, folder: string): Promise<Figures[]> {
+  const servers = await startAll(measure, folder)
+  const figures = await loadByTurns(measure, { windows, servers, folder }).finally(() =>
+    Promise.all([...servers.values()].map((server) => server.end())),
+  )
+  for (const { name, writesTo } of servers.keys()) {
+    if (writesTo && !(await isBalanced(writesTo))) throw new Error(`${measure.title}: ${name} left books in disorder`)
+  }
+  return figures
+}
+
+type Running = { readonly windows: Windows; readonly servers: ReadonlyMap<ServerSpec, Server>; readonly folder: string }
+
+async function loadByTurns(measure: Measure, { windows, servers, folder }: Running): Promise<Figures[]> {
+  const { subjects, clients } = measure
+  const serverOf = ({ server }: Subject) => servers.get(server) as Server
+  await requireSameAnswers(measure, serverOf)
+  const ready: Seen[] = []
+  for (const subject of subjects) {
+    ready.push(await warmUp(subject.load, serverOf(subject), { clients, ...windows, folder }))
+  }
+  const wanted = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
+  const seconds = Math.min(wanted, windows.longestSeconds)
+  const seen = new Map(subjects.map((subject) => [subject, [] as Window[]]))
+  for (let round = 0; round < windows.rounds; round++) {
+    const first = round % subjects.length
+    for (const subject of [...subjects.slice(first), ...subjects.slice(0, first)]) {
+      const server = serverOf(subject)
+      const before = server.cpuMs()
+      const window = await sendFor(subject.load, { port: server.port, clients, seconds, folder })
+      // Each client had one more request on its way, which the server has still worked for.
+      const worked = window.requests + clients
+      seen.get(subject)?.push({ ...window, cpuMicros: (((await idleCpuMs(server)) - before) * 1000) / worked })
+    }
+  }
+  return subjects.map((subject) => figuresOf(subject.name, seen.get(subject) ?? [], serverOf(subject)))
+}
+
+/** Loads a server until it has worked enough; what the last second showed. */
+async function warmUp(
+  load: Load,
+  server: Server,
+  { clients, warmUpMs, longestSeconds, folder }: Windows & { clients: number; folder: string },
+): Promise<Seen> {
+  const before = server.cpuMs()
+  for (let second = 1; ; second++) {
+    const seen = await sendFor(load, { port: server.port, clients, seconds: 1, folder })
+    const worked = (await idleCpuMs(server)) - before
+    if (second === longestSeconds || worked >= warmUpMs) return seen
+  }
+}
+
+/** The seconds in which each client is answered ten times. */
+function secondsFor(clients: number, { requests, seconds }: Seen): number {
+  return Math.ceil((10 * clients * seconds) / Math.max(requests, 1))
+}
+
+/** The server's processor time once it has nothing left to do, or after a second. */
+async function idleCpuMs({ cpuMs }: Server): Promise<number> {
+  let latest = cpuMs()
+  for (let polls = 0; polls < 20; polls++) {
+    await wait(50)
+    const now = cpuMs()
+    if (now === latest) break
+    latest = now
+  }
+  return latest
+}
+
+async function startAll({ subjects }: Measure, folder: string): Promise<Map<ServerSpec, Server>> {
+  const specs = [...new Set(subjects.map(({ server }) => server))]
+  return new Map(await Promise.all(specs.map(async (spec) => [spec, await startServer(spec, folder)] as const)))
+}
+
+/** What is compared must be the same work: the first subject's answer is that of every other. */
+async function requireSameAnswers({ title, subjects }: Measure, serverOf: (subject: Subject) => Server): Promise<void> {
+  let expected: unknown
+  for (const [place, subject] of subjects.entries()) {
+    const { status, body } = await sendOnce(subject.load, serverOf(subject).port, randomUUID())
+    const value = subject.valueOf(body)
+    if (status >= 300 || value == null) throw new Error(`${title}: ${subject.name} answered ${status}`)
+    if (place === 0) expected = value
+    else if (!isDeepStrictEqual(value, expected)) {
+      const shown = [expected, value].map((each) => JSON.stringify(each).slice(0, 2_000))
+      throw new Error(`${title}: ${subject.name} answers otherwise:\n${shown.join('\n')}`)
+    }
+  }
+}
+
+function figuresOf(name: string, seen: readonly Window[], server: Server): Figures {
+  return {
+    name,
+    rate: median(seen.map(({ requests, seconds }) => requests / seconds)),
+    cpuMicros: median(seen.map(({ cpuMicros }) => cpuMicros)),
+    p50: median(seen.map(({ p50 }) => p50)),
+    p99: median(seen.map(({ p99 }) => p99)),
+    memoryMiB: server.memoryMiB(),
+  }
+}

@@ -1,0 +1,136 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A server to start: a Node program that says on standard error where it listens. */
+export type ServerSpec = {
+  readonly name: string
+  /** What Node is given, the program among it. */
+  readonly words: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Whether it works with the PostgreSQL server that this process has started, whose cost is then its own too. */
+  readonly hasPostgres?: boolean
+  /** An SQLite file that it writes to, and whose books must balance when it has ended. */
+  readonly writesTo?: string
+}
+
+/** A server in a process of its own. */
+export type Server = {
+  readonly port: number
+  readonly child: ChildProcess
+  /** From its start until it listened. */
+  readonly startMs: number
+  /** Processor time of its start. */
+  readonly startCpuMs: number
+  /** Processor time of the whole process tree so far. */
+  readonly cpuMs: () => number
+  /** Resident memory of the process tree now, but for PostgreSQL's, whose processes share most of theirs. */
+  readonly memoryMiB: () => number
+  readonly end: () => Promise<void>
+}
+
+/** Starts a server in `folder`, where its log goes; it ends with this process at the latest. */
+export async function startServer(spec: ServerSpec, folder: string): Promise<Server> {
+  const place = mkdtempSync(join(folder, 'log-'))
+  const startedAt = performance.now()
+  // The log goes to a file: a reader would compete for the processor.
+  const child = spawn(process.execPath, [...spec.words], {
+    stdio: ['ignore', openSync(join(place, 'output.log'), 'w'), 'pipe', 'ipc'],
+    env: { ...process.env, ...spec.environment },
+  })
+  running.add(child)
+  const port = await portOf(child, spec.name)
+  const startMs = performance.now() - startedAt
+  const own = () => processesUnder(child.pid ?? 0)
+  const all = () => [...own(), ...(spec.hasPostgres ? postgresProcesses() : [])]
+  return {
+    port,
+    child,
+    startMs,
+    startCpuMs: sum(own().map(cpuMsOf)),
+    cpuMs: () => sum(all().map(cpuMsOf)),
+    memoryMiB: () => sum(own().map(memoryMiBOf)),
+    end: async () => {
+      running.delete(child)
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
+      await ended
+      clearTimeout(late)
+    },
+  }
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+function portOf(child: ChildProcess, name: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const late = setTimeout(() => reject(new Error(`${name} did not start within 60 s: ${text}`)), 60_000)
+    child.stderr?.on('data', (chunk) => {
+      text = (text + chunk).slice(-4_000)
+      const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]
+      if (port === undefined) return
+      clearTimeout(late)
+      resolve(Number(port))
+    })
+    child.once('exit', (code) => {
+      if (running.delete(child)) process.stderr.write(`${name} ended by itself with ${code}: ${text}\n`)
+      reject(new Error(`${name} did not start`))
+    })
+  })
+}
+
+type ProcessStatus = { readonly pid: number; readonly parent: number; readonly name: string; readonly ticks: number }
+
+/** Ticks are hundredths of a second for every program on Linux. */
+const tickMs = 10
+
+function statusOf(pid: number): ProcessStatus | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const end = text.lastIndexOf(')')
+    const fields = text.slice(end + 2).split(' ')
+    const name = text.slice(text.indexOf('(') + 1, end)
+    return { pid, parent: Number(fields[1]), name, ticks: Number(fields[11]) + Number(fields[12]) }
+  } catch {
+    // It has ended meanwhile.
+    return null
+  }
+}
+
+function processesUnder(root: number): number[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statusOf(Number(name)))
+    .filter((status) => status !== null)
+  const childrenOf = Map.groupBy(all, ({ parent }) => parent)
+  const under = (pid: number): number[] => [pid, ...(childrenOf.get(pid) ?? []).flatMap((child) => under(child.pid))]
+  return under(root)
+}
+
+function postgresProcesses(): number[] {
+  return processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
+}
+
+function cpuMsOf(pid: number): number {
+  return (statusOf(pid)?.ticks ?? 0) * tickMs
+}
+
+function memoryMiBOf(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+function sum(figures: readonly number[]): number {
+  return figures.reduce((total, figure) => total + figure, 0)
+}

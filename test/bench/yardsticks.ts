@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const source = join(import.meta.dirname, 'yardsticks/graphql')
+
+// Below the project's own packages, which it finds from there, and apart from its version of GraphQL, which most servers
+// do not take yet.
+const folder = join(import.meta.dirname, '../../node_modules/.cache/payout-gateway-yardsticks')
+
+let preparing: Promise<void> | null = null
+
+/** Where a program of `yardsticks/graphql` is ready to run; the packages that they need are installed for the first one. */
+export async function yardstickPath(file: string): Promise<string> {
+  preparing ??= prepare()
+  await preparing
+  return join(folder, file)
+}
+
+/** The versions of the packages that the yardsticks are made of, for the record. */
+export function yardstickVersions(): Record<string, string> {
+  return JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')).dependencies
+}
+
+async function prepare(): Promise<void> {
+  const lockOf = (place: string) => readFileSync(join(place, 'package-lock.json'), 'utf8')
+  const isInstalled = existsSync(join(folder, 'node_modules')) && lockOf(folder) === lockOf(source)
+  mkdirSync(folder, { recursive: true })
+  cpSync(source, folder, { recursive: true, filter: (path) => !path.includes(join(source, 'node_modules')) })
+  if (isInstalled) return
+  process.stderr.write('installing the GraphQL yardsticks …\n')
+  await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
+}

@@ -1,0 +1,155 @@
+import Sqlite from 'better-sqlite3'
+
+/** Whose key is whose, as a map: nothing is looked up or hashed. */
+export const merchantIds = JSON.parse(process.env.MERCHANTS ?? '{}')
+
+/** The merchant of a request's key. */
+export function merchantOf(headers) {
+  const merchantId = merchantIds[headers['x-api-key']]
+  if (merchantId === undefined) throw new Error('a valid API key is required')
+  return merchantId
+}
+
+const db = new Sqlite(process.argv[2], { readonly: true })
+// Amounts may exceed what a number holds.
+db.defaultSafeIntegers(true)
+
+const among = '(select value from json_each(?))'
+const withBalance = `select wallets.*, accounts.balance from wallets
+  join accounts on accounts.merchant_id = wallets.merchant_id and accounts.id = wallets.id`
+
+const statements = {
+  payouts: db.prepare('select * from payouts where merchant_id = ? order by sequence desc limit ?'),
+  payoutCount: db.prepare(`select latest from sequences where merchant_id = ? and name = 'payouts'`).pluck(),
+  customers: db.prepare(`select * from customers where merchant_id = ? and id in ${among}`),
+  wallet: db.prepare(`${withBalance} where wallets.merchant_id = ? and wallets.id = ?`),
+  wallets: db.prepare(`${withBalance} where wallets.merchant_id = ? and wallets.id in ${among}`),
+  addresses: db.prepare(
+    `select * from wallet_addresses where merchant_id = ? and wallet_id in ${among} order by wallet_id, id`,
+  ),
+  joinedPayouts: db.prepare(
+    `select payouts.*, customers.email, customers.phone, wallets.currency, wallets.description, accounts.balance
+    from payouts
+    left join customers on customers.merchant_id = payouts.merchant_id and customers.id = payouts.customer_id
+    join wallets on wallets.merchant_id = payouts.merchant_id and wallets.id = payouts.wallet_id
+    join accounts on accounts.merchant_id = wallets.merchant_id and accounts.id = wallets.id
+    where payouts.merchant_id = ? order by payouts.sequence desc limit ?`,
+  ),
+}
+
+export const payouts = (merchantId, first) => statements.payouts.all(merchantId, first)
+export const payoutCount = (merchantId) => Number(statements.payoutCount.get(merchantId) ?? 0)
+export const walletById = (merchantId, id) => statements.wallet.get(merchantId, id) ?? null
+
+/** Payouts with customer and wallet from one statement. */
+export function joinedPayouts(merchantId, first) {
+  return statements.joinedPayouts.all(merchantId, first).map((row) => {
+    const { customer_id, wallet_id, email, phone, currency, description, balance } = row
+    const customer = customer_id === null ? null : { id: customer_id, email, phone }
+    return { ...row, customer, wallet: { id: wallet_id, currency, description, balance } }
+  })
+}
+
+/** The customers with these ids, in their order. */
+export const customersByIds = (merchantId, ids) =>
+  inOrder(statements.customers.all(merchantId, JSON.stringify(ids)), ids)
+export const walletsByIds = (merchantId, ids) => inOrder(statements.wallets.all(merchantId, JSON.stringify(ids)), ids)
+
+/** The addresses of each of these wallets. */
+export function addressesOf(merchantId, walletIds) {
+  const rows = statements.addresses.all(merchantId, JSON.stringify(walletIds))
+  const byWallet = Map.groupBy(rows, ({ wallet_id }) => wallet_id)
+  return walletIds.map((id) => byWallet.get(id) ?? [])
+}
+
+function inOrder(rows, ids) {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => byId.get(id) ?? null)
+}
+
+/** An amount of 10⁻⁸ units as a decimal string of eight places. */
+export function decimal(units) {
+  const digits = units.toString().padStart(9, '0')
+  return `${digits.slice(0, -8)}.${digits.slice(-8)}`
+}
+
+export const globalId = (type, id) => btoa(`${type}:${id}`)
+
+/** What the queries of the bench ask for, in the service's own words. */
+export const typeDefs = `
+  type Query {
+    wallet(id: ID!): Wallet
+    payouts(first: Int, after: String): PayoutConnection!
+  }
+  type PayoutConnection {
+    totalCount: Int
+    nodes: [Payout!]!
+  }
+  type Payout {
+    id: ID!
+    status: String!
+    assetCode: String!
+    amount: String!
+    fee: String
+    balance: String!
+    exchangeRate: String!
+    amountFiat: String!
+    recipientName: String!
+    recipientCurrency: String!
+    bankName: String!
+    accountNumber: String!
+    narration: String
+    createdAt: String!
+    customer: Customer
+    wallet: Wallet
+  }
+  type Customer {
+    id: ID!
+    uuid: String!
+    email: String!
+    phone: String!
+  }
+  type Wallet {
+    id: ID!
+    currency: String!
+    balance: String!
+    description: String!
+    addresses: [WalletAddress!]!
+  }
+  type WalletAddress {
+    id: ID!
+    network: String!
+    address: String!
+  }
+`
+
+/** What every field that is no relation is resolved by. */
+export const resolvers = {
+  PayoutConnection: { totalCount: ({ merchantId }) => payoutCount(merchantId) },
+  Payout: {
+    id: ({ id }) => globalId('Payout', id),
+    assetCode: ({ asset_code }) => asset_code,
+    amount: ({ amount }) => decimal(amount),
+    fee: ({ fee }) => (fee === null ? null : decimal(fee)),
+    balance: ({ balance_after }) => decimal(balance_after),
+    exchangeRate: ({ exchange_rate }) => exchange_rate,
+    amountFiat: ({ amount_fiat }) => amount_fiat,
+    recipientName: ({ recipient_name }) => recipient_name,
+    recipientCurrency: ({ recipient_currency }) => recipient_currency,
+    bankName: ({ bank_name }) => bank_name,
+    accountNumber: ({ account_number }) => account_number,
+    createdAt: ({ created_at }) => created_at,
+  },
+  Customer: { id: ({ id }) => globalId('Customer', id), uuid: ({ id }) => id },
+  Wallet: { id: ({ id }) => globalId('Wallet', id), balance: ({ balance }) => decimal(balance) },
+  WalletAddress: {
+    id: ({ id }) => globalId('WalletAddress', id),
+    network: ({ network }) => network.toUpperCase(),
+  },
+}
+
+/** Says where the server listens, and ends it when asked. */
+export function announce(address) {
+  process.stderr.write(`${address}\n`)
+  process.on('SIGTERM', () => process.exit(0))
+}
