@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { hasDemo as findDemo } from '../db/demo/demo.ts'
+import { demoApiKey, hasDemo as findDemo } from '../db/demo/demo.ts'
 import { tourTabs } from '../db/demo/tour.ts'
 import type { Config } from './config.ts'
 import type { Service } from './context.ts'
@@ -72,7 +72,7 @@ async function listen(started: Started, { service, hasDemo, sharing, onClosed }:
     logger,
     rateLimit: config.rateLimit,
     ...(sharing && { sharing }),
-    ...(hasDemo && { tabs: () => tourTabs(service) }),
+    ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
   const address = await app.listen({ host: config.host, port: config.port })
   logger.info({ address, mode: config.mode }, 'ready')

@@ -11,7 +11,9 @@ import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
 import { statusOfCode } from './http-status.ts'
 import type { Exchange, RateLimiter } from './rate-limit.ts'
 import { rateLimiter, sharedRateLimiter } from './rate-limit.ts'
+import { addDocs } from './rest/docs.ts'
 import { failureBody } from './rest/errors.ts'
+import { routes } from './rest/routes.ts'
 import { addRestRoutes, sendFailure } from './rest/server.ts'
 
 /** What the HTTP host takes: `rateLimit` in requests a second and merchant, `null` for none. */
@@ -21,6 +23,8 @@ export type ServerOptions = {
   readonly rateLimit: number | null
   /** What GraphiQL opens with, in the sandbox. */
   readonly tabs?: () => Promise<readonly Tab[]>
+  /** The key that the examples of the reference have; without it readers put theirs. */
+  readonly demoKey?: string | null
   /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
   readonly compiling?: Compiling
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
@@ -38,6 +42,7 @@ export function createServer({
   logger,
   rateLimit,
   tabs = async () => [],
+  demoKey = null,
   compiling = 'again',
   sharing,
   elapsed = () => performance.now(),
@@ -87,6 +92,7 @@ export function createServer({
   app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
 
   addHealth(app, service)
+  addDocs(app, routes, { mode: service.mode, demoKey })
   const limiter = limiterOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
     addRestRoutes(scope, service, limiter)

@@ -78,6 +78,7 @@ export function greeting({ mode, databaseUrl }: Config, address: string, hasDemo
   const lines = [
     `payout-gateway is ready (${mode}, ${place})`,
     `  REST     ${address}/api`,
+    `  Docs     ${address}/docs (REST, in a browser; OpenAPI at /openapi.json)`,
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
     `  Health   ${address}/readyz`,
   ]

@@ -57,6 +57,6 @@ builder.queryField('assetCodes', (t) =>
       ...sliceArguments(t.arg),
       assetType: t.arg({ type: AssetTypeEnum, description: 'Only assets of this kind.' }),
     },
-    resolve: (_, args, context, info) => connect(browseAssetCodes(context, args), context, info),
+    resolve: (_, args, context, info) => connect(browseAssetCodes(context.rows, args), context, info),
   }),
 )

@@ -35,6 +35,7 @@ export const CustomerStatusEnum = builder.enumType('CustomerStatus', {
 
 const Address = builder.objectRef<CustomerRow>('Address').implement({
   description: 'A postal address.',
+  extensions: { table: 'customers' },
   fields: (t) => ({
     line1: t.exposeString('addressLine1', { description: 'Street and number.' }),
     line2: t.exposeString('addressLine2', { nullable: true, description: 'Flat, floor or building.' }),
@@ -47,6 +48,7 @@ const Address = builder.objectRef<CustomerRow>('Address').implement({
 
 const PersonalInfo = builder.objectRef<CustomerRow>('PersonalInfo').implement({
   description: 'Who a customer is, as a person.',
+  extensions: { table: 'customers' },
   fields: (t) => ({
     firstName: t.exposeString('firstName', { nullable: true, description: 'The first name.' }),
     middleName: t.exposeString('middleName', { nullable: true, description: 'The middle names.' }),
@@ -57,6 +59,7 @@ const PersonalInfo = builder.objectRef<CustomerRow>('PersonalInfo').implement({
 
 const FinancialInfo = builder.objectRef<CustomerRow>('FinancialInfo').implement({
   description: 'What a customer said about its money.',
+  extensions: { table: 'customers' },
   fields: (t) => ({
     accountPurpose: t.exposeString('accountPurpose', { nullable: true, description: 'What the account is for.' }),
     employmentStatus: t.exposeString('employmentStatus', { nullable: true, description: 'How it earns its living.' }),
@@ -75,6 +78,7 @@ const FinancialInfo = builder.objectRef<CustomerRow>('FinancialInfo').implement(
 
 const BusinessInfo = builder.objectRef<CustomerRow>('BusinessInfo').implement({
   description: 'What a customer is, as a company.',
+  extensions: { table: 'customers' },
   fields: (t) => ({
     businessName: t.exposeString('businessName', { nullable: true, description: 'The registered name.' }),
     businessType: t.exposeString('businessType', { nullable: true, description: 'The legal form.' }),
@@ -84,6 +88,7 @@ const BusinessInfo = builder.objectRef<CustomerRow>('BusinessInfo').implement({
 
 export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
   description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
+  extensions: { table: 'customers' },
   interfaces: [Node],
   fields: (t) => ({
     id: t.field(nodeId('Customer', ({ id }) => id)),
@@ -95,22 +100,26 @@ export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
     address: t.field({
       type: Address,
       description: 'Where it lives or has its seat.',
+      extensions: { columns: [] },
       resolve: (customer) => customer,
     }),
     personalInfo: t.field({
       type: PersonalInfo,
       description: 'Its names and day of birth.',
+      extensions: { columns: [] },
       resolve: (customer) => customer,
     }),
     financialInfo: t.field({
       type: FinancialInfo,
       description: 'What it said about its money.',
+      extensions: { columns: [] },
       resolve: (customer) => customer,
     }),
     businessInfo: t.field({
       type: BusinessInfo,
       nullable: true,
       description: 'What it is as a company; null for a person.',
+      extensions: { columns: ['customerType'] },
       resolve: (customer) => (customer.customerType === 'business' ? customer : null),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was registered.' }),
@@ -177,7 +186,7 @@ builder.queryFields((t) => ({
       filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
     },
     resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browseCustomers(context, { ...filter, ...slice }), context, info),
+      connect(browseCustomers(context.rows, { ...filter, ...slice }), context, info),
   }),
 }))
 
@@ -190,7 +199,7 @@ builder.objectField(Merchant, 'customers', (t) =>
       filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
     },
     resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browseCustomers(context, { ...filter, ...slice }), context, info),
+      connect(browseCustomers(context.rows, { ...filter, ...slice }), context, info),
   }),
 )
 

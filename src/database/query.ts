@@ -22,6 +22,8 @@ export type Query = {
   readonly node: RootOperationNode
   /** Whether it reads or changes rows of any merchant; see `acrossMerchants`. */
   readonly isAcrossMerchants: boolean
+  /** Columns that whoever wrote the query expects of a row and that it does not read; see `narrow.ts`. */
+  readonly absent: readonly string[]
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
@@ -58,7 +60,7 @@ export const remove = builder.deleteFrom.bind(builder)
 export function query<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (db: Reader, params: P) => Promise<Result[]> {
-  const built = newQuery(build(placeholders<P>()))
+  const built = builtQuery(build(placeholders<P>()))
   return (db, params) => db.execute<Result>(built, params)
 }
 
@@ -66,7 +68,7 @@ export function query<P extends object, Result>(
 export function queryOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
 ): (db: Reader, params: P) => Promise<Result | null> {
-  const built = newQuery(build(placeholders<P>()))
+  const built = builtQuery(build(placeholders<P>()))
   return async (db, params) => (await db.execute<Result>(built, params))[0] ?? null
 }
 
@@ -81,7 +83,7 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
     let variant = 0
     for (const [bit, filter] of filters.entries()) if (given[filter] !== undefined) variant |= 1 << bit
     const has = (filter: Filter) => (variant & (1 << filters.indexOf(filter))) !== 0
-    const built = variants[variant] ?? newQuery(build(placeholders<P>(), has))
+    const built = variants[variant] ?? builtQuery(build(placeholders<P>(), has))
     variants[variant] = built
     return db.execute<Result>(built, params)
   }
@@ -105,7 +107,7 @@ export function statementOne<P extends object, Result>(
 export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: NewRowOf<Table>) => Promise<unknown> {
   const columns = Object.entries(tables[table]).filter(([, column]) => !column.isGenerated)
   const values = Object.fromEntries(columns.map(([name]) => [name, placeholder(name)]))
-  const built = newQuery(into(table).values(values as never))
+  const built = builtQuery(into(table).values(values as never))
   return (tx, row) => tx.execute(built, row)
 }
 
@@ -137,9 +139,14 @@ export function isPlaceholder(value: unknown): value is Placeholder {
 
 let queryCount = 0
 
-function newQuery(built: Compilable<unknown>): Query {
+function builtQuery(built: Compilable<unknown>): Query {
   const node = (built as unknown as { toOperationNode(): OperationNode }).toOperationNode()
-  return { number: queryCount++, node: node as RootOperationNode, isAcrossMerchants: overAll.has(built) }
+  return newQuery(node as RootOperationNode, { isAcrossMerchants: overAll.has(built), absent: [] })
+}
+
+/** A query with a number of its own. */
+export function newQuery(node: RootOperationNode, properties: Pick<Query, 'isAcrossMerchants' | 'absent'>): Query {
+  return { number: queryCount++, node, ...properties }
 }
 
 function placeholder(name: string): Placeholder {

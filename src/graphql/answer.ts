@@ -32,7 +32,7 @@ export async function answer(
   asked: Asked,
   options: { readonly isReadOnly: boolean },
 ): Promise<Answer> {
-  const context = { ...createContext(asked.service, asked.merchantId), loaders: new Map() }
+  const context = createContext(asked.service, asked.merchantId)
   const outcome = await asked.engine.run(request, context, options)
   const { result } = outcome
   if (Symbol.asyncIterator in result) {

@@ -79,12 +79,14 @@ export async function connect<Item>(
   return { nodes: items, edges, pageInfo: { hasNextPage, hasPreviousPage, startCursor, endCursor }, total }
 }
 
-/** A field that leads from a row to others, by the key that `keyOf` reads of it; `null` where there is none. */
-export function related<Row, Value>(loaderOf: LoaderOf<Value>, keyOf: (row: Row) => string | null) {
+/** A field that leads from a row to others, by the key in one of its columns; `null` where there is none. */
+export function related<Column extends string, Value>(loaderOf: LoaderOf<Value>, column: Column) {
+  type Row = { readonly [Name in Column]: string | null }
+  const keyOf = (row: Row) => row[column]
   const preload: Preload = (rows, context) =>
     loaderOf(context).preload((rows as readonly Row[]).map(keyOf).filter((key) => key !== null))
   return {
-    extensions: { preload },
+    extensions: { preload, columns: [column] },
     resolve: (row: Row, _: object, context: GraphqlContext): Value | Promise<Value> => {
       const key = keyOf(row)
       return key === null ? (null as Value) : loaderOf(context).load(key)

@@ -2,6 +2,8 @@ import type { Context } from '../context.ts'
 
 /** What a resolver works with: an operation's context, and what this request has loaded already. */
 export type GraphqlContext = Context & {
+  /** The same, for what only resolvers will look at: rows have the columns that the document's fields need. */
+  readonly rows: Context
   /** Loaders of this request by what they load; see `loader.ts`. */
   readonly loaders: Map<object, unknown>
 }

@@ -6,6 +6,10 @@ import type {
   OperationDefinitionNode,
 } from 'graphql'
 import { execute, GraphQLError, getVariableValues, Kind, parse, subscribe, validate } from 'graphql'
+import type { Context } from '../context.ts'
+import type { Narrowing } from '../database/narrow.ts'
+import { narrowedTo } from '../database/narrow.ts'
+import { columnsOf } from './columns.ts'
 import type { Compiled } from './compile.ts'
 import { compile } from './compile.ts'
 import type { GraphqlContext } from './context.ts'
@@ -24,7 +28,7 @@ export type GraphqlRequest = {
 export type Engine = {
   readonly run: (
     request: GraphqlRequest,
-    context: GraphqlContext,
+    context: Context,
     options?: { readonly isReadOnly?: boolean },
   ) => Promise<Outcome>
 }
@@ -81,12 +85,12 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
   }
 
   return {
-    run: async ({ query, operationName, variables }, context, { isReadOnly = false } = {}) => {
+    run: async ({ query, operationName, variables }, asking, { isReadOnly = false } = {}) => {
       const document = prepared(query)
       if ('errors' in document) return refused(document.errors)
       const operation = operationNamed(document.operations, operationName)
       if (operation instanceof GraphQLError) return refused([operation])
-      const { node, cost } = operation
+      const { node, cost, columns } = operation
       if (isReadOnly && node.operation === 'mutation') {
         return refused([requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')])
       }
@@ -98,6 +102,8 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       const costNow = cost(values.variableValues.coerced)
       if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
 
+      const rows = { ...asking, db: narrowedTo(asking.db, columns) }
+      const context: GraphqlContext = { ...asking, rows, loaders: new Map() }
       const run = {
         schema,
         document: document.node,
@@ -131,6 +137,7 @@ const charactersKept = 500_000
 type Operation = {
   readonly node: OperationDefinitionNode
   readonly cost: Cost
+  readonly columns: Narrowing
   uses: number
   /** `null` for one that can't be compiled. */
   compiled?: Compiled | null
@@ -161,9 +168,15 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
   if (money.some((count) => count > 1)) {
     return { errors: [requestError('QUERY_TOO_COMPLEX', 'A request may move money at most once.')] }
   }
+  const fragments = fragmentsOf(node)
   return {
     node,
-    operations: operations.map((each) => ({ node: each, cost: costOf(schema, each, fragmentsOf(node)), uses: 0 })),
+    operations: operations.map((each) => ({
+      node: each,
+      cost: costOf(schema, each, fragments),
+      columns: columnsOf(schema, each, fragments),
+      uses: 0,
+    })),
   }
 }
 

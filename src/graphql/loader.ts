@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader'
+import type { Context } from '../context.ts'
 import type { GraphqlContext } from './context.ts'
 
 /**
@@ -20,7 +21,7 @@ export type LoaderOf<Value> = (context: GraphqlContext) => Loader<Value>
  * that ask with the same ones.
  */
 export function loaderWith<Arguments extends object, Value>(
-  find: (context: GraphqlContext, keys: readonly string[], given: Arguments) => Promise<ReadonlyMap<string, Value>>,
+  find: (context: Context, keys: readonly string[], given: Arguments) => Promise<ReadonlyMap<string, Value>>,
 ): (context: GraphqlContext, given: Arguments) => Loader<Value> {
   return (context, given) => {
     const loaders = (context.loaders.get(find) ?? new Map()) as Map<string, Loader<Value>>
@@ -29,7 +30,7 @@ export function loaderWith<Arguments extends object, Value>(
     const known = loaders.get(name)
     if (known) return known
     const made = newLoader(async (keys) => {
-      const found = await find(context, keys, given)
+      const found = await find(context.rows, keys, given)
       return (key) => found.get(key) as Value
     })
     loaders.set(name, made)
@@ -39,21 +40,21 @@ export function loaderWith<Arguments extends object, Value>(
 
 /** A loader of rows by their own id: `null` for what is not there or not the merchant's. */
 export function loaderById<Row extends { readonly id: string }>(
-  find: (context: GraphqlContext, ids: readonly string[]) => Promise<readonly Row[]>,
+  find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
 ): LoaderOf<Row | null> {
   return loaderOf<Row | null>(async (context, ids) => {
-    const rows = new Map((await find(context, ids)).map((row) => [row.id, row]))
+    const rows = new Map((await find(context.rows, ids)).map((row) => [row.id, row]))
     return (id) => rows.get(id) ?? null
   })
 }
 
 /** A loader of the rows that belong to another, in the order in which they are found. */
 export function loaderOfMany<Row>(
-  find: (context: GraphqlContext, keys: readonly string[]) => Promise<readonly Row[]>,
+  find: (context: Context, keys: readonly string[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => string,
 ): LoaderOf<readonly Row[]> {
   return loaderOf<readonly Row[]>(async (context, keys) => {
-    const rows = Map.groupBy(await find(context, keys), keyOf)
+    const rows = Map.groupBy(await find(context.rows, keys), keyOf)
     return (key) => rows.get(key) ?? []
   })
 }

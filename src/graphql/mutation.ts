@@ -102,7 +102,7 @@ export async function orUserError<Source>(
 
 /** A context of the mutation's own: whether it was replayed is nothing that another may change. */
 function mutationContext(context: GraphqlContext, idempotencyKey: string | null): GraphqlContext {
-  return { ...createContext(context, context.merchantId, idempotencyKey), loaders: context.loaders }
+  return { ...createContext(context, context.merchantId, idempotencyKey), rows: context.rows, loaders: context.loaders }
 }
 
 function errorType(code: ErrorCode) {

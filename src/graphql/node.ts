@@ -34,6 +34,7 @@ export function nodeId<Row>(type: string, idOf: (row: Row) => string) {
   return {
     type: 'ID' as const,
     description: 'The global id: opaque, unique among all types, and the same for ever.',
+    extensions: { columns: ['id'] },
     resolve: (row: Row) => globalId(type, idOf(row)),
   }
 }

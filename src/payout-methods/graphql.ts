@@ -64,6 +64,7 @@ export const Check = builder.objectRef<CheckRow>('Check').implement({
 
 export const BankPayoutMethod = builder.objectRef<BankPayoutMethodRow>('BankPayoutMethod').implement({
   description: 'A bank account to pay out to.',
+  extensions: { table: 'payoutMethods' },
   interfaces: [Node],
   fields: (t) => ({
     id: t.field(nodeId('BankPayoutMethod', ({ id }) => id)),
@@ -81,11 +82,12 @@ export const BankPayoutMethod = builder.objectRef<BankPayoutMethodRow>('BankPayo
       type: Customer,
       nullable: true,
       description: "The customer whose it is; null when it is the merchant's own.",
-      ...related(customerLoader, ({ customerId }: BankPayoutMethodRow) => customerId),
+      ...related(customerLoader, 'customerId'),
     }),
     checks: t.field({
       type: [Check],
       description: 'What the checks of its identifiers found.',
+      extensions: { columns: ['checks'] },
       resolve: ({ checks }) => checks as readonly CheckRow[],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was registered.' }),
@@ -95,6 +97,7 @@ export const BankPayoutMethod = builder.objectRef<BankPayoutMethodRow>('BankPayo
 
 export const WalletPayoutMethod = builder.objectRef<WalletPayoutMethodRow>('WalletPayoutMethod').implement({
   description: 'A crypto address to pay out to.',
+  extensions: { table: 'payoutMethods' },
   interfaces: [Node],
   fields: (t) => ({
     id: t.field(nodeId('WalletPayoutMethod', ({ id }) => id)),
@@ -107,11 +110,12 @@ export const WalletPayoutMethod = builder.objectRef<WalletPayoutMethodRow>('Wall
       type: Customer,
       nullable: true,
       description: "The customer whose it is; null when it is the merchant's own.",
-      ...related(customerLoader, ({ customerId }: WalletPayoutMethodRow) => customerId),
+      ...related(customerLoader, 'customerId'),
     }),
     checks: t.field({
       type: [Check],
       description: 'What the checks of its address found.',
+      extensions: { columns: ['checks'] },
       resolve: ({ checks }) => checks as readonly CheckRow[],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was registered.' }),
@@ -201,7 +205,7 @@ builder.queryFields((t) => ({
     },
     resolve: (_, { filter, ...slice }, context, info) => {
       const { owner, ...rest } = filter ?? {}
-      return connect(browsePayoutMethods(context, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
+      return connect(browsePayoutMethods(context.rows, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
     },
   }),
 }))
@@ -215,7 +219,7 @@ builder.objectField(Merchant, 'payoutMethods', (t) =>
       filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods to list; all without it.' }),
     },
     resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browsePayoutMethods(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
+      connect(browsePayoutMethods(context.rows, { ...filter, ...slice, owner: 'merchant' }), context, info),
   }),
 )
 
@@ -229,6 +233,7 @@ builder.objectField(Customer, 'payoutMethods', (t) =>
       ...sliceArguments(t.arg),
       filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods to list; all without it.' }),
     },
+    extensions: { columns: ['id'] },
     resolve: ({ id }, { filter, ...slice }, context, info) =>
       connect(methodsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
   }),
@@ -320,6 +325,7 @@ function optionalCodes(t: InputFieldBuilder<Types, 'InputObject'>) {
 
 const CreateBankPayoutMethodInput = builder.inputType('CreateBankPayoutMethodInput', {
   description: 'A bank account to pay out to.',
+  extensions: { table: 'payoutMethods' },
   fields: (t) => ({
     customerId: t.id({ description: ownerDescription }),
     currency: t.string({ ...required(), description: 'The code of the currency of the account, such as `NGN`.' }),
@@ -350,6 +356,7 @@ const UpdateBankPayoutMethodInput = builder.inputType('UpdateBankPayoutMethodInp
 
 const CreateWalletPayoutMethodInput = builder.inputType('CreateWalletPayoutMethodInput', {
   description: 'A crypto address to pay out to.',
+  extensions: { table: 'payoutMethods' },
   fields: (t) => ({
     customerId: t.id({ description: ownerDescription }),
     currency: t.string({ ...required(), description: 'The code of the stablecoin, such as `USDC`.' }),

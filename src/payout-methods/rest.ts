@@ -2,8 +2,24 @@ import { z } from 'zod'
 import type { OwnerFilter } from '../customers/owner.ts'
 import { parseUuid } from '../ids.ts'
 import { parse, refuse } from '../input.ts'
+import { networks } from '../networks/network.ts'
+import type { JsonSchema, Reference } from '../rest/reference.ts'
+import {
+  idField,
+  limitField,
+  listOf,
+  mostlyNull,
+  object,
+  oneOf,
+  orNull,
+  pageField,
+  text,
+  timestamp,
+  truth,
+  uuid,
+} from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { get, pagination, post, put, remove } from '../rest/route.ts'
+import { get, pagination, paginationSchema, post, put, remove } from '../rest/route.ts'
 import {
   CreateBankPayoutMethodInput,
   CreateWalletPayoutMethodInput,
@@ -13,6 +29,8 @@ import {
 import { DeletePayoutMethodInput, deletePayoutMethod } from './delete-payout-method.ts'
 import { ListPayoutMethodsInput, listPayoutMethods } from './list-payout-methods.ts'
 import type { BankPayoutMethod, PayoutMethod, WalletPayoutMethod } from './payout-method.ts'
+import type { FieldText } from './payout-method-fields.ts'
+import { bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
 // The query spells an owner as text: absent or empty for all, `null` for the merchant's own, else a customer (ruling 18).
@@ -69,42 +87,167 @@ const deleteNames: WireNames<z.input<typeof DeletePayoutMethodInput>> = {
   customerId: 'customer_id',
 }
 
+const messages = {
+  listed: 'Payout methods retrieved successfully',
+  bankCreated: 'Bank payout method created successfully',
+  bankUpdated: 'Bank payout method updated successfully',
+  walletCreated: 'Wallet payout method created successfully',
+  // The contract has the text differ by whose the method was.
+  merchantsDeleted: 'Merchant payout method deleted successfully',
+  customersDeleted: 'Customer payout method deleted successfully',
+}
+
+const listReference: Reference<z.input<typeof ListQuery>> = {
+  name: 'listPayoutMethods',
+  title: 'List payout methods',
+  description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
+  fields: {
+    owner: {
+      anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],
+      description:
+        'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
+    },
+    type: 'Only bank accounts, or only crypto addresses.',
+    currency: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
+    page: pageField,
+    limit: limitField(20),
+  },
+  example: { type: 'BANK', limit: 2 },
+  refusals: [],
+  answer: () => ({
+    message: messageSchema(messages.listed),
+    data: listOf('The payout methods of the page.', payoutMethodSchema()),
+    pagination: paginationSchema({
+      hasNextPage: truth('Whether a page follows.', false),
+      hasPreviousPage: truth('Whether a page comes before.', false),
+    }),
+  }),
+}
+
+const bankFields = {
+  type: 'Says that it is a bank account.',
+  ...descriptionsOf(bankFieldTexts),
+  currency: 'The code of the currency of the account: a supported fiat currency, such as `NGN` or `ZAR`.',
+  customerId: idField('The customer whose it will be; without it, it is the merchant’s own.'),
+}
+
+const createBankReference: Reference<z.input<typeof CreateBankPayoutMethodInput>> = {
+  name: 'createBankPayoutMethod',
+  title: 'Register a bank account',
+  description:
+    'Registers a bank account to pay out to, for the merchant or for one of its customers. Check digits are verified, but one that is wrong refuses nothing. The same account may be registered twice.',
+  fields: bankFields,
+  example: {
+    type: 'BANK',
+    currency: 'NGN',
+    accountName: 'Ada Obi',
+    accountNumber: '0690000032',
+    bankName: 'Access Bank',
+    bankCode: '044',
+  },
+  refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  answer: () => ({ message: messageSchema(messages.bankCreated), data: bankSchema() }),
+}
+
+const whose = idField('The customer whose it is; it must be left out for the merchant’s own.')
+
+const updateBankReference: Reference<z.input<typeof UpdateBankPayoutMethodInput>> = {
+  name: 'updateBankPayoutMethod',
+  title: 'Change a bank account',
+  description:
+    'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
+  fields: { ...bankFields, payoutMethodId: idField('The id of the payout method.'), customerId: whose },
+  example: { payoutMethodId: '01980c5e-8b21-7f4d-a0c3-1d2e3f405162', bankName: 'Access Bank Plc' },
+  refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  answer: () => ({ message: messageSchema(messages.bankUpdated), data: bankSchema() }),
+}
+
+const createWalletReference: Reference<z.input<typeof CreateWalletPayoutMethodInput>> = {
+  name: 'createWalletPayoutMethod',
+  title: 'Register a crypto address',
+  description:
+    'Registers a crypto address to pay out to, for the merchant or for one of its customers. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
+  fields: {
+    type: 'Says that it is a crypto address.',
+    ...descriptionsOf(walletFieldTexts),
+    network: { enum: networks, description: walletFieldTexts.network.description },
+    currency: 'The code of a supported stablecoin, such as `USDC`.',
+    customerId: bankFields.customerId,
+  },
+  example: { type: 'WALLET', currency: 'USDC', ...walletExamples('erc20') },
+  refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  answer: () => ({ message: messageSchema(messages.walletCreated), data: walletSchema() }),
+}
+
+const deleteReference: Reference<z.input<typeof DeletePayoutMethodInput>> = {
+  name: 'deletePayoutMethod',
+  title: 'Delete a payout method',
+  description:
+    'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
+  fields: { payoutMethodId: idField('The id of the payout method.'), customerId: whose },
+  example: { payoutMethodId: '01980c5e-8b21-7f4d-a0c3-1d2e3f405162' },
+  refusals: ['RESOURCE_NOT_FOUND'],
+  answer: () => ({ message: messageSchema(messages.merchantsDeleted) }),
+}
+
 export const payoutMethodRoutes = [
-  get('/api/payout/methods', ListQuery, listNames, async (context, input) => {
+  get('/api/payout/methods', ListQuery, listNames, listReference, async (context, input) => {
     const page = await listPayoutMethods(context, parse(ListQuery, input))
     const numbers = pagination(page)
     return {
-      message: 'Payout methods retrieved successfully',
+      message: messages.listed,
       data: page.items.map(payoutMethodJson),
       pagination: { ...numbers, hasNextPage: page.page < numbers.totalPages, hasPreviousPage: page.page > 1 },
     }
   }),
-  post('/api/payout/methods/banks', CreateBankPayoutMethodInput, bankNames, async (context, input) => ({
-    message: 'Bank payout method created successfully',
-    data: payoutMethodJson(await createBankPayoutMethod(context, input)),
-  })),
+  post(
+    '/api/payout/methods/banks',
+    CreateBankPayoutMethodInput,
+    bankNames,
+    createBankReference,
+    async (context, input) => ({
+      message: messages.bankCreated,
+      data: payoutMethodJson(await createBankPayoutMethod(context, input)),
+    }),
+  ),
   put(
     '/api/payout/methods/banks/:payout_method_id',
     UpdateBankPayoutMethodInput,
     updateNames,
+    updateBankReference,
     async (context, input) => ({
-      message: 'Bank payout method updated successfully',
+      message: messages.bankUpdated,
       data: payoutMethodJson(await updateBankPayoutMethod(context, input)),
     }),
   ),
-  post('/api/payout/methods/wallets', CreateWalletPayoutMethodInput, walletNames, async (context, input) => ({
-    message: 'Wallet payout method created successfully',
-    data: payoutMethodJson(await createWalletPayoutMethod(context, input)),
-  })),
-  remove('/api/payout/methods/:payout_method_id', DeletePayoutMethodInput, deleteNames, async (context, input) => {
-    const { customerId } = await deletePayoutMethod(context, input)
-    // The contract has the text differ by whose the method was.
-    return { message: `${customerId === null ? 'Merchant' : 'Customer'} payout method deleted successfully` }
-  }),
+  post(
+    '/api/payout/methods/wallets',
+    CreateWalletPayoutMethodInput,
+    walletNames,
+    createWalletReference,
+    async (context, input) => ({
+      message: messages.walletCreated,
+      data: payoutMethodJson(await createWalletPayoutMethod(context, input)),
+    }),
+  ),
+  remove(
+    '/api/payout/methods/:payout_method_id',
+    DeletePayoutMethodInput,
+    deleteNames,
+    deleteReference,
+    async (context, input) => {
+      const { customerId } = await deletePayoutMethod(context, input)
+      return { message: customerId === null ? messages.merchantsDeleted : messages.customersDeleted }
+    },
+  ),
 ]
 
 /** The wire shape of contract 2.2, by type. */
 function payoutMethodJson(method: PayoutMethod) {
+  return { ...commonJson(method), ...(method.type === 'BANK' ? bankJson(method) : walletJson(method)) }
+}
+
+function commonJson(method: PayoutMethod) {
   return {
     id: method.id,
     type: method.type,
@@ -112,7 +255,6 @@ function payoutMethodJson(method: PayoutMethod) {
     created_at: method.createdAt,
     updated_at: method.updatedAt,
     customer_id: method.customerId,
-    ...(method.type === 'BANK' ? bankJson(method) : walletJson(method)),
   }
 }
 
@@ -131,4 +273,67 @@ function bankJson(method: BankPayoutMethod) {
 
 function walletJson(method: WalletPayoutMethod) {
   return { label: method.label, wallet_address: method.walletAddress, network: method.network }
+}
+
+function payoutMethodSchema(): JsonSchema {
+  return {
+    title: 'PayoutMethod',
+    description: 'Where money can be paid out to.',
+    oneOf: [bankSchema(), walletSchema()],
+  }
+}
+
+function bankSchema(): JsonSchema {
+  const said = descriptionsOf(bankFieldTexts)
+  return object<ReturnType<typeof commonJson> & ReturnType<typeof bankJson>>(
+    'A bank account to pay out to.',
+    {
+      ...commonMembers('BANK', 'NGN'),
+      account_name: text(said.accountName, 'Ada Obi'),
+      account_number: text(said.accountNumber, '0690000032'),
+      bank_name: text(said.bankName, 'Access Bank'),
+      bank_code: text(said.bankCode, '044'),
+      sort_code: mostlyNull(text(said.sortCode, '20-20-15')),
+      swift_code: mostlyNull(text(said.swiftCode, 'ABNGNGLA')),
+      routing_number: mostlyNull(text(said.routingNumber, '021000021')),
+      iban: mostlyNull(text(said.iban, 'GB82 WEST 1234 5698 7654 32')),
+    },
+    { title: 'BankPayoutMethod' },
+  )
+}
+
+function walletSchema(): JsonSchema {
+  const said = descriptionsOf(walletFieldTexts)
+  const { walletAddress, label } = walletExamples('erc20')
+  return object<ReturnType<typeof commonJson> & ReturnType<typeof walletJson>>(
+    'A crypto address to pay out to.',
+    {
+      ...commonMembers('WALLET', 'USDC'),
+      label: orNull(text(said.label, label)),
+      wallet_address: text(said.walletAddress, walletAddress),
+      network: oneOf(said.network, networks),
+    },
+    { title: 'WalletPayoutMethod' },
+  )
+}
+
+function commonMembers(type: PayoutMethod['type'], currency: string) {
+  return {
+    id: uuid('The id of the payout method.', '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'),
+    type: oneOf('What it is.', [type]),
+    currency: text('The code of its currency or stablecoin.', currency),
+    created_at: timestamp('When it was registered.'),
+    updated_at: timestamp('When it last changed.'),
+    customer_id: mostlyNull(uuid('The customer whose it is; null when it is the merchant’s own.')),
+  } as const
+}
+
+function messageSchema(message: string): JsonSchema {
+  return text('A sentence for people.', message)
+}
+
+function descriptionsOf<Field extends string>(texts: Readonly<Record<Field, FieldText>>): Record<Field, string> {
+  return Object.fromEntries(
+    Object.entries<FieldText>(texts).map(([field, { description }]) => [field, description]),
+  ) as Record<Field, string>
 }

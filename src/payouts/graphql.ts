@@ -10,7 +10,6 @@ import { localId, localIdOrNull } from '../graphql/ids.ts'
 import { loaderById, loaderOfMany, loaderWith } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription, orUserError, resultType } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
-import type { Entry } from '../ledger/entry.ts'
 import { LedgerEntry } from '../ledger/graphql.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
@@ -130,6 +129,7 @@ const eventsLoader = loaderOfMany<PayoutEventRow>(findPayoutEvents, ({ payoutId 
 
 export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
   description: 'A withdrawal from a stablecoin wallet to a bank account.',
+  extensions: { table: 'payouts' },
   interfaces: [Node],
   fields: (t) => ({
     id: t.field(nodeId('Payout', ({ id }) => id)),
@@ -167,9 +167,14 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
     paymentPurpose: t.field({
       type: PaymentPurposeEnum,
       description: 'What it is for.',
+      extensions: { columns: ['paymentPurpose'] },
       resolve: ({ paymentPurpose }) => paymentPurpose as (typeof paymentPurposes)[number],
     }),
-    reason: t.string({ description: "The service's own words for it.", resolve: payoutReason }),
+    reason: t.string({
+      description: "The service's own words for it.",
+      extensions: { columns: ['accountNumber', 'bankCode'] },
+      resolve: payoutReason,
+    }),
     narration: t.exposeString('narration', { nullable: true, description: 'What the recipient reads.' }),
     transferType: t.exposeString('transferType', {
       description: 'The way that the money takes: `nip` in Nigeria, `eft` in South Africa, or the one asked for.',
@@ -187,6 +192,7 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
       type: NetworkEnum,
       nullable: true,
       description: 'The blockchain network of `cryptoTransactionId`, once there is one.',
+      extensions: { columns: ['network'] },
       resolve: ({ network }) => network as typeof NetworkEnum.$inferType | null,
     }),
     address: t.exposeString('address', {
@@ -206,24 +212,24 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
       type: Wallet,
       nullable: true,
       description: 'The wallet that paid.',
-      ...related(walletLoader, ({ walletId }: PayoutRow) => walletId),
+      ...related(walletLoader, 'walletId'),
     }),
     customer: t.field({
       type: Customer,
       nullable: true,
       description: 'The customer whose wallet paid; null when it was the merchant’s own.',
-      ...related(customerLoader, ({ customerId }: PayoutRow) => customerId),
+      ...related(customerLoader, 'customerId'),
     }),
     recipientMethod: t.field({
       type: PayoutMethod,
       nullable: true,
       description: 'The method that it was made to, if one was named and is still there. It may have changed since.',
-      ...related(payoutMethodLoader, ({ payoutMethodId }: PayoutRow) => payoutMethodId),
+      ...related(payoutMethodLoader, 'payoutMethodId'),
     }),
     events: t.field({
       type: [PayoutEvent],
       description: 'What became of it, oldest first; two at most.',
-      ...related(eventsLoader, ({ id }: PayoutRow) => id),
+      ...related(eventsLoader, 'id'),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its status last changed.' }),
@@ -284,7 +290,7 @@ builder.queryFields((t) => ({
     resolve: (_, { filter, ...slice }, context, info) => {
       const { owner, walletId, ...rest } = filter ?? {}
       const whose = { owner: ownerOf(owner), walletId: localId('Wallet', walletId) }
-      return connect(browsePayouts(context, { ...rest, ...slice, ...whose }), context, info)
+      return connect(browsePayouts(context.rows, { ...rest, ...slice, ...whose }), context, info)
     },
   }),
 }))
@@ -298,7 +304,7 @@ builder.objectField(Merchant, 'payouts', (t) =>
       filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
     },
     resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browsePayouts(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
+      connect(browsePayouts(context.rows, { ...filter, ...slice, owner: 'merchant' }), context, info),
   }),
 )
 
@@ -312,6 +318,7 @@ builder.objectField(Customer, 'payouts', (t) =>
       ...sliceArguments(t.arg),
       filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
     },
+    extensions: { columns: ['id'] },
     resolve: ({ id }, { filter, ...slice }, context, info) =>
       connect(payoutsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
   }),
@@ -327,6 +334,7 @@ builder.objectField(Wallet, 'payouts', (t) =>
       ...sliceArguments(t.arg),
       filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
     },
+    extensions: { columns: ['id'] },
     resolve: ({ id }, { filter, ...slice }, context, info) =>
       connect(payoutsOfWallet(context, { ...filter, ...slice }).load(id), context, info),
   }),
@@ -337,7 +345,7 @@ builder.objectField(LedgerEntry, 'payout', (t) =>
     type: Payout,
     nullable: true,
     description: 'The payout that moved the money; null for a deposit.',
-    ...related(payoutLoader, ({ payoutId }: Entry) => payoutId),
+    ...related(payoutLoader, 'payoutId'),
   }),
 )
 

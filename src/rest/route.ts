@@ -6,6 +6,8 @@ import { faultsOf } from '../input.ts'
 import type { Page } from '../page.ts'
 import { totalPages } from '../page.ts'
 import type { Names } from '../refusal-text.ts'
+import type { JsonSchema, Reference, SchemasOf } from './reference.ts'
+import { integer, object } from './reference.ts'
 
 /** The wire name of each field of an operation's input: a field that the operation gains and this forgets won't compile. */
 export type WireNames<Input> = { readonly [Field in keyof Required<Input>]: string }
@@ -23,6 +25,7 @@ export type Route = {
   /** The wire names of the fields that the query or body carries, each by its folded spelling; the others are in the path. */
   readonly carried: ReadonlyMap<string, string>
   readonly status: 200 | 201
+  readonly reference: Reference
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<Answer>
 }
 
@@ -35,6 +38,7 @@ const route =
     path: string,
     schema: Schema,
     names: WireNames<z.input<Schema>>,
+    reference: Reference<z.input<Schema>>,
     run: (context: Context, input: z.input<Schema>) => Promise<Answer>,
   ): Route => ({
     method,
@@ -47,6 +51,7 @@ const route =
         .map((wire) => [fold(wire), wire]),
     ),
     status,
+    reference,
     // The operation itself parses what it is given, so an input that does not fit its type is refused there.
     run: (context, input) => run(context, input as z.input<Schema>),
   })
@@ -108,6 +113,17 @@ function otherFaults(
 /** The pagination object that every list has (contract 4). */
 export function pagination({ total, page, limit }: Page<unknown>) {
   return { total, page, limit, totalPages: totalPages({ total, limit }) }
+}
+
+/** Its schema, with what a list has besides. */
+export function paginationSchema(more: SchemasOf<Record<string, boolean>> = {}): JsonSchema {
+  return object<ReturnType<typeof pagination>>('Where the page stands in the list.', {
+    total: integer('How many the whole list has.', 1),
+    page: integer('Which page this is, counted from 1.', 1),
+    limit: integer('How many a page has at most.', 20),
+    totalPages: integer('How many pages there are; 0 for an empty list.', 1),
+    ...more,
+  })
 }
 
 function bodyFields(body: unknown): Record<string, unknown> {

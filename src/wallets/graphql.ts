@@ -44,6 +44,7 @@ const addressesLoader = loaderOfMany<WalletAddressRow>(findWalletAddresses, ({ w
 
 export const Wallet = builder.objectRef<WalletRow>('Wallet').implement({
   description: 'Where a balance in one stablecoin or fiat currency is held, for the merchant or for a customer.',
+  extensions: { table: 'wallets' },
   interfaces: [Node],
   fields: (t) => ({
     id: t.field(nodeId('Wallet', ({ id }) => id)),
@@ -57,12 +58,12 @@ export const Wallet = builder.objectRef<WalletRow>('Wallet').implement({
       type: Customer,
       nullable: true,
       description: 'The customer whose it is; null when it is the merchant’s own.',
-      ...related(customerLoader, ({ customerId }: WalletRow) => customerId),
+      ...related(customerLoader, 'customerId'),
     }),
     addresses: t.field({
       type: [WalletAddress],
       description: 'Where deposits are sent, oldest first; none for fiat. A wallet has a handful at most.',
-      ...related(addressesLoader, ({ id }: WalletRow) => id),
+      ...related(addressesLoader, 'id'),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was opened.' }),
     updatedAt: t.expose('updatedAt', {
@@ -88,6 +89,7 @@ builder.objectFields(Wallet, (t) => ({
       ...sliceArguments(t.arg),
       filter: t.arg({ type: LedgerEntryFilter, description: 'Which lines to list; all without it.' }),
     },
+    extensions: { columns: ['id'] },
     resolve: ({ id }, { filter, ...slice }, context, info) =>
       connect(entriesOfWallet(context, { ...filter, ...slice }).load(id), context, info),
   }),
@@ -98,7 +100,7 @@ builder.objectField(LedgerEntry, 'wallet', (t) =>
     type: Wallet,
     nullable: true,
     description: 'The wallet whose statement it is a line of.',
-    ...related(walletLoader, ({ accountId }: Entry) => accountId),
+    ...related(walletLoader, 'accountId'),
   }),
 )
 
@@ -147,7 +149,7 @@ builder.queryFields((t) => ({
     },
     resolve: (_, { filter, ...slice }, context, info) => {
       const { owner, ...rest } = filter ?? {}
-      return connect(browseWallets(context, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
+      return connect(browseWallets(context.rows, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
     },
   }),
 }))
@@ -161,7 +163,7 @@ builder.objectField(Merchant, 'wallets', (t) =>
       filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets to list; all without it.' }),
     },
     resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browseWallets(context, { ...filter, ...slice, owner: 'merchant' }), context, info),
+      connect(browseWallets(context.rows, { ...filter, ...slice, owner: 'merchant' }), context, info),
   }),
 )
 
@@ -175,6 +177,7 @@ builder.objectField(Customer, 'wallets', (t) =>
       ...sliceArguments(t.arg),
       filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets to list; all without it.' }),
     },
+    extensions: { columns: ['id'] },
     resolve: ({ id }, { filter, ...slice }, context, info) =>
       connect(walletsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
   }),

@@ -1,11 +1,29 @@
 import type { z } from 'zod'
+import { assetTypes } from '../asset-codes/asset-code.ts'
 import { formatAmount } from '../money/amount.ts'
+import { networks } from '../networks/network.ts'
+import type { JsonSchema, Reference, SchemasOf } from '../rest/reference.ts'
+import {
+  amount,
+  idField,
+  limitField,
+  listOf,
+  mostlyNull,
+  object,
+  oneOf,
+  orNull,
+  pageField,
+  text,
+  timestamp,
+  uuid,
+} from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { get, pagination, post } from '../rest/route.ts'
+import { get, pagination, paginationSchema, post } from '../rest/route.ts'
 import { CreateWalletInput, createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
 import { ListCustomerWalletsInput, listCustomerWallets } from './list-wallets.ts'
 import type { Wallet, WalletAddress } from './wallet.ts'
+import { walletStatuses } from './wallet.ts'
 
 const createNames: WireNames<z.input<typeof CreateWalletInput>> = {
   currency: 'currency',
@@ -25,18 +43,78 @@ const listNames: WireNames<z.input<typeof ListCustomerWalletsInput>> = {
 
 const getNames: WireNames<z.input<typeof GetWalletInput>> = { walletId: 'wallet_id' }
 
+type CreatedAddress = ReturnType<typeof createdAddressJson>
+
+const createReference: Reference<z.input<typeof CreateWalletInput>> = {
+  name: 'createWallet',
+  title: 'Open a wallet',
+  description:
+    'Opens a wallet with a balance of zero, for the merchant or for one of its customers. A stablecoin wallet gets an address on `network` that deposits are sent to. An owner may have several wallets of one currency.',
+  fields: {
+    currency: 'The code of what it will hold: one of the supported asset codes.',
+    description: 'What its owner calls it.',
+    customerId: idField('The customer whose wallet it will be; without it, it is the merchant’s own.'),
+    network: {
+      enum: networks,
+      description: 'The network of its address: required for a stablecoin, which must support it, absent for fiat.',
+    },
+  },
+  example: { currency: 'USDC', description: 'Savings', network: 'erc20' },
+  refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
+  answer: () => ({
+    data: walletSchema('CreatedWallet', addressesSchema<CreatedAddress>(addressMembers()), '0.00000000'),
+  }),
+}
+
+const listReference: Reference<z.input<typeof ListCustomerWalletsInput>> = {
+  name: 'listCustomerWallets',
+  title: 'List the wallets of a customer',
+  description:
+    'Lists the wallets of one customer, newest first. A value of a filter that is not known matches nothing.',
+  fields: {
+    customerId: idField('The id of the customer.'),
+    status: 'Only wallets in this status, such as `active`.',
+    assetType: 'Only wallets that hold this kind of money: `FIAT` or `STABLECOIN`.',
+    currency: 'Only wallets that hold this asset, such as `USDC`.',
+    page: pageField,
+    limit: limitField(10),
+  },
+  example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', currency: 'USDC' },
+  refusals: ['RESOURCE_NOT_FOUND'],
+  answer: () => ({ data: listOf('The wallets of the page.', listedWalletSchema()), pagination: paginationSchema() }),
+}
+
+const getReference: Reference<z.input<typeof GetWalletInput>> = {
+  name: 'getWallet',
+  title: 'Get a wallet',
+  description: 'Gives one wallet of the merchant or of its customers, with all its addresses.',
+  fields: { walletId: idField('The id of the wallet.') },
+  example: { walletId: '01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f' },
+  refusals: ['RESOURCE_NOT_FOUND'],
+  answer: () => {
+    const { crypto_wallet_id: _, ...members } = addressMembers()
+    return { data: walletSchema('Wallet', addressesSchema<ReturnType<typeof addressJson>>(members)) }
+  },
+}
+
 export const walletRoutes = [
-  post('/api/wallets', CreateWalletInput, createNames, async (context, input) => {
+  post('/api/wallets', CreateWalletInput, createNames, createReference, async (context, input) => {
     const wallet = await createWallet(context, input)
     const addresses = wallet.addresses.map((address) => createdAddressJson(wallet, address))
     return { data: { ...walletJson(wallet), addresses } }
   }),
-  get('/api/wallets/:customer_id/customer', ListCustomerWalletsInput, listNames, async (context, input) => {
-    const page = await listCustomerWallets(context, input)
-    return { data: page.items.map(listedWalletJson), pagination: pagination(page) }
-  }),
+  get(
+    '/api/wallets/:customer_id/customer',
+    ListCustomerWalletsInput,
+    listNames,
+    listReference,
+    async (context, input) => {
+      const page = await listCustomerWallets(context, input)
+      return { data: page.items.map(listedWalletJson), pagination: pagination(page) }
+    },
+  ),
   // The contract calls the key optional here; a balance is nobody's but its owner's, so it is required (ruling 33).
-  get('/api/wallets/:wallet_id', GetWalletInput, getNames, async (context, input) => {
+  get('/api/wallets/:wallet_id', GetWalletInput, getNames, getReference, async (context, input) => {
     const wallet = await getWallet(context, input)
     return { data: { ...walletJson(wallet), addresses: wallet.addresses.map(addressJson) } }
   }),
@@ -70,4 +148,47 @@ function listedWalletJson(wallet: Wallet) {
   const [oldest] = wallet.addresses
   const addresses = oldest ? { address: oldest.address, network: oldest.network, created_at: oldest.createdAt } : null
   return { ...walletJson(wallet), addresses }
+}
+
+function walletSchema(title: string, addresses: JsonSchema, balance = '250.00000000'): JsonSchema {
+  return object<ReturnType<typeof walletJson> & { addresses: unknown }>(
+    'Where a balance in one stablecoin or fiat currency is held.',
+    {
+      id: uuid('The id of the wallet.', '01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f'),
+      asset_type: oneOf('What kind of money it holds.', assetTypes, 'STABLECOIN'),
+      currency: text('The code of what it holds.', 'USDC'),
+      balance: amount('What it holds now.', balance),
+      description: text('What its owner calls it.', 'Savings'),
+      status: oneOf('Whether it can be used.', walletStatuses),
+      created_at: timestamp('When it was opened.'),
+      updated_at: timestamp('When it last changed; a balance is no change.'),
+      customer_id: mostlyNull(uuid('The customer whose it is; null when it is the merchant’s own.')),
+      addresses,
+    },
+    { title },
+  )
+}
+
+function listedWalletSchema(): JsonSchema {
+  const { address, network, created_at } = addressMembers()
+  const listed = object<NonNullable<ReturnType<typeof listedWalletJson>['addresses']>>(
+    'Its oldest address, where deposits are sent; null for fiat.',
+    { address, network, created_at },
+  )
+  return walletSchema('ListedWallet', orNull(listed))
+}
+
+function addressesSchema<Json>(members: SchemasOf<Json>): JsonSchema {
+  return listOf('Where deposits are sent, oldest first; none for fiat.', object<Json>('An address.', members))
+}
+
+/** What is said of an address, of which each of the three shows some. */
+function addressMembers() {
+  return {
+    id: uuid('The id of the address.', '01980c5e-9c45-7b1d-8e2f-0a1b2c3d4e5f'),
+    crypto_wallet_id: uuid('The id of the wallet that it belongs to.', '01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f'),
+    address: text('The address as it is written on its network.', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'),
+    network: oneOf('The network that it is on.', networks),
+    created_at: timestamp('When it was given to the wallet.'),
+  } as const
 }

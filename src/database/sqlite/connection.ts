@@ -91,7 +91,7 @@ function prepare(raw: Sqlite.Database, query: Query): Prepared {
     statement,
     bind: (params) =>
       parameters.map((parameter) => bound(parameter.name, parameter.name ? params[parameter.name] : parameter.value)),
-    toRow: statement.reader ? rowMaker(columns, hasBigints) : null,
+    toRow: statement.reader ? rowMaker(columns, hasBigints, query.absent) : null,
     isWrite: !statement.readonly,
   }
 }
@@ -112,16 +112,33 @@ function bound(name: string | null, value: unknown): unknown {
  *
  * It is generated, because an object literal with fixed names is made a third faster than an object filled in a loop.
  * Every name in it is a column of ours.
+ *
+ * @param absent columns that were not read, and throw when somebody asks for them
  */
-function rowMaker(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
+function rowMaker(
+  columns: Sqlite.ColumnDefinition[],
+  hasBigints: boolean,
+  absent: readonly string[],
+): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`
     const kind = kindOf(table, column)
     const decoded =
       kind === 'integer' && hasBigints ? `Number(${value})` : kind === 'json' ? `JSON.parse(${value})` : null
-    return `${camelCase(name)}: ${decoded ? `${value} === null ? null : ${decoded}` : value}`
+    return [camelCase(name), decoded ? `${value} === null ? null : ${decoded}` : value] as const
   })
-  return new Function('values', `return { ${fields.join(', ')} }`) as (values: unknown[]) => unknown
+  if (absent.length === 0) {
+    const literal = fields.map(([name, value]) => `${name}: ${value}`).join(', ')
+    return new Function('values', `return { ${literal} }`) as (values: unknown[]) => unknown
+  }
+  const body = fields.map(([name, value]) => `this.${name} = ${value}`).join('\n')
+  const Row = new Function('values', body)
+  for (const name of absent) Object.defineProperty(Row.prototype, name, { get: () => throwAbsent(name) })
+  return new Function('Row', 'return (values) => new Row(values)')(Row)
+}
+
+function throwAbsent(name: string): never {
+  throw new Error(`the column ${name} was not read`)
 }
 
 function kindOf(table: string | null, column: string | null): ColumnKind | null {

@@ -1,0 +1,91 @@
+import type { SelectionNode } from 'kysely'
+import { SelectAllNode, SelectQueryNode } from 'kysely'
+import type { Database } from './database.ts'
+import type { Query, Reader } from './query.ts'
+import { from, newQuery } from './query.ts'
+import type { TableName } from './tables.ts'
+import { tables } from './tables.ts'
+
+/** Columns of a table; `key` is the same for the same ones. */
+export type Columns = { readonly names: readonly string[]; readonly key: string }
+
+/** The columns that are wanted of some tables. */
+export type Narrowing = Readonly<Partial<Record<TableName, Columns>>>
+
+/** These columns, in the order of their table. */
+export function columnsAmong(table: TableName, wanted: ReadonlySet<string>): Columns {
+  const names = Object.keys(tables[table]).filter((name) => wanted.has(name))
+  return { names, key: names.join() }
+}
+
+/**
+ * The same database, of which queries for whole rows of these tables read the wanted columns only: a value that is read
+ * for nothing costs as much as one that is answered. On SQLite reading any other column of such a row throws.
+ */
+export function narrowedTo(db: Database, narrowing: Narrowing): Database {
+  const narrow = (reader: Reader): Reader => ({
+    execute: (query, params) => reader.execute(narrowedQuery(query, narrowing), params),
+  })
+  return { ...db, ...narrow(db), snapshot: (read, options) => db.snapshot((reader) => read(narrow(reader)), options) }
+}
+
+/** Forms of one query that are kept; whoever asks for one more gets the whole rows. */
+const formsKept = 50
+
+const formsOf = new WeakMap<Query, Map<string, Query>>()
+
+function narrowedQuery(query: Query, narrowing: Narrowing): Query {
+  const table = wholeTableOf(query)
+  const columns = table && narrowing[table]
+  if (!columns) return query
+  const forms = formsOf.get(query) ?? new Map<string, Query>()
+  formsOf.set(query, forms)
+  const known = forms.get(columns.key)
+  if (known) return known
+  if (forms.size >= formsKept) return query
+  const form = newQuery(narrowedNode(query.node as SelectQueryNode, table, columns), {
+    isAcrossMerchants: query.isAcrossMerchants,
+    absent: Object.keys(tables[table]).filter((name) => !columns.names.includes(name)),
+  })
+  forms.set(columns.key, form)
+  return form
+}
+
+const wholeTables = new WeakMap<Query, TableName | null>()
+
+/** The table of which a query reads whole rows. */
+function wholeTableOf(query: Query): TableName | null {
+  const known = wholeTables.get(query)
+  if (known !== undefined) return known
+  const table = wholeTableIn(query)
+  wholeTables.set(query, table)
+  return table
+}
+
+function wholeTableIn({ node }: Query): TableName | null {
+  if (!SelectQueryNode.is(node) || !node.selections?.some(isWhole) || node.from?.froms.length !== 1) return null
+  const [source] = node.from.froms
+  const name = source?.kind === 'TableNode' ? (source as unknown as NamedTable).table.identifier.name : null
+  return tableNames.find((table) => snakeCase(table) === name) ?? null
+}
+
+type NamedTable = { readonly table: { readonly identifier: { readonly name: string } } }
+
+const tableNames = Object.keys(tables) as TableName[]
+
+function isWhole({ selection }: SelectionNode): boolean {
+  return SelectAllNode.is(selection) || ('column' in selection && SelectAllNode.is(selection.column))
+}
+
+function narrowedNode(node: SelectQueryNode, table: TableName, { names }: Columns): SelectQueryNode {
+  const references = names.map((name) => `${table}.${name}`)
+  const { selections: columns = [] } = from(table)
+    .select(references as never)
+    .toOperationNode() as SelectQueryNode
+  const selections = node.selections?.flatMap((selection) => (isWhole(selection) ? columns : [selection])) ?? []
+  return { ...node, selections }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

@@ -1,0 +1,73 @@
+import type {
+  FragmentDefinitionNode,
+  GraphQLNamedType,
+  GraphQLObjectType,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql'
+import { getNamedType, isAbstractType, isCompositeType, isObjectType, Kind } from 'graphql'
+import type { Narrowing } from '../database/narrow.ts'
+import { columnsAmong } from '../database/narrow.ts'
+import type { TableName } from '../database/tables.ts'
+
+/** Columns by which operations that find and list rows put them in order and tell whose they are. */
+const structure = ['merchantId', 'id', 'sequence', 'ownerSequence', 'ownerId', 'customerId', 'walletId', 'type']
+
+/**
+ * The columns that an operation's fields need of the rows of each table, wherever in it they are selected.
+ *
+ * A type whose objects are rows says so in its extension `table`, a field what it reads of them in `columns`; one that only
+ * shows a column need not, and for one that says nothing whole rows are read.
+ */
+export function columnsOf(
+  schema: GraphQLSchema,
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+): Narrowing {
+  const wanted = new Map<TableName, Set<string> | null>()
+  for (const type of Object.values(schema.getTypeMap())) {
+    const table = tableOf(type)
+    if (table) wanted.set(table, new Set(structure))
+  }
+
+  const visit = (set: SelectionSetNode, type: GraphQLNamedType | undefined): void => {
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        for (const parent of objectsOf(type)) {
+          const field = parent.getFields()[selection.name.value]
+          if (!field) continue
+          want(tableOf(parent), columnsIn(field.extensions))
+          if (selection.selectionSet) visit(selection.selectionSet, getNamedType(field.type))
+        }
+        continue
+      }
+      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
+      const condition = inner?.typeCondition && schema.getType(inner.typeCondition.name.value)
+      if (inner) visit(inner.selectionSet, condition ?? type)
+    }
+  }
+  const want = (table: TableName | null, columns: readonly string[] | null) => {
+    if (table === null) return
+    const known = wanted.get(table)
+    if (columns === null) wanted.set(table, null)
+    else for (const column of columns) known?.add(column)
+  }
+  const objectsOf = (type: GraphQLNamedType | undefined): readonly GraphQLObjectType[] =>
+    isObjectType(type) ? [type] : isCompositeType(type) && isAbstractType(type) ? schema.getPossibleTypes(type) : []
+
+  visit(selectionSet, schema.getRootType(operation) ?? undefined)
+  return Object.fromEntries(
+    [...wanted].flatMap(([table, columns]) => (columns === null ? [] : [[table, columnsAmong(table, columns)]])),
+  )
+}
+
+function tableOf({ extensions }: GraphQLNamedType): TableName | null {
+  return (extensions.table as TableName | undefined) ?? null
+}
+
+/** `null` for a field that may read anything. */
+function columnsIn({ columns, pothosExposedField }: Readonly<Record<string, unknown>>): readonly string[] | null {
+  if (columns !== undefined) return columns as readonly string[]
+  return typeof pothosExposedField === 'string' ? [pothosExposedField] : null
+}
