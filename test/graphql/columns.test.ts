@@ -1,0 +1,97 @@
+import type { GraphQLField, GraphQLObjectType } from 'graphql'
+import { getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { columnsAmong, narrowedTo } from '../../src/database/narrow.ts'
+import { schemaFor } from '../../src/graphql/schema.ts'
+import { payoutsDownFrom } from '../../src/payouts/repository.ts'
+import type { Engine } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+
+const schema = schemaFor('sandbox')
+
+/** An app with some rows in every list, the merchant's and a customer's. */
+async function startFilled(engine: Engine) {
+  const app = await startApp(engine)
+  const customerId = await app.customer()
+  await app.wallet({ balance: '1000' })
+  await app.wallet({ balance: '1000', customerId })
+  for (const owner of [{}, { customer_id: customerId }]) {
+    await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, ...owner } })
+    await app.rest('POST', '/api/payout/methods/wallets', { body: { ...walletMethodBody, ...owner } })
+    await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, ...owner, narration: 'Thanks' } })
+  }
+  return app
+}
+
+/** Where rows of each table are listed, and their types there. */
+const lists = {
+  payouts: ['Payout'],
+  wallets: ['Wallet'],
+  customers: ['Customer'],
+  payoutMethods: ['BankPayoutMethod', 'WalletPayoutMethod'],
+} as const
+
+/** A field with the least that can be selected of it; of an object all that it shows itself. */
+function selectionOf(field: GraphQLField<unknown, unknown>): string {
+  const type = getNamedType(field.type)
+  if (isLeafType(type)) return field.name
+  if (isUnionType(type)) return `${field.name} { __typename }`
+  const leaves = Object.values((type as GraphQLObjectType).getFields()).filter((each) =>
+    isLeafType(getNamedType(each.type)),
+  )
+  if (type.name.endsWith('Connection')) return `${field.name} { totalCount nodes { __typename } }`
+  return `${field.name} { ${leaves.map(({ name }) => name).join(' ')} }`
+}
+
+function fieldsOf(typeName: string): GraphQLField<unknown, unknown>[] {
+  const type = schema.getType(typeName)
+  if (!isObjectType(type)) throw new Error(`${typeName} is no object type`)
+  return Object.values(type.getFields())
+}
+
+const cases = Object.entries(lists).flatMap(([list, types]) => types.map((type) => [list, type] as const))
+
+describe.each(everyEngine)('columns that are read on %s', (engine) => {
+  test.each(cases)('in %s each field of a %s says alone what it says among all', async (list, type) => {
+    const app = await startFilled(engine)
+    const ask = async (selection: string) => {
+      const query = `{ ${list}(first: 30) { nodes { __typename ... on ${type} { uuid ${selection} } } } }`
+      const { data, errors } = await app.graphql(query)
+      expect(errors).toEqual([])
+      return data[list].nodes as Record<string, unknown>[]
+    }
+    const selections = fieldsOf(type).map((field) => [field.name, selectionOf(field)] as const)
+    const whole = await ask(selections.map(([, selection]) => selection).join(' '))
+    expect(whole.some((node) => node.__typename === type)).toBe(true)
+    for (const [name, selection] of selections) {
+      const alone = await ask(selection)
+      expect(alone.map((node) => node[name])).toEqual(whole.map((node) => node[name]))
+    }
+  })
+
+  test('a row has the wanted columns, and whoever asks for another is told', async () => {
+    const app = await startFilled(engine)
+    const { merchantId } = app.context()
+    const db = narrowedTo(app.db, { payouts: columnsAmong('payouts', new Set(['status', 'id'])) })
+    const [row] = await payoutsDownFrom(db, { merchantId, fromSequence: 100, limit: 1 })
+    expect(Object.keys(row ?? {})).toEqual(['id', 'status'])
+    if (engine === 'sqlite') expect(() => row?.amount).toThrow('the column amount was not read')
+    else expect(row?.amount).toBeUndefined()
+  })
+
+  test('more forms of a query than are kept are read whole', async () => {
+    const app = await startFilled(engine)
+    const { merchantId } = app.context()
+    const [all] = await payoutsDownFrom(app.db, { merchantId, fromSequence: 100, limit: 1 })
+    const names = Object.keys(all ?? {})
+    let isWhole = false
+    for (let form = 0; form < 60; form++) {
+      const wanted = names.filter((_, i) => (form + 1) & (1 << (i % 6)))
+      const db = narrowedTo(app.db, { payouts: columnsAmong('payouts', new Set(wanted)) })
+      const [row] = await payoutsDownFrom(db, { merchantId, fromSequence: 100, limit: 1 })
+      for (const name of wanted) expect(row?.[name as 'id']).toEqual(all?.[name as 'id'])
+      isWhole ||= Object.keys(row ?? {}).length === names.length
+    }
+    expect(isWhole).toBe(true)
+  })
+})
