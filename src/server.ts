@@ -8,6 +8,7 @@ import type { Tab } from './graphql/graphiql.ts'
 import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
 import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
+import { securityHeaderLines, setSecurityHeaders } from './http/security-headers.ts'
 import { statusOfCode } from './http-status.ts'
 import type { Exchange, RateLimiter } from './rate-limit.ts'
 import { rateLimiter, sharedRateLimiter } from './rate-limit.ts'
@@ -64,6 +65,7 @@ export function createServer({
     frameworkErrors: (_error, request, reply) => {
       // No hook runs for a URL that can't be decoded.
       reply.header('x-request-id', request.id)
+      setSecurityHeaders(reply)
       sendFailure(endpointNotFound(), request, reply)
     },
   })
@@ -74,6 +76,7 @@ export function createServer({
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    setSecurityHeaders(reply)
     if (request.is404) throw endpointNotFound()
   })
   app.addHook('onResponse', async (request, reply) => {
@@ -139,7 +142,7 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket, requ
   const body = JSON.stringify(failureBody(refusal, { names: {}, requestId }))
   socket.end(
     `HTTP/1.1 ${statusOfCode[refusal.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +
-      `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n` +
+      `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n${securityHeaderLines}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
 }

@@ -1,0 +1,137 @@
+import type { ErrorObject } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { OpenapiDocument, Operation } from '../../src/rest/openapi.ts'
+import type { JsonSchema } from '../../src/rest/reference.ts'
+import type { Exchange } from '../contract/exchanges.ts'
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true })
+ajv.addFormat('uuid', /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)
+ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+/** What a value has that a schema of the document does not allow. */
+export function valueFaults(document: OpenapiDocument, schema: JsonSchema, value: unknown): string[] {
+  // A schema with all that it may refer to is one text, and so one compilation.
+  const whole = JSON.stringify({ ...schema, $defs: document.components.schemas })
+  const validate = compiled.get(whole) ?? ajv.compile(JSON.parse(whole.replaceAll('#/components/schemas/', '#/$defs/')))
+  compiled.set(whole, validate)
+  return validate(value) ? [] : (validate.errors ?? []).map(faultText)
+}
+
+const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+
+function faultText({ instancePath, message, params }: ErrorObject): string {
+  return `${instancePath} ${message} ${JSON.stringify(params)}`
+}
+
+/** The operation of the document that a request is for, if there is one. */
+export function operationFor(document: OpenapiDocument, { method, url }: Pick<Exchange, 'method' | 'url'>) {
+  const matches = Object.keys(document.paths)
+    .sort((one, other) => one.split('{').length - other.split('{').length)
+    .filter((path) => pattern(path).test(url.pathname))
+  const path = matches.find((each) => document.paths[each]?.[method.toLowerCase()]) ?? matches[0]
+  return path === undefined ? undefined : { path, operation: document.paths[path]?.[method.toLowerCase()] }
+}
+
+function pattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+}
+
+/** What a recorded answer has that the document does not allow, or lacks that it requires. */
+export function answerFaults(document: OpenapiDocument, exchange: Exchange): string[] {
+  const { status, headers, body } = exchange
+  const operation = operationFor(document, exchange)?.operation
+  if (!operation !== (status === 405)) return [`${exchange.method} is answered with ${status}`]
+  const given = operation ? operation.responses[status] : { $ref: '#/components/responses/METHOD_NOT_ALLOWED' }
+  const response = given && '$ref' in given ? document.components.responses[lastOf(given.$ref)] : given
+  if (!response) return [`the status ${status} is not there`]
+
+  const schema = response.content[headers['content-type']?.split(';')[0] ?? '']?.schema
+  return [
+    ...(schema ? valueFaults(document, schema, body) : [`the media type ${headers['content-type']} is not there`]),
+    ...headerFaults(document, Object.keys(response.headers), headers),
+  ]
+}
+
+function headerFaults(document: OpenapiDocument, names: readonly string[], given: Exchange['headers']): string[] {
+  const known = names.map((name) => name.toLowerCase())
+  const all: Record<string, { required: boolean }> = document.components.headers
+  return [
+    ...Object.keys(given)
+      .filter((name) => name !== 'content-type' && !known.includes(name))
+      .map((name) => `the header ${name} is not there`),
+    ...names
+      .filter((name) => all[name]?.required && !(name.toLowerCase() in given))
+      .map((name) => `the header ${name} is required and was not sent`),
+  ]
+}
+
+/** What a recorded request has that the document does not allow: in its path, and elsewhere. */
+export function requestFaults(
+  document: OpenapiDocument,
+  exchange: Exchange,
+): { inPath: string[]; elsewhere: string[] } {
+  const { path = '', operation } = operationFor(document, exchange) ?? {}
+  if (!operation) return { inPath: [], elsewhere: [] }
+  const inPath = pattern(path).exec(exchange.url.pathname)?.groups ?? {}
+  return {
+    inPath: parameterFaults(document, operation, 'path', (name) => [inPath[name] ?? '']),
+    elsewhere: [
+      ...parameterFaults(document, operation, 'query', (name) => exchange.url.searchParams.getAll(name)),
+      ...parameterFaults(document, operation, 'header', (name) => {
+        const value = exchange.requestHeaders[name.toLowerCase()]
+        return value === undefined ? [] : [value]
+      }),
+      ...bodyFaults(document, operation, exchange),
+    ],
+  }
+}
+
+function parameterFaults(
+  document: OpenapiDocument,
+  { parameters }: Operation,
+  place: string,
+  valuesOf: (name: string) => string[],
+): string[] {
+  const shared: Record<string, { name: string; in: string; required: boolean; schema: JsonSchema }> =
+    document.components.parameters
+  const known = parameters.flatMap((each) => ('in' in each ? each : (shared[lastOf(each.$ref)] ?? [])))
+  return known
+    .filter((each) => each.in === place)
+    .flatMap((parameter) => {
+      const { name, required, schema } = parameter
+      const values = valuesOf(name)
+      if (values.length !== 1) return values.length > 1 || required ? [`${name} is given ${values.length} times`] : []
+      const [value = ''] = values
+      if (value === '' && 'allowEmptyValue' in parameter && parameter.allowEmptyValue) return []
+      const isNumber = schema.type === 'integer' && /^-?\d+$/.test(value)
+      return valueFaults(document, schema, isNumber ? Number(value) : value).map((fault) => `${name}${fault}`)
+    })
+}
+
+function bodyFaults(document: OpenapiDocument, { requestBody }: Operation, exchange: Exchange): string[] {
+  const { requestBody: sent, requestHeaders } = exchange
+  const type = requestHeaders['content-type']
+  if (!requestBody || exchange.status === 413) return []
+  if (type === undefined) return requestBody.required ? ['there is no body'] : []
+  const schema = Object.entries(requestBody.content).find(([name]) => name === type)?.[1].schema
+  if (!schema) return [`the media type ${type} is not there`]
+  try {
+    return valueFaults(document, schema, withoutEmpty(schema, JSON.parse(sent ?? '')))
+  } catch (error) {
+    return [`the body is no JSON: ${error}`]
+  }
+}
+
+/** An empty string in an optional field is null: the document says so once, for all fields. */
+function withoutEmpty({ properties = {} }: JsonSchema, body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const isOptional = (name: string) => [properties[name]?.type].flat().includes('null')
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, value === '' && isOptional(name) ? null : value]),
+  )
+}
+
+/** The name that a reference ends with. */
+export function lastOf(reference: string): string {
+  return reference.split('/').at(-1) ?? ''
+}
