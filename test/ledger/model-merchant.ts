@@ -1,8 +1,10 @@
+import type { Service } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { Refusal } from '../../src/errors.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { formatAmount } from '../../src/money/amount.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { listPayouts } from '../../src/payouts/list-payouts.ts'
@@ -10,13 +12,12 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
-import type { App } from '../support/app.ts'
-import { dullCustomer } from '../support/app.ts'
+import { dullCustomer } from '../support/bodies.ts'
 import type { Outcome, Owner, Step } from './model.ts'
 
 /** A fresh merchant with two customers, and what turns a step into a call of the service. */
-export async function startMerchant({ service, otherMerchant }: App) {
-  const { id: merchantId } = await otherMerchant()
+export async function startMerchant(service: Service) {
+  const { id: merchantId } = await createMerchant(service, { name: 'Model' })
   const context = (key: string | null = null) => createContext(service, merchantId, key)
   const [first, second] = await Promise.all([
     createCustomer(context(), dullCustomer),

@@ -92,6 +92,8 @@ function openConnections(path: string) {
     mkdirSync(dirname(path), { recursive: true })
     const writing = openConnection(path, { isReadOnly: false })
     migrateSqlite(writing.raw, migrations)
+    // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
+    sync(dirname(path))
     return { writing, reading: openConnection(path, { isReadOnly: true }) }
   })
 }
