@@ -1,0 +1,18 @@
+import type { Change } from './changed-source.ts'
+
+/** Has a failed commit taken for one that was done. */
+export const believesCommits: Change = {
+  file: 'src/database/sqlite/writer.ts',
+  from: `      if (!isKnownUncommitted(error)) onFatal(error as Error)
+      finish(group, () => refuse(group, error))
+      return
+    }`,
+  to: '    }',
+}
+
+/** Has the log of a short run meet checkpoints, and begin anew, as that of a long one does. */
+export const checkpointsOften: Change = {
+  file: 'src/database/sqlite/connection.ts',
+  from: 'wal_autocheckpoint = 4000',
+  to: 'wal_autocheckpoint = 40',
+}

@@ -1,0 +1,138 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, request } from 'node:http'
+
+/** Where a server is, and who asks. */
+export type Target = { readonly port: number; readonly apiKey: string }
+
+export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
+
+/** A body that is a JSON value, or that is sent as it is. */
+export type Request = {
+  readonly method?: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object | string
+}
+
+/** The body of a payout of 1 USDC that nothing is wrong with. */
+export const payoutBody = {
+  currency: 'USDC',
+  account_number: '0690000031',
+  bank_name: 'Access Bank',
+  bank_code: '044',
+  amount: '1',
+  recipient_name: 'Ada Obi',
+  recipient_currency: 'NGN',
+  recipient_country: 'Nigeria',
+  payment_purpose: 'GIFTS',
+}
+
+/** Connections that are kept open, so many at most. */
+export function connections(most: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets: most })
+}
+
+/**
+ * Sends one request and reads its whole answer.
+ *
+ * @throws Error when the connection is lost before that: then the outcome is unknown
+ */
+export function send({ port, apiKey }: Target, agent: Agent, asked: Request): Promise<Answer> {
+  const { method = 'POST', path, body } = asked
+  const payload = typeof body === 'object' ? JSON.stringify(body) : (body ?? '')
+  const headers = {
+    'x-api-key': apiKey,
+    ...(payload !== '' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+    ...asked.headers,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, agent, method, path, headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (chunk) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }))
+      answer.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(payload)
+  })
+}
+
+/** What an answer says of a payout, as far as proofs compare it with what is stored. */
+export type Acknowledged = {
+  readonly narration: string
+  readonly id: string
+  readonly transactionId: string
+  readonly balance: string
+}
+
+/** What clients did: kept outside of the server, so it survives whatever happens to that. */
+export type PayoutLog = {
+  /** What every narration of this log begins with. */
+  readonly name: string
+  /** The narration of every payout that was asked for; each is asked for once. */
+  readonly sent: Set<string>
+  /** By narration, every payout that was answered with 201. */
+  readonly acknowledged: Map<string, Acknowledged>
+  /** How often each other status was answered. */
+  readonly others: Map<number, number>
+}
+
+/** A log that nothing is in yet. */
+export function newPayoutLog(name: string): PayoutLog {
+  return { name, sent: new Set(), acknowledged: new Map(), others: new Map() }
+}
+
+/**
+ * Clients at work. `begun` settles with the first answer; `over` when each client has stopped, because it was told to
+ * or has lost its connection.
+ */
+export type Paying = {
+  readonly begun: Promise<unknown>
+  readonly stop: () => Promise<void>
+  readonly over: Promise<void>
+}
+
+/** Pays out over and over from so many connections that are kept open, each payout under a narration of its own. */
+export function startPaying(target: Target, { clients, log }: { clients: number; log: PayoutLog }): Paying {
+  const agent = connections(clients)
+  const first = Promise.withResolvers<void>()
+  let isStopped = false
+  const client = async () => {
+    while (!isStopped) {
+      await pay(target, agent, log)
+      first.resolve()
+    }
+  }
+  const over = Promise.allSettled(Array.from({ length: clients }, client)).then(() => agent.destroy())
+  const stop = () => {
+    isStopped = true
+    return over
+  }
+  return { begun: Promise.race([first.promise, over]), stop, over }
+}
+
+async function pay(target: Target, agent: Agent, { name, sent, acknowledged, others }: PayoutLog): Promise<void> {
+  const narration = `${name} ${sent.size}`
+  sent.add(narration)
+  const { status, text } = await send(target, agent, { path: '/api/payouts/banks', body: { ...payoutBody, narration } })
+  if (status !== 201) others.set(status, (others.get(status) ?? 0) + 1)
+  else acknowledged.set(narration, acknowledgedBy(text))
+}
+
+/** What the body of a 201 acknowledges. */
+export function acknowledgedBy(text: string): Acknowledged {
+  type Payout = { narration: string; id: string; transaction_id: string; balance: string }
+  const { narration, id, transaction_id: transactionId, balance } = (JSON.parse(text) as { data: Payout }).data
+  return { narration, id, transactionId, balance }
+}
+
+/** Several logs as one. */
+export function mergedLog(logs: readonly PayoutLog[]): Pick<PayoutLog, 'sent' | 'acknowledged'> {
+  return {
+    sent: new Set(logs.flatMap(({ sent }) => [...sent])),
+    acknowledged: new Map(logs.flatMap(({ acknowledged }) => [...acknowledged])),
+  }
+}

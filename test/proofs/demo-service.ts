@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify'
+import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
+import type { Config } from '../../src/config.ts'
+import type { Service } from '../../src/context.ts'
+import { createService } from '../../src/context.ts'
+import type { Database } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createServer } from '../../src/server.ts'
+
+/** The service in this process, on a database of its own that holds the demo merchant and its month of history. */
+export type DemoService = {
+  readonly service: Service
+  readonly server: FastifyInstance
+  readonly apiKey: string
+  readonly end: () => Promise<void>
+}
+
+/** What a proof may choose. */
+export type DemoOptions = {
+  readonly logLevel?: Config['logLevel']
+  /** Receives the log, line by line. */
+  readonly onLog?: (line: string) => void
+  /** What the doors are given in the place of the database, for its failures. */
+  readonly wrap?: (db: Database) => Database
+}
+
+/** Opens the database at `url`, fills it with the demo, and has both doors ready to be injected into. */
+export async function startDemo(url: string, options: DemoOptions = {}): Promise<DemoService> {
+  const { logLevel = 'silent', onLog = () => {}, wrap = (db: Database) => db } = options
+  const db = await openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const service = createService({ db, mode: 'sandbox' })
+  await seedDemo(service)
+  const server = createServer({
+    service: { ...service, db: wrap(db) },
+    logger: createLogger(logLevel, { write: onLog }),
+    rateLimit: null,
+  })
+  await server.ready()
+  const end = async () => {
+    await server.close()
+    await db.close()
+  }
+  return { service, server, apiKey: demoApiKey, end }
+}

@@ -1,0 +1,261 @@
+import * as fc from 'fast-check'
+import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLInputType, GraphQLSchema } from 'graphql'
+import {
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+} from 'graphql'
+import { globalId } from '../../src/graphql/ids.ts'
+import { hostileFrame, hostileJson, hostileText } from './hostile.ts'
+import { cut } from './rest-inputs.ts'
+
+/** A GraphQL request that has something wrong with it, and what can be said of that. */
+export type GraphqlInput = {
+  readonly method: string
+  readonly contentType: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer
+  /** The names that a refusal may give: those of the schema's arguments and input fields, and of the request's parts. */
+  readonly names: ReadonlySet<string>
+  /** Whether the document is as it should be, and so asks for the fields of a refusal. */
+  readonly asksForFields: boolean
+}
+
+/** Things of the merchant: their type in the schema and their UUID. */
+export type Things = readonly { readonly type: string; readonly uuid: string }[]
+
+/** Requests for every field that takes arguments, most with hostile values in valid ones, some with a hostile document. */
+export function graphqlInputs(schema: GraphQLSchema, things: Things): fc.Arbitrary<GraphqlInput> {
+  const names = new Set([...inputNames(schema), 'query', 'variables', 'operationName', 'extensions', 'body'])
+  // What ends something gets few things, so that others are left.
+  const few = things.filter((_, i) => i % 8 === 0)
+  const asked = askedFields(schema).map((each) =>
+    requestFor(each, /^(close|delete)/.test(each.field.name) ? few : things),
+  )
+  return fc
+    .record({ asked: fc.oneof(...asked), frame: hostileFrame, parameters: hostileParameters })
+    .map(({ asked, frame, parameters }) => ({
+      method: frame.method ?? 'POST',
+      contentType: frame.contentType ?? 'application/json',
+      headers: frame.headers ?? {},
+      body: frame.body ?? cut(bodyOf({ ...asked.parameters, ...parameters }), frame.cut),
+      names,
+      asksForFields: asked.isWhole && !('query' in parameters),
+    }))
+}
+
+/** The members of a request as JSON. */
+type Parameters = Readonly<Record<string, string>>
+
+function bodyOf(parameters: Parameters): string {
+  return `{${Object.entries(parameters)
+    .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
+    .join()}}`
+}
+
+/** Nothing, most of the time, or hostile JSON in the place of a part of the request. */
+const hostileParameters: fc.Arbitrary<Parameters> = fc.oneof(
+  { weight: 30, arbitrary: fc.constant({}) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('query', 'operationName', 'variables', 'extensions', '__proto__', 'id'), hostileJson)
+      .map(([name, json]) => ({ [name]: json })),
+  },
+)
+
+/** A field with arguments, in which operation, and on which thing when it is no field of the operation itself. */
+export type Asked = {
+  readonly field: GraphQLField<unknown, unknown>
+  readonly operation: string
+  readonly on: string | null
+}
+
+/** Every field with arguments: those of the operations themselves, and those of a thing that is reached by its id. */
+export function askedFields(schema: GraphQLSchema): Asked[] {
+  const roots = [
+    ['query', schema.getQueryType()],
+    ['mutation', schema.getMutationType()],
+    ['subscription', schema.getSubscriptionType()],
+  ] as const
+  const ofRoots = roots.flatMap(([operation, type]) =>
+    Object.values(type?.getFields() ?? {}).map((field) => ({ field, operation, on: null })),
+  )
+  const node = schema.getType('Node')
+  const types = isInterfaceType(node) ? schema.getPossibleTypes(node) : []
+  const ofThings = types.flatMap((type) =>
+    Object.values(type.getFields()).map((field) => ({ field, operation: 'query', on: type.name })),
+  )
+  return [...ofRoots, ...ofThings].filter(({ field }) => field.args.length > 0)
+}
+
+/** Every name of an argument or a field of an input. */
+function inputNames(schema: GraphQLSchema): string[] {
+  return Object.values(schema.getTypeMap()).flatMap((type) => {
+    if (isInputObjectType(type)) return Object.keys(type.getFields())
+    if (!isObjectType(type)) return []
+    return Object.values(type.getFields()).flatMap(({ args }) => args.map(({ name }) => name))
+  })
+}
+
+/** A request for one field, with its arguments as variables. */
+function requestFor({ field, operation, on }: Asked, things: Things) {
+  const query = documentFor({ field, operation, on })
+  const values = fc.record(Object.fromEntries(field.args.map((arg) => [arg.name, valuesFor(arg, things)])), {
+    requiredKeys: field.args.filter(isRequired).map(({ name }) => name),
+  })
+  const thing = on === null ? fc.constant({}) : idOf(on, things).map((id) => ({ thing: id }))
+  const spoils = fc.oneof(
+    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 6, arbitrary: fc.array(spoil, { minLength: 1, maxLength: 1 }) },
+    { weight: 3, arbitrary: fc.array(spoil, { minLength: 1, maxLength: 6 }) },
+  )
+  return fc.record({ values, thing, spoils, sent: hostileDocument(query) }).map(({ values, thing, spoils, sent }) => ({
+    parameters: { query: JSON.stringify(sent), variables: spoiltJson({ ...values, ...thing }, spoils) },
+    isWhole: sent === query,
+  }))
+}
+
+/** A document that asks for the field, with every argument from a variable of its name. */
+export function documentFor({ field, operation, on }: Asked): string {
+  const given = [...field.args.map(({ name, type }) => `$${name}: ${type}`), ...(on === null ? [] : ['$thing: ID!'])]
+  const args = field.args.map(({ name }) => `${name}: $${name}`).join(', ')
+  const asked = `${field.name}(${args})${selectionOf(field)}`
+  const inner = on === null ? asked : `node(id: $thing) {... on ${on} {${asked}}}`
+  return `${operation} (${given.join(', ')}) {${inner}}`
+}
+
+function selectionOf({ type }: GraphQLField<unknown, unknown>): string {
+  const named = getNamedType(type)
+  if (isLeafType(named)) return ''
+  if (isUnionType(named) && named.getTypes().some(({ name }) => name === 'InvalidInputError')) {
+    return ' {__typename ... on UserError {code} ... on InvalidInputError {fields {field}}}'
+  }
+  return named.name.endsWith('Connection') ? ' {totalCount nodes {__typename}}' : ' {__typename}'
+}
+
+/** A document as it is, most of the time, or cut off, or with something put in. */
+function hostileDocument(query: string): fc.Arbitrary<string> {
+  const place = fc.nat(query.length)
+  const inserted = fc.oneof(
+    hostileText,
+    fc.constantFrom('{', '}', '(', ')', '...', '@skip(if: true)', '$x', '"""', '#', '\ud800'),
+  )
+  return fc.oneof(
+    { weight: 20, arbitrary: fc.constant(query) },
+    { weight: 1, arbitrary: place.map((at) => query.slice(0, at)) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(place, inserted).map(([at, text]) => query.slice(0, at) + text + query.slice(at)),
+    },
+  )
+}
+
+/** A hostile value, and where it goes: which of all values, and whether in its place or beside it under another name. */
+type Spoil = { readonly place: number; readonly json: string; readonly name: string | null }
+
+const spoil: fc.Arbitrary<Spoil> = fc.record({
+  place: fc.nat(),
+  json: hostileJson,
+  name: fc.oneof(
+    { weight: 8, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', ''), hostileText) },
+  ),
+})
+
+/** The values as JSON, with hostile JSON in some places. */
+function spoiltJson(values: object, spoils: readonly Spoil[]): string {
+  const places: { holder: Record<string, unknown>; name: string }[] = []
+  const copy = structuredClone(values) as Record<string, unknown>
+  const collect = (holder: Record<string, unknown>) => {
+    for (const [name, value] of Object.entries(holder)) {
+      places.push({ holder, name })
+      if (typeof value === 'object' && value !== null) collect(value as Record<string, unknown>)
+    }
+  }
+  collect(copy)
+  for (const [i, { place, name }] of spoils.entries()) {
+    const chosen = places[place % places.length]
+    // Defined rather than set, because `__proto__` may be the name.
+    if (chosen)
+      Object.defineProperty(chosen.holder, name ?? chosen.name, {
+        value: mark(i),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+  }
+  return spoils.reduce((text, { json }, i) => text.replace(`"${mark(i)}"`, () => json), JSON.stringify(copy))
+}
+
+function mark(i: number): string {
+  return `the ${i}th place`
+}
+
+/** Values that the schema takes for an argument or an input field; ids and codes are those of things that are there. */
+function valuesFor(
+  input: GraphQLArgument | GraphQLInputField,
+  things: Things,
+  type = input.type,
+): fc.Arbitrary<unknown> {
+  if (isNonNullType(type)) return valuesFor(input, things, type.ofType)
+  if (isListType(type)) return fc.array(valuesFor(input, things, type.ofType), { maxLength: 4 })
+  if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name))
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields())
+    if (type.isOneOf) return fc.oneof(...fields.map((field) => fc.record({ [field.name]: valuesFor(field, things) })))
+    return fc.record(Object.fromEntries(fields.map((field) => [field.name, valuesFor(field, things)])), {
+      requiredKeys: fields.filter(isRequired).map(({ name }) => name),
+    })
+  }
+  return scalarOf(type, input.name, things)
+}
+
+function isRequired({ type }: { readonly type: GraphQLInputType }): boolean {
+  return isNonNullType(type)
+}
+
+function scalarOf(type: GraphQLInputType, name: string, things: Things): fc.Arbitrary<unknown> {
+  const texts: Readonly<Record<string, readonly string[]>> = {
+    accountNumber: ['0690000032'],
+    bankCode: ['044'],
+    bankName: ['Access Bank'],
+    currency: ['NGN', 'ZAR', 'USDC', 'USDT'],
+    walletAddress: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+  }
+  switch (String(type)) {
+    case 'ID':
+    case 'UUID':
+      // `payoutMethodId` is the id of either kind of method; of what the name says nothing, anything may be meant.
+      return idOf(
+        name.replace(/Id$/, '').replace(/^./, (first) => first.toUpperCase()),
+        things,
+      )
+    case 'Int':
+      return fc.integer({ min: 0, max: 101 })
+    case 'Boolean':
+      return fc.boolean()
+    case 'Amount':
+      return fc.constantFrom('0.01', '1', '25.50', '0.00000001')
+    case 'DateTime':
+      return fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
+    default:
+      return texts[name]
+        ? fc.constantFrom(...texts[name])
+        : fc.oneof(fc.string({ minLength: 1, maxLength: 20 }), hostileText)
+  }
+}
+
+/** The id, in either form, of a thing of this type, or of anything where there is none of it. */
+function idOf(type: string, things: Things): fc.Arbitrary<string> {
+  const fitting = things.filter((thing) => thing.type.endsWith(type))
+  return fc
+    .tuple(fc.constantFrom(...(fitting.length > 0 ? fitting : things)), fc.boolean())
+    .map(([{ type, uuid }, isGlobal]) => (isGlobal ? globalId(type, uuid) : uuid))
+}

@@ -1,0 +1,32 @@
+import { flushCompileCache } from 'node:module'
+import { fastify } from 'fastify'
+import { createService } from '../../src/context.ts'
+import { openSqlite } from '../../src/database/sqlite/open.ts'
+import { refusalOf } from '../../src/http/refusal-of.ts'
+import { addRestRoutes, sendFailure } from '../../src/rest/server.ts'
+
+// The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
+// the service does, and as there an unknown outcome of a commit ends the process.
+const path = (process.env.DATABASE_URL ?? '').replace(/^sqlite:/, '')
+const db = openSqlite({
+  path,
+  mustExist: true,
+  onFatal: (error) => {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  },
+})
+const app = fastify({ forceCloseConnections: true })
+app.decorateRequest('merchantId', '')
+app.decorateRequest('names', null)
+app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
+addRestRoutes(app, createService({ db, mode: 'sandbox' }), null)
+const address = await app.listen({ host: '127.0.0.1', port: 0 })
+// Else the cache would be written at the end, which a killed process has none of.
+flushCompileCache()
+process.stderr.write(`${address}\n\n`)
+
+process.on('SIGTERM', async () => {
+  await app.close()
+  await db.close()
+})

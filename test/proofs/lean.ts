@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'rolldown'
+import type { Change } from './changed-source.ts'
+import type { Server } from './server.ts'
+import { startProgram } from './server.ts'
+
+const root = join(import.meta.dirname, '../..')
+const { resolve } = createRequire(import.meta.url)
+
+/** Starts the lean server on a database that is there; `environment` is added to that of this process. */
+export type StartLean = (url: string, environment?: Readonly<Record<string, string>>) => Promise<Server>
+
+/**
+ * Makes one file of the lean server and all that it needs, because loading hundreds of files is most of what a start
+ * costs.
+ *
+ * @param folder where the file is put
+ * @param changes what is otherwise in its sources, for a control
+ */
+export async function buildLean(folder: string, changes: readonly Change[] = []): Promise<StartLean> {
+  const program = join(folder, 'lean-server.mjs')
+  const changed = new Set<Change>()
+  const { output } = await build({
+    input: join(import.meta.dirname, 'lean-server.ts'),
+    platform: 'node',
+    output: { file: program, format: 'esm', codeSplitting: false },
+    plugins: [
+      {
+        name: 'changes',
+        // It finds its native part beside itself.
+        resolveId: (id) =>
+          id === 'better-sqlite3' ? { id: pathToFileURL(resolve(id)).href, external: true } : undefined,
+        transform: (source, id) => {
+          const own = changes.filter(({ file }) => relative(root, id) === file)
+          for (const change of own) changed.add(change)
+          return own.reduce(withChange, source)
+        },
+      },
+    ],
+  })
+  if (output.length !== 1 || changed.size !== changes.length) throw new Error('a change met no file of the lean server')
+  return (url, environment = {}) => startProgram([program], { url, environment })
+}
+
+function withChange(source: string, { file, from, to }: Change): string {
+  const parts = source.split(from)
+  if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${from}`)
+  return parts.join(to)
+}

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { connections, send } from './clients.ts'
+import type { Stepping, SteppingOptions } from './stepping-clocks.ts'
+import { anyOffset } from './stepping-clocks.ts'
+import type { OwnWallet } from './wallets.ts'
+import { makeWallets, walletByRest } from './wallets.ts'
+
+/** So few that a client asks for more on any machine; the next would come within a fifth of a second. */
+const perSecond = 5
+const patienceMs = 10_000
+
+/**
+ * Asks a server for more than it allows, over and over, and steps its clock whenever nothing more is allowed: that must
+ * neither give what time has not brought, nor keep it back.
+ */
+export async function startAskingTooOften(
+  url: string,
+  { start, random }: { start: (options: SteppingOptions) => Promise<Stepping>; random: () => number },
+) {
+  const { apiKey, wallets } = await makeWallets(url, { count: 1, balance: '1' })
+  const server = await start({ url, rateLimit: perSecond })
+  const agent = connections(1)
+  const faults: string[] = []
+  let isStopped = false
+  const isAllowed = async () => {
+    const { status } = await send({ port: server.port, apiKey }, agent, walletByRest(wallets[0] as OwnWallet))
+    if (status !== 200 && status !== 429) faults.push(`a request was answered with ${status}`)
+    return status === 200
+  }
+  let steps = 0
+  // On a slow machine the limit may be reached only when nobody else asks for anything any more.
+  const isOver = () => isStopped && steps > 0
+  const work = async () => {
+    for (; !isOver(); steps++) {
+      let emptyAt = performance.now()
+      while (!isOver() && (await isAllowed())) emptyAt = performance.now()
+      if (isOver()) return
+      server.setOffset(anyOffset(random))
+      let passed = 0
+      for (let i = 0; i < perSecond; i++) if (await isAllowed()) passed++
+      const seconds = (performance.now() - emptyAt) / 1000
+      if (passed > 1 + perSecond * seconds) faults.push(`a step let ${passed} requests pass within ${seconds} s`)
+      while (passed === 0 && faults.length === 0) {
+        if (performance.now() - emptyAt > patienceMs) faults.push('a step let no request pass any more')
+        await delay(20)
+        if (await isAllowed()) passed++
+      }
+    }
+  }
+  const over = work()
+  const stop = async () => {
+    isStopped = true
+    await over
+    await server.end()
+    agent.destroy()
+    return faults
+  }
+  return { stop }
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import type { Service } from '../../../src/context.ts'
+import { changeSource } from '../changed-source.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+
+export const proof: Proof = {
+  promise: 'the time of a refusal does not tell whether a key id exists: |Welch t| < 4.5',
+  control: 'the same path for ids that exist and ids that do not',
+  seconds: { ci: 90, quick: 90, long: 600 },
+  run,
+  isAlone: true,
+}
+
+/** How many keys of each kind are tried for one measurement, and how many of these there are. */
+const tries = 10_000
+const measurements = { ci: 3, quick: 3, long: 31 }
+const threshold = 4.5
+
+/** Who is not there is refused at once, and who is has the secret compared as texts are. */
+const earlyExit = {
+  file: 'src/merchants/authenticate.ts',
+  from: 'const isSecretRight = matchesHash(secret, row?.secretHash ?? nobodysHash)',
+  to: `if (!row) throw new Refusal('INVALID_TOKEN', nobodysHash)
+  const isSecretRight = matchesHash(secret, row.secretHash) && hashSecret(secret) === row.secretHash`,
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  if (isControl) changeSource([earlyExit])
+  const { startDemo } = await import('../demo-service.ts')
+  const { demoKey } = await import('../../../db/demo/demo.ts')
+  const { authenticate } = await import('../../../src/merchants/authenticate.ts')
+  const { formatApiKey, newApiKey } = await import('../../../src/merchants/api-key.ts')
+  const { service, apiKey, end } = await startDemo(`sqlite:${join(folder, 'payouts.sqlite')}`)
+  const random = randomFrom(seed)
+  // A service that nobody uses has nothing to hide.
+  await authenticate(service, apiKey)
+
+  const measured: Measured[] = []
+  for (let i = 0; i < measurements[length]; i++) {
+    const known = Array.from({ length: tries }, () => formatApiKey({ ...newApiKey('sandbox'), id: demoKey.id }))
+    const unknown = known.map(() => formatApiKey(newApiKey('sandbox')))
+    const keys = [...known.map((key) => ({ key, isKnown: true })), ...unknown.map((key) => ({ key, isKnown: false }))]
+    // Written and read again, so that how a text was put together and where it lies in memory tell nothing.
+    const tried = JSON.parse(JSON.stringify(shuffled(keys, random))) as Try[]
+    measured.push(await measure(service, authenticate, tried))
+  }
+  await end()
+  // What else the machine does can look like a difference once, to either side; a difference is there every time.
+  const middle = measured.toSorted((a, b) => a.t - b.t)[(measured.length - 1) / 2] as Measured
+  const figure =
+    `t = ${middle.t.toFixed(1)}, the middle one of ${measured.map(({ t }) => t.toFixed(1)).join(', ')}, of ${tries.toLocaleString('en')} each; ` +
+    `ids that exist take ${middle.differenceNs.toFixed(0)} ns longer of ${(middle.meanNs / 1000).toFixed(1)} µs`
+  return { isHeld: Math.abs(middle.t) < threshold, figure }
+}
+
+type Try = { readonly key: string; readonly isKnown: boolean }
+type Authenticate = (service: Service, presented: string) => Promise<unknown>
+type Measured = { readonly t: number; readonly differenceNs: number; readonly meanNs: number }
+
+/** Welch's t of how long both kinds take; the slowest hundredth is the machine's, and would hide everything. */
+async function measure(service: Service, authenticate: Authenticate, tried: readonly Try[]): Promise<Measured> {
+  const timed = new Float64Array(tried.length)
+  for (let round = 0; round < 2; round++) {
+    // The first tenth of a first round warms up.
+    const count = round === 0 ? tried.length / 10 : tried.length
+    for (let i = 0; i < count; i++) {
+      const { key } = tried[i] as Try
+      const startedAt = process.hrtime.bigint()
+      await authenticate(service, key).catch(() => {})
+      timed[i] = Number(process.hrtime.bigint() - startedAt)
+    }
+  }
+  const longest = timed.toSorted()[Math.floor(timed.length * 0.99)] as number
+  const ofKind = (kind: boolean) => [...timed].filter((ns, i) => ns <= longest && tried[i]?.isKnown === kind)
+  const [known, unknown] = [momentsOf(ofKind(true)), momentsOf(ofKind(false))]
+  const differenceNs = known.mean - unknown.mean
+  return { t: differenceNs / Math.sqrt(known.meanVariance + unknown.meanVariance), differenceNs, meanNs: known.mean }
+}
+
+function momentsOf(numbers: readonly number[]): { mean: number; meanVariance: number } {
+  const mean = numbers.reduce((sum, each) => sum + each, 0) / numbers.length
+  const squares = numbers.reduce((sum, each) => sum + (each - mean) ** 2, 0)
+  return { mean, meanVariance: squares / (numbers.length - 1) / numbers.length }
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  const copy = [...items]
+  for (let i = copy.length - 1; i > 0; i--) {
+    const other = Math.floor(random() * (i + 1))
+    ;[copy[i], copy[other]] = [copy[other] as Item, copy[i] as Item]
+  }
+  return copy
+}

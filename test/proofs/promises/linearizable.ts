@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseAmount } from '../../../src/money/amount.ts'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import type { Change } from '../changed-source.ts'
+import { faultOfHistory } from '../linearizability.ts'
+import type { Length, Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { startMain } from '../server.ts'
+import type { RecordingClients } from '../wallet-history.ts'
+import { startRecording } from '../wallet-history.ts'
+import { makeWallets } from '../wallets.ts'
+
+export const proof: Proof = {
+  promise: 'what is told of a wallet has one order, whichever process answers and whichever is killed, on both engines',
+  control: 'the end of a read transaction when more was committed',
+  seconds: { ci: 120, quick: 120, long: 2_400 },
+  run,
+}
+
+const histories = { ci: 3, quick: 3, long: 20 }
+const operations = { ci: 1_000, quick: 1_000, long: 5_000 }
+const clients = 16
+const opening = '200'
+
+/** Who answers. */
+const setups = ['one process', 'WORKERS=2', 'PostgreSQL'] as const
+type Setup = (typeof setups)[number]
+
+/** Kills in each history; those of one process among several cost no start of the whole. */
+const killsIn: Record<Setup, Record<Length, number>> = {
+  'one process': { ci: 1, quick: 1, long: 2 },
+  'WORKERS=2': { ci: 2, quick: 2, long: 6 },
+  PostgreSQL: { ci: 1, quick: 1, long: 2 },
+}
+
+/** A process that leaves the writing to another goes on with a read transaction, whatever was committed since. */
+const readsOn: readonly Change[] = [
+  {
+    file: 'src/database/sqlite/reader.ts',
+    from: 'setImmediate(refresh)',
+    to: 'setTimeout(refresh, 30)',
+  },
+  {
+    file: 'src/serve.ts',
+    from: 'lineToWriter(writerPath, started.db.refresh)',
+    to: 'lineToWriter(writerPath, () => {})',
+  },
+]
+
+type Seen = { unknown: number; refused: number; readonly faults: string[]; readonly disorders: string[] }
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  const postgres = isControl ? null : await startPostgresServer(careless)
+  const seen: Seen = { unknown: 0, refused: 0, faults: [], disorders: [] }
+  const count = isControl ? 1 : histories[length]
+  try {
+    for (let i = 0; i < count; i++) {
+      const setup = isControl ? 'WORKERS=2' : (setups[i % setups.length] as Setup)
+      const url = setup === 'PostgreSQL' ? postgres?.url('postgres') : `sqlite:${join(folder, `${i}.sqlite`)}`
+      const kills = isControl ? 0 : killsIn[setup][length]
+      await watch(setup, { url: String(url), seen, random, operations: operations[length], kills, isControl })
+    }
+  } finally {
+    await postgres?.remove()
+  }
+  const { unknown, refused, faults, disorders } = seen
+  const figure =
+    `${count} histories of ${operations[length].toLocaleString('en')} operations by ${clients} clients, ` +
+    `${unknown} of them of unknown outcome, ${refused} payouts refused: ${disorders.length} wallets without an order` +
+    [...faults, ...disorders]
+      .slice(0, 3)
+      .map((fault) => `; ${fault}`)
+      .join('')
+  if (isControl) return { isHeld: disorders.length === 0, figure }
+  // Where nothing was unknown no kill met anyone.
+  return { isHeld: faults.length === 0 && disorders.length === 0 && unknown > 0 && refused > 0, figure }
+}
+
+type Watching = {
+  readonly url: string
+  readonly seen: Seen
+  readonly random: () => number
+  readonly operations: number
+  readonly kills: number
+  readonly isControl: boolean
+}
+
+/** Has clients at work while processes are killed, and looks for an order of what they were told. */
+async function watch(setup: Setup, { url, seen, random, operations, kills, isControl }: Watching): Promise<void> {
+  const { apiKey, wallets } = await makeWallets(url, { count: 4, balance: opening })
+  const environment = { WORKERS: setup === 'WORKERS=2' ? '2' : '1' }
+  const start = () => startMain({ url, environment, changes: isControl ? readsOn : [] })
+  let server = start()
+  const where = async () => ({ port: (await server).port, apiKey })
+  const recording = startRecording({ where, wallets, clients, operations, random })
+  for (let kill = 1; kill <= kills; kill++) {
+    await until(recording, (operations * kill) / (kills + 1))
+    const running = await server
+    if (setup === 'WORKERS=2') await killOne(running, kill % 2 === 1 ? 'writer' : 'reader')
+    else server = running.kill().then(start)
+  }
+  await recording.over
+  await (await server).kill()
+
+  const { recorded } = recording
+  seen.unknown += recorded.count.unknown
+  seen.refused += recorded.count.refused
+  seen.faults.push(...recorded.faults.map((fault) => `${setup}: ${fault}`))
+  for (const history of recorded.histories.values()) {
+    const fault = faultOfHistory(parseAmount(opening) as bigint, history)
+    if (fault !== null) seen.disorders.push(`${setup}: ${fault}`)
+  }
+}
+
+/** Waits until so many operations were asked for. */
+async function until({ recorded, over }: RecordingClients, asked: number): Promise<void> {
+  while (recorded.count.asked < asked) await Promise.race([delay(5), over])
+}
+
+/** Kills one of the processes of a service with WORKERS, as soon as there is one; another takes its place. */
+async function killOne({ child }: Server, role: 'writer' | 'reader'): Promise<void> {
+  const form = new RegExp(`^ *\\d+ +${child.pid} .*main\\.ts ${role}\\b`)
+  for (;;) {
+    const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+    const own = lines.find((line) => form.test(line))
+    if (own !== undefined) return void process.kill(Number.parseInt(own, 10), 'SIGKILL')
+    await delay(50)
+  }
+}

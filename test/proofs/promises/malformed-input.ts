@@ -1,0 +1,240 @@
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { changeSource } from '../changed-source.ts'
+import type { DemoService } from '../demo-service.ts'
+import type { GraphqlInput, Things } from '../graphql-inputs.ts'
+import { hostileBytes } from '../hostile-bytes.ts'
+import type { Length, Outcome, Proof, Run } from '../proof.ts'
+import { exchange } from '../raw-http.ts'
+import type { Ids, RestInput } from '../rest-inputs.ts'
+
+export const proof: Proof = {
+  promise: 'no malformed input is a 5xx, and each refusal of input names a field: both doors, both engines',
+  control: 'schemas that refuse, and refusals that name fields',
+  seconds: { ci: 120, quick: 240, long: 3_600 },
+  run,
+}
+
+const inputs: Record<Length, number> = { ci: 4_000, quick: 20_000, long: 400_000 }
+
+/** What the service is without: operations take what their schemas refuse, and a refusal names nothing. */
+const unprotected = [
+  {
+    file: 'src/input.ts',
+    from: 'if (!parsed.success || found.length > 0) throw invalidInput(found)',
+    to: 'if (!parsed.success) return input as z.output<Schema>',
+  },
+  {
+    file: 'src/refusal-text.ts',
+    from: 'fields?.map((fault) => named(fault, names)) ?? null',
+    to: 'fields?.slice(fields.length).map((fault) => named(fault, names)) ?? null',
+  },
+]
+
+type Kind = 'failure' | 'nameless'
+
+/** Thrown for an answer that breaks the promise, so that fast-check looks for the smallest input that has it. */
+class Broken extends Error {
+  readonly kind: Kind
+
+  constructor(kind: Kind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** What came of all inputs: how many were answered with each status and code, and how many in a way that is wrong. */
+type Tally = { readonly answers: Map<string, number>; readonly broken: Record<Kind, number>; smallest: string | null }
+
+/** How many inputs are tried at each door, with which chance. */
+type Trial = { readonly count: number; readonly seed: number; readonly isControl: boolean; readonly tally: Tally }
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  if (isControl) changeSource(unprotected)
+  // Thousands of refusals are made, and nobody looks at where.
+  Error.stackTraceLimit = 0
+  const { startDemo } = await import('../demo-service.ts')
+  const tally: Tally = { answers: new Map(), broken: { failure: 0, nameless: 0 }, smallest: null }
+  // A few suffice to break what has no protection.
+  const trial = { count: inputs[length] / (isControl ? 40 : 4), seed: seed | 0, isControl, tally }
+  const postgres = await startPostgresServer(careless)
+  const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, postgres.url('postgres')]
+  const demos = await Promise.all(urls.map((url) => startDemo(url)))
+  try {
+    await Promise.all(demos.flatMap((demo) => [tryRest(demo, trial), tryGraphql(demo, trial)]))
+    await Promise.all(demos.map((demo) => tryBytes(demo, tally)))
+  } finally {
+    for (const { end } of demos) await end()
+    await postgres.remove()
+  }
+  return outcomeOf(tally, isControl)
+}
+
+function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Outcome {
+  const count = [...answers.values()].reduce((sum, each) => sum + each, 0)
+  const share = (what: RegExp) =>
+    [...answers].reduce((sum, [answer, each]) => sum + (what.test(answer) ? each : 0), 0).toLocaleString('en')
+  const figure =
+    `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} refused as input, ` +
+    `${broken.failure} failures, ${broken.nameless} refusals that name no field${smallest === null ? '' : `; ${smallest}`}`
+  // Without its protections both kinds must show: one alone would leave the other check unproven.
+  const isHeld = isControl
+    ? broken.failure === 0 || broken.nameless === 0
+    : broken.failure + broken.nameless === 0 && smallest === null
+  return { isHeld, figure }
+}
+
+async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
+  const { restInputs } = await import('../rest-inputs.ts')
+  const { routes } = await import('../../../src/rest/routes.ts')
+  const ids = await idsOf(demo)
+  // What writes has more to go wrong.
+  const input = fc.oneof(
+    ...routes.map((route) => ({ weight: route.method === 'GET' ? 1 : 3, arbitrary: restInputs(route, ids) })),
+  )
+  await tryEach(trial, input, async (given) => {
+    const { status, body } = await send(demo, given.url, given)
+    const code = String(body?.error?.code ?? body?.title ?? 'done')
+    count(trial.tally, `${status} ${code}`)
+    requireNoFailure(status, code)
+    if (code === 'INVALID_INPUT') {
+      requireNames(given, fieldsOf(body?.error?.details?.fields ?? body?.fields))
+    } else if (status === 400 && given.method !== 'HEAD' && !codesOfNoField.includes(code)) {
+      throw new Broken('nameless', `400 with ${code}`)
+    }
+  })
+}
+
+/** What is 400 and wrong with no field: the body is no JSON, or the request no HTTP. */
+const codesOfNoField = ['MALFORMED_JSON', 'MALFORMED_REQUEST']
+
+function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
+  if (named.length === 0) throw new Broken('nameless', 'a refusal without a field')
+  const unknown = named.find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new Broken('nameless', `a refusal names ${unknown}, which nobody knows`)
+  if (spoilt !== null && !named.includes(spoilt)) throw new Broken('nameless', `${spoilt} is wrong, and not named`)
+}
+
+async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
+  const { graphqlInputs } = await import('../graphql-inputs.ts')
+  const { schemaFor } = await import('../../../src/graphql/schema.ts')
+  const input = graphqlInputs(schemaFor('sandbox'), await thingsOf(demo))
+  await tryEach(trial, input, async (given) => {
+    const { status, body } = await send(demo, '/graphql', given)
+    const errors = (body?.errors ?? []) as { message: string; extensions?: { code?: string; fields?: unknown } }[]
+    const codes = errors.map(({ extensions }) => extensions?.code ?? 'INTERNAL')
+    const refused = refusalIn(body?.data)
+    count(trial.tally, `${status} ${[...new Set(codes), ...(refused ? [refused.code] : [])].join() || 'done'}`)
+    requireNoFailure(status, ...codes)
+    const isRefused = codes.includes('INVALID_INPUT')
+    const isNamed = errors.some(
+      ({ message, extensions }) => fieldsOf(extensions?.fields).every(isKnown(given)) || saysWhich(given, message),
+    )
+    if (isRefused && !isNamed) throw new Broken('nameless', errors.map(({ message }) => message).join(' '))
+    if (refused?.code !== 'INVALID_INPUT' || !given.asksForFields) return
+    const named = fieldsOf(refused.fields)
+    if (named.length === 0 || !named.every(isKnown(given))) throw new Broken('nameless', `a refusal names ${named}`)
+  })
+}
+
+/** The typed error of a mutation, if that is what there is, at whatever depth. */
+function refusalIn(data: unknown): { code: string; fields?: unknown } | null {
+  const [result] = Object.values((data as Record<string, unknown> | null) ?? {})
+  return typeof result === 'object' && result !== null && 'code' in result ? (result as { code: string }) : null
+}
+
+/** Whether a path such as `recipient.bankAccount.accountNumber` is of names that the schema has. */
+function isKnown({ names }: GraphqlInput): (path: string) => boolean {
+  return (path) => path.split('.').every((part) => names.has(part) || /^\d+$/.test(part))
+}
+
+/** Whether a sentence of the protocol itself says where the value is: `at .input.amount`, `"amount"`, `$first`. */
+function saysWhich({ names }: GraphqlInput, message: string): boolean {
+  return [...message.matchAll(/["$.[](\w+)/g)].some(([, word]) => names.has(String(word)) || word === 'thing')
+}
+
+/** Tries one input after the other; without protection it counts what is broken, with it the first one ends the trial. */
+async function tryEach<Input>(
+  { count, seed, isControl, tally }: Trial,
+  input: fc.Arbitrary<Input>,
+  check: (input: Input) => Promise<void>,
+): Promise<void> {
+  const property = fc.asyncProperty(input, async (given) => {
+    try {
+      await check(given)
+    } catch (error) {
+      if (error instanceof Broken) tally.broken[error.kind]++
+      if (!isControl || !(error instanceof Broken)) throw error
+    }
+  })
+  const { failed, counterexample, errorInstance } = await fc.check(property, { seed, numRuns: count })
+  if (failed) tally.smallest ??= `${String(errorInstance)} for ${JSON.stringify(counterexample).slice(0, 600)}`
+}
+
+/** Bytes that no HTTP library sends, to the service as it listens. */
+async function tryBytes({ server, apiKey }: DemoService, tally: Tally): Promise<void> {
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.server.address() as AddressInfo
+  const answers = await Promise.all(hostileBytes(apiKey).map((bytes) => exchange(port, bytes, 1_000)))
+  for (const answer of answers) {
+    const [, status = 'none'] = /^HTTP\/1\.1 (\d+)/.exec(answer) ?? []
+    count(tally, `${status} bytes`)
+    if (status.startsWith('5')) tally.broken.failure++
+  }
+}
+
+type Sent = Pick<RestInput, 'method' | 'contentType' | 'headers' | 'body'>
+
+// biome-ignore lint/suspicious/noExplicitAny: it reads whatever the service answers.
+type Answered = { readonly status: number; readonly body: any }
+
+async function send({ server, apiKey }: DemoService, url: string, sent: Sent): Promise<Answered> {
+  const { statusCode, body } = await server.inject({
+    method: sent.method as 'GET',
+    url,
+    headers: { 'x-api-key': apiKey, 'content-type': sent.contentType, ...sent.headers },
+    ...(sent.body !== undefined && { payload: sent.body }),
+  })
+  try {
+    // A stream of events has the result in its first one.
+    const json = /^data: (.+)$/m.exec(body)?.[1] ?? body
+    return { status: statusCode, body: json === '' ? null : JSON.parse(json) }
+  } catch {
+    throw new Broken('failure', `${statusCode} with what is no JSON: ${body.slice(0, 200)}`)
+  }
+}
+
+function requireNoFailure(status: number, ...codes: readonly string[]): void {
+  const code = codes.find((each) => each === 'INTERNAL' || each === 'UNAVAILABLE')
+  if (status >= 500 || code) throw new Broken('failure', `answered ${status} ${code}`)
+}
+
+function fieldsOf(fields: unknown): string[] {
+  return ((fields ?? []) as { field: string }[]).map(({ field }) => field)
+}
+
+function count({ answers }: Tally, answer: string): void {
+  answers.set(answer, (answers.get(answer) ?? 0) + 1)
+}
+
+/** What the demo merchant has. */
+async function thingsOf(demo: DemoService): Promise<Things> {
+  const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts']
+  const asked = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
+  const body = JSON.stringify({ query: `{${asked.join(' ')} merchant {__typename id}}` })
+  const answer = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
+  const { merchant, ...connections } = answer.body.data as Found
+  const nodes = [merchant, ...Object.values(connections).flatMap((connection) => connection.nodes)]
+  return nodes.map(({ __typename, id }) => ({ type: __typename, uuid: atob(id).replace(/^\w+:/, '') }))
+}
+
+type Node = { readonly __typename: string; readonly id: string }
+type Found = { merchant: Node } & Record<string, { nodes: Node[] }>
+
+async function idsOf(demo: DemoService): Promise<Ids> {
+  const things = await thingsOf(demo)
+  const idsOfType = (type: string) => things.filter((thing) => thing.type.endsWith(type)).map(({ uuid }) => uuid)
+  return { customer: idsOfType('Customer'), payout_method: idsOfType('PayoutMethod'), wallet: idsOfType('Wallet') }
+}

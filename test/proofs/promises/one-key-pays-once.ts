@@ -1,0 +1,159 @@
+import type { Agent } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import type { Answer, Request, Target } from '../clients.ts'
+import { connections, payoutBody, send } from '../clients.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import { makeDatabase, startMain } from '../server.ts'
+import { faultsOfBooks } from '../stored.ts'
+
+const clients = 50
+const keys = { ci: 100, quick: 200, long: 4_000 }
+
+/** A server answers so many requests before it is killed, on average. */
+const answersEach = 800
+
+export const proof: Proof = {
+  promise: 'one key pays once, through retries, crashes and restarts, at both doors',
+  control: 'keeping the key for a retry',
+  seconds: { ci: 120, quick: 240, long: 2_400 },
+  run,
+}
+
+const doors = ['rest', 'graphql'] as const
+type Door = (typeof doors)[number]
+
+/** What both doors take for the same payout, under the same id, so that only the payout can make answers differ. */
+const requests: Record<Door, (key: string) => Request> = {
+  rest: (key) => ({
+    path: '/api/payouts/banks',
+    headers: { 'idempotency-key': key, 'x-request-id': key },
+    body: payoutBody,
+  }),
+  graphql: (idempotencyKey) => ({
+    path: '/graphql',
+    headers: { 'x-request-id': idempotencyKey },
+    body: { query: createPayout, variables: { input: { ...payoutInput, idempotencyKey } } },
+  }),
+}
+
+const createPayout = `mutation Pay($input: CreatePayoutInput!) { createPayout(input: $input) {
+  ... on CreatePayoutPayload { payout { id uuid transactionId referenceId status amount balance fee exchangeRate
+    amountFiat reason createdAt updatedAt wallet { uuid } } }
+  ... on UserError { code message } } }`
+
+const payoutInput = {
+  assetCode: payoutBody.currency,
+  amount: payoutBody.amount,
+  paymentPurpose: payoutBody.payment_purpose,
+  recipient: {
+    bankAccount: {
+      accountNumber: payoutBody.account_number,
+      bankName: payoutBody.bank_name,
+      bankCode: payoutBody.bank_code,
+      recipientName: payoutBody.recipient_name,
+      recipientCurrency: payoutBody.recipient_currency,
+      recipientCountry: 'NIGERIA',
+    },
+  },
+}
+
+/** What was answered: by key and door, the different answers; and how many of each key were not marked as replayed. */
+type Log = {
+  readonly answers: Map<string, Record<Door, Set<string>>>
+  readonly firsts: Map<string, number>
+  readonly faults: string[]
+  answered: number
+  retries: number
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  // Without the protection a few kills suffice.
+  const keyCount = isControl ? 50 : keys[length]
+  const path = join(folder, 'payouts.sqlite')
+  const { url, apiKey } = await makeDatabase(path)
+  const log: Log = { answers: new Map(), firsts: new Map(), faults: [], answered: 0, retries: 0 }
+
+  let server = startMain({ url })
+  const where = async () => ({ port: (await server).port, apiKey })
+  const client = async () => {
+    const agent = connections(1)
+    // Everyone walks through the keys in the same order, so that each is asked for by many at once, to the end.
+    for (let at = 0; at < keyCount; at++) {
+      const door = doors[Math.floor(random() * doors.length)] as Door
+      await askUntilAnswered(where, agent, { key: `key ${at}`, door, log, changesKey: isControl })
+    }
+    agent.destroy()
+  }
+  const work = Promise.all(Array.from({ length: clients }, client))
+  let kills = 0
+  for (; ; kills++) {
+    const { kill } = await server
+    // Counted in answers, so that a slow machine sees as many kills, and the end.
+    const until = log.answered + random() * 2 * answersEach
+    let isOver = false
+    while (log.answered < until && !isOver) isOver = await Promise.race([delay(2, false), work.then(() => true)])
+    server = kill().then(() => startMain({ url }))
+    if (isOver) break
+  }
+  await server
+  const faults = [...log.faults, ...faultsOfAnswers(path, log, keyCount), ...(await faultsOfBooks(path))]
+  await (await server).kill()
+  const figure = `${clients} clients, ${keyCount} keys, ${kills} kills, ${log.retries} retries`
+  if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
+  return { isHeld: kills >= 3 && log.retries >= kills, figure: `${figure}, ${keyCount} payouts` }
+}
+
+/** Asks for a payout and, as long as the outcome is unknown, asks for it again. */
+async function askUntilAnswered(
+  where: () => Promise<Target>,
+  agent: Agent,
+  { key, door, log, changesKey }: { key: string; door: Door; log: Log; changesKey: boolean },
+): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const target = await where()
+    const sentKey = changesKey && attempt > 0 ? `${key}, attempt ${attempt}` : key
+    const answer = await send(target, agent, requests[door](sentKey)).catch(() => null)
+    if (answer !== null && answer.status !== 503) return keep(log, key, door, answer)
+    log.retries++
+    await delay(10)
+  }
+}
+
+function keep(log: Log, key: string, door: Door, { status, headers, text }: Answer): void {
+  const { answers, firsts, faults } = log
+  log.answered++
+  if (status !== (door === 'rest' ? 201 : 200)) faults.push(`${key} at ${door} was answered with ${status}: ${text}`)
+  const known = answers.get(key) ?? { rest: new Set(), graphql: new Set() }
+  answers.set(key, known)
+  known[door].add(text)
+  if (door === 'rest' && headers['idempotent-replayed'] !== 'true') firsts.set(key, (firsts.get(key) ?? 0) + 1)
+}
+
+/** What contradicts: a key that was answered in several ways or not as it is stored, and payouts without a key. */
+function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: number): string[] {
+  const database = new Sqlite(path, { fileMustExist: true })
+  const rows = database.prepare('select idempotency_key as key, id from payouts').all() as { key: string; id: string }[]
+  database.close()
+  const stored = new Map(rows.map(({ key, id }) => [key, id]))
+
+  const faults = rows.length === keyCount ? [] : [`${rows.length} payouts for ${keyCount} keys`]
+  for (const [key, { rest, graphql }] of answers) {
+    if (rest.size > 1 || graphql.size > 1) faults.push(`${key} was answered in different ways`)
+    if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} was twice answered as if for the first time`)
+    const ids = [...[...rest].map(restId), ...[...graphql].map(graphqlId)]
+    if (ids.some((id) => id !== stored.get(key))) faults.push(`${key} was answered with ${ids}, not ${stored.get(key)}`)
+  }
+  return faults
+}
+
+function restId(text: string): string {
+  return JSON.parse(text).data.id
+}
+
+function graphqlId(text: string): string {
+  return JSON.parse(text).data?.createPayout?.payout?.uuid ?? text
+}

@@ -1,0 +1,153 @@
+import { join } from 'node:path'
+import type { Change } from '../changed-source.ts'
+import { payoutBody } from '../clients.ts'
+import type { FloodReport, FloodTarget } from '../flood.ts'
+import { floodClosed, floodOpen } from '../flood.ts'
+import { memoryOf } from '../process-memory.ts'
+import type { Length, Outcome, Proof, Run } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { makeDatabase, startMain } from '../server.ts'
+
+export const proof: Proof = {
+  promise:
+    'asked for three times what it can do, it answers what it accepts, refuses the rest with 503 or 429, and is well after',
+  control: 'the limits of the queue of payouts and of the rate of reads',
+  seconds: { ci: 90, quick: 90, long: 600 },
+  run,
+  isAlone: true,
+}
+
+type Size = {
+  readonly floodMs: number
+  readonly measureMs: number
+  readonly connections: number
+  readonly queueLimit: number
+}
+
+/** Ten times as many connections as may wait; where there is little time, both are a tenth of what they are. */
+const sizes: Record<Length, Size> = {
+  ci: { floodMs: 2_000, measureMs: 500, connections: 2_000, queueLimit: 200 },
+  quick: { floodMs: 2_000, measureMs: 500, connections: 2_000, queueLimit: 200 },
+  long: { floodMs: 60_000, measureMs: 5_000, connections: 15_000, queueLimit: 1_500 },
+}
+
+async function run({ length, isControl, folder }: Run): Promise<Outcome> {
+  const size = sizes[length]
+  const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
+  const queue: Change = {
+    file: 'src/database/sqlite/writer.ts',
+    from: 'export const queueLimit = 10_000',
+    to: `export const queueLimit = ${isControl ? 'Infinity' : size.queueLimit}`,
+  }
+  const unlimited = await startMain({ url, changes: [queue] })
+  const payouts = await overload(unlimited, { ...size, request: payoutRequest(apiKey), capacity: null })
+  const capacity = await capacityFor({ port: unlimited.port, request: readRequest(apiKey) }, size.measureMs)
+  await unlimited.kill('SIGTERM')
+
+  // Reads wait for nothing, so it is the limit of each merchant's rate that keeps them from taking all there is.
+  const limit = isControl ? 'off' : String(Math.max(1, Math.floor(capacity / 4)))
+  const limited = await startMain({ url, environment: { RATE_LIMIT: limit } })
+  const reads = await overload(limited, { ...size, request: readRequest(apiKey), capacity })
+  await limited.kill('SIGTERM')
+
+  const seen = [describe('payouts', payouts), describe('reads', reads)]
+  // Payouts wait for those before them, and that is as many as the queue holds; refusing the rest takes time too.
+  const longestWaitMs = (4_000 * size.queueLimit) / payouts.capacity
+  const faults = [...faultsOf('payouts', payouts), ...faultsOf('reads', reads)]
+  if (payouts.waitMs > longestWaitMs) faults.push(`payouts wait longer than ${longestWaitMs.toFixed(0)} ms`)
+  return { isHeld: faults.length === 0, figure: [...seen, ...faults].join('; ') }
+}
+
+type Asked = Size & {
+  readonly request: string /** Answers a second, where that is known. */
+  readonly capacity: number | null
+}
+
+type Seen = {
+  readonly capacity: number
+  readonly flood: FloodReport
+  /** The wait of the middle one of those that were accepted. */
+  readonly waitMs: number
+  /** Megabytes: before, and at most while it was asked for too much. */
+  readonly memory: { readonly before: number; readonly most: number }
+  /** How long one client waits for an answer, before and after. */
+  readonly alone: { readonly beforeMs: number; readonly afterMs: number; readonly isAnswered: boolean }
+}
+
+/** Asks a server for three times what it can do. */
+async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
+  const target = { port, request: asked.request }
+  const measured = asked.capacity ?? (await capacityFor(target, asked.measureMs))
+  const before = await floodClosed(target, { clients: 1, forMs: 200 })
+  const memoryBefore = memoryOf(child.pid as number)
+  let most = memoryBefore
+  const onTick = () => {
+    most = Math.max(most, memoryOf(child.pid as number))
+  }
+  const flood = await floodOpen(target, {
+    perSecond: 3 * measured,
+    forMs: asked.floodMs,
+    most: asked.connections,
+    onTick,
+  })
+  // A limit of requests a second lets nobody pass in the second after.
+  const after = await floodClosed(target, { clients: 1, forMs: 1_000 })
+  const isAnswered = after.lost === 0 && after.waitsMs.length > 0
+  return {
+    capacity: measured,
+    flood,
+    waitMs: middleOf(flood.waitsMs),
+    memory: { before: memoryBefore, most },
+    alone: { beforeMs: middleOf(before.waitsMs), afterMs: middleOf(after.waitsMs), isAnswered },
+  }
+}
+
+/** Answers a second to so many clients that payouts share their commits; each asks as fast as it is answered. */
+async function capacityFor(target: FloodTarget, forMs: number): Promise<number> {
+  await floodClosed(target, { clients: 128, forMs: forMs / 2 })
+  const { waitsMs } = await floodClosed(target, { clients: 128, forMs })
+  return (waitsMs.length * 1_000) / forMs
+}
+
+function faultsOf(name: string, { flood, memory, alone }: Seen): string[] {
+  const { sent, statuses, withoutRetryAfter, lost } = flood
+  const refused = refusedIn(flood)
+  const others = [...statuses.keys()].filter((status) => ![200, 201, 429, 503].includes(status))
+  const mostMemory = memory.before + 200
+  return [
+    ...(lost > 0 ? [`${lost} ${name} without an answer`] : []),
+    ...(others.length > 0 ? [`${name} answered with ${others}`] : []),
+    ...(withoutRetryAfter > 0 ? [`${withoutRetryAfter} ${name} refused without Retry-After`] : []),
+    ...(refused < sent / 5 ? [`hardly any ${name} were refused`] : []),
+    ...(memory.most > mostMemory ? [`memory grew to ${memory.most.toFixed(0)} MB by ${name}`] : []),
+    ...(alone.isAnswered && alone.afterMs < 10 * alone.beforeMs ? [] : [`it is not well after ${name}`]),
+  ]
+}
+
+function refusedIn({ statuses }: FloodReport): number {
+  return (statuses.get(429) ?? 0) + (statuses.get(503) ?? 0)
+}
+
+function describe(name: string, { capacity, flood, waitMs, memory, alone }: Seen): string {
+  const done = flood.sent - refusedIn(flood) - flood.lost
+  return (
+    `${name}: of ${flood.sent.toLocaleString('en')} at 3 × ${capacity.toFixed(0)}/s ${done.toLocaleString('en')} done ` +
+    `(the middle one after ${waitMs.toFixed(0)} ms), ${refusedIn(flood).toLocaleString('en')} refused, memory ` +
+    `${memory.before.toFixed(0)} to ${memory.most.toFixed(0)} MB, alone ${alone.beforeMs.toFixed(1)} ms before and ` +
+    `${alone.afterMs.toFixed(1)} ms after`
+  )
+}
+
+function middleOf(sorted: readonly number[]): number {
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY
+}
+
+function readRequest(apiKey: string): string {
+  return `GET /api/asset-codes HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n\r\n`
+}
+
+function payoutRequest(apiKey: string): string {
+  const body = JSON.stringify(payoutBody)
+  const headers = [`x-api-key: ${apiKey}`, 'content-type: application/json', `content-length: ${body.length}`]
+  return ['POST /api/payouts/banks HTTP/1.1', 'host: x', ...headers, '', body].join('\r\n')
+}

@@ -1,0 +1,129 @@
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Change } from '../changed-source.ts'
+import { checkpointsOften } from '../changes.ts'
+import type { Acknowledged, PayoutLog } from '../clients.ts'
+import { acknowledgedBy, newPayoutLog, startPaying } from '../clients.ts'
+import type { StartLean } from '../lean.ts'
+import { buildLean } from '../lean.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import { makeDatabase } from '../server.ts'
+import { diskWith } from '../shim/disk.ts'
+import type { ShimEnvironment, ShimRecord } from '../shim/shim.ts'
+import { buildShim, readRecords } from '../shim/shim.ts'
+import { compare, faultsOfBooks } from '../stored.ts'
+
+const cuts = { ci: 90, quick: 300, long: 1_000 }
+const cutsEach = 30
+const payoutsEach = 200
+
+export const proof: Proof = {
+  promise: 'no acknowledged payout is lost when the power fails, whatever of the unsynced writes the disk has kept',
+  control: 'synchronous=FULL',
+  seconds: { ci: 120, quick: 300, long: 1_000 },
+  run,
+}
+
+const file = 'src/database/sqlite/connection.ts'
+
+/** As SQLite would have it by itself: the log is synced before a checkpoint only. */
+const syncsSeldom: readonly Change[] = [
+  { file, from: "raw.pragma('synchronous = FULL')", to: "raw.pragma('synchronous = NORMAL')" },
+  { file, from: '!== 2)', to: '!== 1)' },
+]
+
+/** What a server did to its files and told its clients, from its start to its end. */
+type Recording = {
+  readonly before: Buffer
+  readonly records: readonly ShimRecord[]
+  /** What the clients know: they must know of nothing that the records do not hold. */
+  readonly log: PayoutLog
+}
+
+type Seen = { cuts: number; torn: number; acknowledged: number; checkpoints: number }
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  const shim = buildShim(folder)
+  const path = join(folder, 'payouts.sqlite')
+  const { apiKey } = await makeDatabase(path)
+  const changes = isControl ? syncsSeldom : []
+  const starts = [
+    await buildLean(join(folder, 'as-it-is'), changes),
+    await buildLean(join(folder, 'checkpointing'), [...changes, checkpointsOften]),
+  ]
+  const seen: Seen = { cuts: 0, acknowledged: 0, torn: 0, checkpoints: 0 }
+  const faults: string[] = []
+  for (let round = 0; seen.cuts < cuts[length] && faults.length === 0; round++) {
+    const place = join(folder, String(round))
+    mkdirSync(place)
+    copyFileSync(path, join(place, 'payouts.sqlite'))
+    const recording = await record(starts[round % starts.length] as StartLean, {
+      path: join(place, 'payouts.sqlite'),
+      apiKey,
+      shim,
+      clients: 1 + Math.floor(random() * 16),
+    })
+    faults.push(...(await cutOften(recording, { folder: place, random, seen })))
+    rmSync(place, { recursive: true })
+  }
+  const figure =
+    `${seen.cuts} cuts, ${seen.torn} of them with torn writes, after ${seen.acknowledged} acknowledged payouts ` +
+    `and ${seen.checkpoints} syncs of checkpoints`
+  if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
+  return { isHeld: seen.checkpoints > 0 && seen.torn > 0, figure: `${figure}, 0 lost` }
+}
+
+/** Has a server pay a few hundred times, and keeps what the shim saw. */
+async function record(
+  start: StartLean,
+  { path, apiKey, shim, clients }: { path: string; apiKey: string; shim: ShimEnvironment; clients: number },
+): Promise<Recording> {
+  const before = readFileSync(path)
+  const shimLog = `${path}.log`
+  const server = await start(`sqlite:${path}`, shim({ database: path, log: shimLog }))
+  const log = newPayoutLog('cut')
+  const paying = startPaying({ port: server.port, apiKey }, { clients, log })
+  while (log.acknowledged.size < payoutsEach) await Promise.race([delay(10), paying.over])
+  await paying.stop()
+  await server.kill()
+  return { before, records: readRecords(shimLog), log }
+}
+
+/** Cuts the power right after some of the answers, and looks at what is left each time. */
+async function cutOften(
+  { before, records, log }: Recording,
+  { folder, random, seen }: { folder: string; random: () => number; seen: Seen },
+): Promise<string[]> {
+  const answers = records.filter(isAcknowledgement)
+  const cutAfter = new Set(Array.from({ length: cutsEach }, () => answers[Math.floor(random() * answers.length)]))
+  const disk = diskWith(before)
+  const acknowledged = new Map<string, Acknowledged>()
+  for (const record of records) {
+    disk.apply(record)
+    if (record.operation === 'sync' && record.file === 'main') seen.checkpoints++
+    if (!isAcknowledgement(record)) continue
+    const answer = acknowledgedBy(record.bytes.toString().split('\r\n\r\n')[1] ?? '')
+    acknowledged.set(answer.narration, answer)
+    if (!cutAfter.has(record)) continue
+
+    // Every other time the worst: nothing that was not synced is left. Else a part of it, and not as it was written.
+    const chance = seen.cuts % 2 === 0 ? 0 : random()
+    const path = join(folder, `cut-${seen.cuts}.sqlite`)
+    disk.cutTo(path, chance, random)
+    const faults = [...(await faultsOfBooks(path)), ...compare(path, { sent: log.sent, acknowledged }).faults]
+    if (faults.length > 0) return faults
+    seen.cuts++
+    if (chance > 0) seen.torn++
+  }
+  seen.acknowledged += acknowledged.size
+  const isWhole = [...log.acknowledged.keys()].every((narration) => acknowledged.has(narration))
+  return isWhole ? [] : ['the shim did not see an answer that a client has']
+}
+
+/** An answer on its way to a client, which the shim saw as one piece. */
+function isAcknowledgement({ operation, bytes }: ShimRecord): boolean {
+  return operation === 'send' && bytes.subarray(0, 12).toString() === 'HTTP/1.1 201'
+}

@@ -1,0 +1,137 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { PayoutLog, Target } from '../clients.ts'
+import { acknowledgedBy, connections, newPayoutLog, payoutBody, send, startPaying } from '../clients.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import { makeDatabase, startMain } from '../server.ts'
+import { compare, faultsOfBooks } from '../stored.ts'
+
+export const proof: Proof = {
+  promise:
+    'SIGTERM under load: every request that was accepted is answered, and the end comes within 10 s, with code 0',
+  control: 'the draining of what was accepted',
+  seconds: { ci: 90, quick: 90, long: 1_200 },
+  run,
+}
+
+const rounds = { ci: 2, quick: 3, long: 100 }
+
+/** The process ends on the spot, though with the right code. */
+const withoutDraining = {
+  file: 'src/serve.ts',
+  from: "process.on('SIGTERM', drain)",
+  to: "process.on('SIGTERM', () => process.exit(0))",
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  const seen: Seen[] = []
+  const count = isControl ? 1 : rounds[length]
+  for (let round = 0; round < count; round++) {
+    const place = join(folder, `${round}.sqlite`)
+    // Every other time two processes answer and a third one writes.
+    seen.push(await endUnderLoad(place, { workers: 1 + (round % 2), afterMs: 300 + random() * 700, isControl }))
+  }
+  const faults = seen.flatMap((each) => each.faults)
+  const longestMs = Math.max(...seen.map(({ endMs }) => endMs))
+  const sum = (of: (each: Seen) => number) => seen.reduce((total, each) => total + of(each), 0)
+  const figure =
+    `${count} ends, ${sum(({ paid }) => paid)} payouts and ${sum(({ read }) => read)} reads answered, ` +
+    `${sum(({ late }) => late)} of them after the signal; the longest end took ${(longestMs / 1000).toFixed(1)} s` +
+    `${faults.length > 0 ? `; ${faults.length} faults: ${faults.slice(0, 3).join('; ')}` : ''}`
+  return { isHeld: faults.length === 0, figure }
+}
+
+type Seen = {
+  readonly faults: readonly string[]
+  readonly paid: number
+  readonly read: number
+  readonly late: number
+  readonly endMs: number
+}
+
+type Ending = { readonly workers: number; readonly afterMs: number; readonly isControl: boolean }
+
+/** Ends a server while it has all to do, and looks at what it did. */
+async function endUnderLoad(path: string, { workers, afterMs, isControl }: Ending): Promise<Seen> {
+  const { url, apiKey } = await makeDatabase(path)
+  const changes = isControl ? [withoutDraining] : []
+  const server = await startMain({ url, environment: { WORKERS: String(workers) }, changes })
+  const target = { port: server.port, apiKey }
+  const log = newPayoutLog('sigterm')
+  const paying = startPaying(target, { clients: 16, log })
+  const reading = startReading(target)
+  await wait(afterMs)
+  const halves = await Promise.all(Array.from({ length: 8 }, (_, i) => payHalf(target, log, `half ${i}`)))
+  const before = log.acknowledged.size + reading.answered()
+  const signalledAt = performance.now()
+  const ended = server.kill('SIGTERM')
+  await wait(200)
+  const paidLate = await Promise.all(halves.map((rest) => rest()))
+  const { code, signal } = await ended
+  const endMs = performance.now() - signalledAt
+  await Promise.all([paying.over, reading.over])
+
+  const { faults, unacknowledged } = compare(path, log)
+  const unpaid = paidLate.filter((isPaid) => !isPaid).length
+  const found = [
+    ...faults,
+    ...(await faultsOfBooks(path)),
+    ...(unpaid > 0 ? [`${unpaid} requests that had begun to arrive were not answered`] : []),
+    ...(unacknowledged > 0 ? [`${unacknowledged} payouts were made and not answered`] : []),
+    ...(code === 0 ? [] : [`it ended with ${code ?? signal}`]),
+    ...(endMs < 10_000 ? [] : [`it ended after ${Math.round(endMs)} ms`]),
+    ...(log.others.size === 0 ? [] : [`payouts were answered with ${[...log.others.keys()]}`]),
+  ]
+  const [paid, read] = [log.acknowledged.size, reading.answered()]
+  return { faults: found, paid, read, late: paid + read - before, endMs }
+}
+
+/** Reads lists over and over until its connections are gone. */
+function startReading(target: Target) {
+  const agent = connections(4)
+  let count = 0
+  const client = async () => {
+    for (;;) {
+      const { status } = await send(target, agent, { method: 'GET', path: '/api/payout/methods' })
+      if (status === 200) count++
+    }
+  }
+  const over = Promise.allSettled(Array.from({ length: 4 }, client)).then(() => agent.destroy())
+  return { answered: () => count, over }
+}
+
+/**
+ * Sends half a payout to a server that has asked for it; what is given back sends the rest, and tells whether that was
+ * answered as it should be.
+ */
+async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: string): Promise<() => Promise<boolean>> {
+  const body = JSON.stringify({ ...payoutBody, narration })
+  const head = [
+    ...['POST /api/payouts/banks HTTP/1.1', 'host: x', `x-api-key: ${apiKey}`, 'content-type: application/json'],
+    ...[`content-length: ${Buffer.byteLength(body)}`, 'expect: 100-continue', 'connection: close', '', ''],
+  ]
+  const socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (bytes) => {
+    answer += bytes
+  })
+  socket.on('error', () => {})
+  const closed = once(socket, 'close')
+  log.sent.add(narration)
+  socket.write(head.join('\r\n'))
+  // That it says so is how anyone can know that it has accepted the request.
+  await once(socket, 'data')
+  socket.write(body.slice(0, 40))
+  return async () => {
+    socket.write(body.slice(40))
+    await closed
+    const [goOn, top = '', json = ''] = answer.split('\r\n\r\n')
+    if (goOn !== 'HTTP/1.1 100 Continue' || !top.startsWith('HTTP/1.1 201 ')) return false
+    log.acknowledged.set(narration, acknowledgedBy(json))
+    return true
+  }
+}

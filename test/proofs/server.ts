@@ -1,0 +1,103 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createContext, createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { Change } from './changed-source.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** How a server ended, and what it had to say: the ends of its log and of its standard error. */
+export type Ended = {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly log: string
+  readonly errors: string
+}
+
+/** A server in a process of its own that has said that it is ready. */
+export type Server = {
+  readonly child: ChildProcess
+  readonly port: number
+  /** Settles when the process is gone, whatever ended it. */
+  readonly ended: Promise<Ended>
+  /** Ends it at once (SIGKILL), or as it is meant to end (SIGTERM). */
+  readonly kill: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<Ended>
+}
+
+/** Thrown where a server ended before it was ready. */
+export class StartFailed extends Error {
+  readonly ended: Ended
+
+  constructor(ended: Ended) {
+    super(`the server ended with ${ended.code ?? ended.signal} before it was ready: ${ended.errors}`)
+    this.ended = ended
+  }
+}
+
+/** What a server is started with; `environment` is added to that of this process. */
+export type ServerOptions = {
+  readonly url: string
+  readonly environment?: Readonly<Record<string, string>>
+  /** What is otherwise in its sources, for a control. */
+  readonly changes?: readonly Change[]
+}
+
+/** Starts the service as `npm start` does, on a free port. */
+export function startMain({ changes = [], ...options }: ServerOptions): Promise<Server> {
+  const changing = changes.length === 0 ? [] : ['--import', join(import.meta.dirname, 'change-main.ts')]
+  const environment = { ...options.environment, CHANGES: JSON.stringify(changes) }
+  return startProgram([...changing, join(root, 'src/main.ts')], { ...options, environment })
+}
+
+/** Starts any program that takes the service's environment and greets as it does. */
+export async function startProgram(words: readonly string[], options: Omit<ServerOptions, 'changes'>): Promise<Server> {
+  const child = spawn(process.execPath, words, {
+    env: { ...process.env, PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: options.url, ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  let errors = ''
+  child.stdout.on('data', (chunk) => {
+    log = (log + chunk).slice(-100_000)
+  })
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal, log, errors }))
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stderr.on('data', (chunk) => {
+      errors = (errors + chunk).slice(-100_000)
+      const [, found] = /http:\/\/[\d.]+:(\d+)[\s\S]*\n\n/.exec(errors) ?? []
+      if (found) resolve(Number(found))
+    })
+    ended.then((end) => reject(new StartFailed(end)))
+  })
+  const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
+    child.kill(signal)
+    return ended
+  }
+  return { child, port, ended, kill }
+}
+
+/** A new database at `path` with a merchant that has nearly endless money, closed again; the merchant's key. */
+export async function makeDatabase(path: string): Promise<{ readonly url: string; readonly apiKey: string }> {
+  const url = `sqlite:${path}`
+  const db = await openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const service = createService({ db, mode: 'sandbox' })
+  const { id, apiKey } = await createMerchant(service, { name: 'Proof' })
+  await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
+  const context = createContext(service, id)
+  const wallet = await createWallet(context, { currency: 'USDC', description: 'Proof', network: 'erc20' })
+  await depositToWallet(context, { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
+  await db.close()
+  return { url, apiKey }
+}

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildShim } from './shim/shim.ts'
+
+/** A disk that can be filled and freed: `place` is where the database goes. */
+export type SmallDisk = {
+  readonly kind: string
+  readonly place: string
+  /** What a process needs in its environment to meet this disk. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Takes all room but so many bytes. */
+  readonly fill: (leftBytes?: number) => void
+  readonly free: () => void
+  readonly remove: () => void
+}
+
+/** A file system of 64 MiB in memory where this process may mount one; else the shim, under which no file grows. */
+export function smallDisk(folder: string): SmallDisk {
+  const place = join(folder, 'disk')
+  mkdirSync(place)
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'proof', place])
+  return status === 0 ? fileSystem(place) : shimmed(folder, place)
+}
+
+function fileSystem(place: string): SmallDisk {
+  const filler = join(place, 'filler')
+  return {
+    kind: 'a real file system',
+    place,
+    environment: {},
+    fill: (leftBytes = 0) => {
+      const file = openSync(filler, 'a')
+      for (const size of [65_536, 4_096, 1]) writeUntilFull(file, size)
+      closeSync(file)
+      truncateSync(filler, Math.max(0, statSync(filler).size - leftBytes))
+    },
+    free: () => rmSync(filler, { force: true }),
+    // At once where something still has a file open, which ends with this process.
+    remove: () => spawnSync('umount', ['-l', place]),
+  }
+}
+
+function writeUntilFull(file: number, size: number): void {
+  try {
+    for (;;) writeSync(file, Buffer.alloc(size))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}
+
+function shimmed(folder: string, place: string): SmallDisk {
+  const full = join(folder, 'full')
+  return {
+    kind: 'the shim, for want of a right to mount',
+    place,
+    environment: buildShim(folder)({ database: join(place, 'payouts.sqlite'), full }),
+    fill: () => writeFileSync(full, ''),
+    free: () => rmSync(full, { force: true }),
+    remove: () => {},
+  }
+}

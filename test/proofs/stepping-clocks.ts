@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createLogger } from '../../src/logger.ts'
+import { createServer } from '../../src/server.ts'
+import type { Change } from './changed-source.ts'
+import { startMain } from './server.ts'
+
+export const hourMs = 60 * 60 * 1000
+
+/** An hour ahead, an hour behind, or right. */
+export function anyOffset(random: () => number): number {
+  return Math.floor(random() * 3 - 1) * hourMs
+}
+
+/** A server whose clock goes wrong by as much as it is told to. */
+export type Stepping = {
+  readonly port: number
+  readonly setOffset: (ms: number) => void
+  readonly end: () => Promise<unknown>
+}
+
+export type SteppingOptions = { readonly url: string; readonly rateLimit: number | null }
+
+/** In this process, with a clock that is given to the service. */
+export async function startInjected({ url, rateLimit }: SteppingOptions): Promise<Stepping> {
+  let offsetMs = 0
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url, onFatal })
+  const service = createService({ db, mode: 'sandbox', clock: () => Date.now() + offsetMs })
+  const app = createServer({ service, logger: createLogger('silent', { write: () => {} }), rateLimit })
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    port: Number(new URL(address).port),
+    setOffset: (ms) => {
+      offsetMs = ms
+    },
+    end: async () => {
+      await app.close()
+      await db.close()
+    },
+  }
+}
+
+/** The library of libfaketime for programs with threads, where Debian's package `faketime` puts it; `null` without it. */
+export function findFaketime(): string | null {
+  const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib').map((name) => join('/usr/lib', name)) : []
+  const places = folders.map((folder) => join(folder, 'faketime/libfaketimeMT.so.1'))
+  return places.find((place) => existsSync(place)) ?? null
+}
+
+/** The whole program in a process of its own, for which libfaketime turns the clock of the system. */
+export async function startFaked(
+  library: string,
+  { url, rateLimit, folder, changes }: SteppingOptions & { folder: string; changes: readonly Change[] },
+): Promise<Stepping> {
+  const place = join(folder, `offset ${rateLimit}`)
+  const setOffset = (ms: number) => {
+    // Another name first: the file is read at every look at the clock.
+    writeFileSync(`${place}.next`, `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`)
+    renameSync(`${place}.next`, place)
+  }
+  setOffset(0)
+  const environment = {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: place,
+    FAKETIME_NO_CACHE: '1',
+    // Timers go by a clock that nobody sets.
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    ...(rateLimit !== null && { RATE_LIMIT: String(rateLimit) }),
+  }
+  const { port, kill } = await startMain({ url, environment, changes })
+  return { port, setOffset, end: kill }
+}

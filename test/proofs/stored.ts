@@ -1,0 +1,88 @@
+import Sqlite from 'better-sqlite3'
+import { audit } from '../../src/audit/audit.ts'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { formatAmount } from '../../src/money/amount.ts'
+import type { Acknowledged, PayoutLog } from './clients.ts'
+
+type Row = {
+  readonly sequence: bigint
+  readonly id: string
+  readonly narration: string
+  readonly transactionId: string
+  readonly balanceAfter: bigint
+}
+
+/** What is known of payouts, of one log or of several. */
+export type PayoutTruth = Pick<PayoutLog, 'sent' | 'acknowledged'>
+
+/** A look at what is stored: `faults` are breaches in words, `unacknowledged` counts what is there without a 201. */
+export type Look = { readonly faults: readonly string[]; readonly unacknowledged: number; readonly latest: bigint }
+
+/**
+ * Compares the payouts that are stored in the SQLite file at `path` with what clients know: every one that was
+ * acknowledged is there as it was answered, and every one that is there was asked for, and is there once.
+ *
+ * @param after only payouts with a later number are looked at, for a log that began there
+ */
+export function compare(path: string, { sent, acknowledged }: PayoutTruth, after = 0n): Look {
+  const database = new Sqlite(path, { fileMustExist: true, timeout: 5_000 })
+  const rows = database
+    .prepare(
+      `select sequence, id, narration, transaction_id as transactionId, balance_after as balanceAfter
+       from payouts where sequence > ? order by sequence`,
+    )
+    .safeIntegers()
+    .all(after) as Row[]
+  database.close()
+
+  const faults: string[] = []
+  const stored = new Map<string, Row>()
+  for (const row of rows) {
+    if (!sent.has(row.narration)) faults.push(`${row.narration} was never asked for`)
+    if (stored.has(row.narration)) faults.push(`${row.narration} is there twice`)
+    stored.set(row.narration, row)
+  }
+  for (const [narration, answer] of acknowledged) {
+    const row = stored.get(narration)
+    if (!row) faults.push(`${narration} was acknowledged and is lost`)
+    else if (!isAs(row, answer)) faults.push(`${narration} is not as it was acknowledged`)
+  }
+  const unacknowledged = rows.filter(({ narration }) => !acknowledged.has(narration)).length
+  return { faults, unacknowledged, latest: rows.at(-1)?.sequence ?? after }
+}
+
+function isAs(row: Row, answer: Acknowledged): boolean {
+  return (
+    row.id === answer.id &&
+    row.transactionId === answer.transactionId &&
+    formatAmount(row.balanceAfter) === answer.balance
+  )
+}
+
+/** What contradicts itself in the books of the database at `url`, of either engine, in words. */
+export async function contradictionsIn(url: string): Promise<string[]> {
+  const db = await openDatabase({
+    url,
+    mustExist: true,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const { findings } = await audit(createService({ db, mode: 'sandbox' }))
+  await db.close()
+  return findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => `not so: ${check}`)
+}
+
+/**
+ * What contradicts in the SQLite file at `path`, in words: its books and its pages (`PRAGMA integrity_check`). It is
+ * opened by the service's own code, which first recovers it where it was not closed.
+ */
+export async function faultsOfBooks(path: string): Promise<string[]> {
+  const books = await contradictionsIn(`sqlite:${path}`)
+  const database = new Sqlite(path, { timeout: 5_000 })
+  const answers = database.pragma('integrity_check') as { integrity_check: string }[]
+  database.close()
+  const pages = answers.map(({ integrity_check }) => integrity_check).filter((answer) => answer !== 'ok')
+  return [...pages, ...books]
+}

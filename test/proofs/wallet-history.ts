@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Amount } from '../../src/money/amount.ts'
+import { formatAmount, oneUnit, parseAmount } from '../../src/money/amount.ts'
+import type { Answer, Request, Target } from './clients.ts'
+import { connections, send } from './clients.ts'
+import type { Operation } from './linearizability.ts'
+import type { OwnWallet } from './wallets.ts'
+import { depositTo, payoutFrom, walletByGraphql, walletByRest } from './wallets.ts'
+
+/** Who asks, for how much, and where: that changes when a server is started anew. */
+export type Recording = {
+  readonly where: () => Promise<Target>
+  readonly wallets: readonly OwnWallet[]
+  readonly clients: number
+  readonly operations: number
+  readonly random: () => number
+}
+
+/** What was asked and answered, wallet by wallet; `faults` are answers that should not be, in words. */
+export type Recorded = {
+  readonly histories: ReadonlyMap<OwnWallet, Operation[]>
+  readonly faults: string[]
+  /** How many were asked for, were not answered, and were refused for lack of money. */
+  readonly count: { asked: number; unknown: number; refused: number }
+}
+
+/** Clients at work: `over` settles when all was asked for, and each wallet was looked at once more. */
+export type RecordingClients = { readonly recorded: Recorded; readonly over: Promise<void> }
+
+/** Has clients pay out, deposit and look, each one thing after the other, through both doors. */
+export function startRecording({ where, wallets, clients, operations, random }: Recording): RecordingClients {
+  const recorded: Recorded = {
+    histories: new Map(wallets.map((wallet) => [wallet, []])),
+    faults: [],
+    count: { asked: 0, unknown: 0, refused: 0 },
+  }
+  const agent = connections(clients)
+  /** The place of the latest event. */
+  let place = 0
+  const ask = async (wallet: OwnWallet, asked: Asked) => {
+    const number = ++recorded.count.asked
+    const target = await where()
+    const start = ++place
+    const answer = await send(target, agent, asked.request(wallet, number)).catch(() => null)
+    keep(recorded, wallet, { asked, answer, start, end: ++place })
+    // Whoever lost a server does not ask the next one a thousand times before that is there.
+    if (answer === null) await delay(10)
+  }
+  const client = async () => {
+    while (recorded.count.asked < operations) {
+      await ask(wallets[Math.floor(random() * wallets.length)] as OwnWallet, anything(random))
+    }
+  }
+  const over = Promise.all(Array.from({ length: clients }, client))
+    .then(() => Promise.all(wallets.map((wallet) => ask(wallet, lookByRest))))
+    .then(() => agent.destroy())
+  return { recorded, over }
+}
+
+/** One thing to ask for: what it changes, how it is asked for, and what an answer tells about the balance. */
+type Asked = {
+  readonly change: Amount
+  readonly request: (wallet: OwnWallet, number: number) => Request
+  /** The balance, or `undefined` where the answer is none that should be. */
+  readonly balanceIn: (answer: Answer) => Balance | undefined
+}
+
+type Balance = { readonly balance: Amount; readonly isRefusal?: true }
+
+const lookByRest: Asked = {
+  change: 0n,
+  request: walletByRest,
+  balanceIn: ({ status, text }) => (status === 200 ? told(JSON.parse(text).data.balance) : undefined),
+}
+
+const lookByGraphql: Asked = {
+  change: 0n,
+  request: walletByGraphql,
+  balanceIn: ({ text }) => told(JSON.parse(text).data?.wallet?.balance),
+}
+
+/** More is taken out than comes in, so that now and then there is not enough. */
+function anything(random: () => number): Asked {
+  const chance = random()
+  const amount = BigInt(Math.ceil(random() * 50 * Number(oneUnit)))
+  if (chance < 0.2) return lookByRest
+  if (chance < 0.4) return lookByGraphql
+  return chance < 0.6 ? depositOf(amount) : payoutOf(amount, random() < 0.5)
+}
+
+function depositOf(amount: Amount): Asked {
+  return {
+    change: amount,
+    request: (wallet) => depositTo(wallet, formatAmount(amount)),
+    balanceIn: ({ text }) => told(JSON.parse(text).data?.simulateDeposit?.wallet?.balance),
+  }
+}
+
+/** With a key, the processes behind the door send it again where one of them dies. */
+function payoutOf(amount: Amount, hasKey: boolean): Asked {
+  return {
+    change: -amount,
+    request: (wallet, number) => payoutFrom(wallet, formatAmount(amount), hasKey ? `payout ${number}` : null),
+    balanceIn: ({ status, text }) => {
+      const { data, error } = JSON.parse(text)
+      if (status === 201) return told(data.balance)
+      const balance = error?.code === 'INSUFFICIENT_FUNDS' ? told(error.details.available) : undefined
+      return balance && balance.balance < amount ? { ...balance, isRefusal: true } : undefined
+    },
+  }
+}
+
+function told(text: unknown): Balance | undefined {
+  const balance = typeof text === 'string' ? parseAmount(text) : null
+  return balance === null ? undefined : { balance }
+}
+
+type Event = {
+  readonly asked: Asked
+  readonly answer: Answer | null
+  readonly start: number
+  readonly end: number
+}
+
+function keep({ histories, faults, count }: Recorded, wallet: OwnWallet, { asked, answer, start, end }: Event): void {
+  const history = histories.get(wallet) as Operation[]
+  const { change, balanceIn } = asked
+  if (answer === null || answer.status === 503 || isUnavailable(answer)) {
+    count.unknown++
+    history.push({ start, end: null, change, balance: null })
+    return
+  }
+  const seen = balanceIn(answer)
+  if (seen === undefined) {
+    faults.push(`answered with ${answer.status}: ${answer.text.slice(0, 300)}`)
+    return
+  }
+  const { balance, isRefusal } = seen
+  if (isRefusal) count.refused++
+  if (isRefusal || change <= 0n) history.push({ start, end, change: isRefusal ? 0n : change, balance })
+  else {
+    // The answer to a deposit shows the wallet as it was at some time after it.
+    const deposit = { start, end, change, balance: null }
+    history.push(deposit, { start, end, change: 0n, balance, follows: deposit })
+  }
+}
+
+/** At the GraphQL door an unknown outcome is an error beside the data. */
+function isUnavailable({ text }: Answer): boolean {
+  return /"code":"UNAVAILABLE"/.test(text)
+}

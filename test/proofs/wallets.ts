@@ -1,0 +1,89 @@
+import { createContext, createService } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { setFee } from '../../src/fees/set-fee.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { dullCustomer } from '../support/bodies.ts'
+import type { Request } from './clients.ts'
+import { payoutBody } from './clients.ts'
+
+/** A wallet in USDC that is the only one of its owner, so that a payout of that customer comes from it. */
+export type OwnWallet = { readonly walletId: string; readonly customerId: string }
+
+/** A new merchant, by its key, with customers that have a wallet each. */
+export type Wallets = { readonly apiKey: string; readonly merchantId: string; readonly wallets: readonly OwnWallet[] }
+
+/** What wallets begin with; `fee` is in per cent of a payout, and without it there is none. */
+export type WalletsOptions = { readonly count: number; readonly balance: string; readonly fee?: string }
+
+/** Adds a merchant with wallets to the database at `url`, of either engine, which is closed again. */
+export async function makeWallets(url: string, { count, balance, fee }: WalletsOptions): Promise<Wallets> {
+  const db = await openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const service = createService({ db, mode: 'sandbox' })
+  const { id: merchantId, apiKey } = await createMerchant(service, { name: 'Proof' })
+  // In force long ago, so that there is a price whatever a stepping clock says.
+  const longAgo = createService({ db, mode: 'sandbox', clock: () => Date.now() - 24 * 60 * 60 * 1000 })
+  await setRate(longAgo, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
+  if (fee) await setFee(longAgo, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '0.01', percent: fee })
+  const context = createContext(service, merchantId)
+  const wallets: OwnWallet[] = []
+  for (let i = 0; i < count; i++) {
+    const { id: customerId } = await createCustomer(context, dullCustomer)
+    const asked = { currency: 'USDC', description: 'Proof', network: 'erc20', customerId } as const
+    const { id: walletId } = await createWallet(context, asked)
+    await depositToWallet(context, { walletId, amount: balance, reference: `opening ${i}` })
+    wallets.push({ walletId, customerId })
+  }
+  await db.close()
+  return { apiKey, merchantId, wallets }
+}
+
+/** A payout at the REST door. */
+export function payoutFrom({ customerId }: OwnWallet, amount: string, key: string | null = null): Request {
+  return {
+    path: '/api/payouts/banks',
+    ...(key !== null && { headers: { 'idempotency-key': key } }),
+    body: { ...payoutBody, customer_id: customerId, amount },
+  }
+}
+
+/** A deposit at the GraphQL door, which answers `data.simulateDeposit.wallet.balance`. */
+export function depositTo({ walletId }: OwnWallet, amount: string, idempotencyKey: string | null = null): Request {
+  return mutation('simulateDeposit', 'SimulateDeposit', 'wallet { balance }', { walletId, amount, idempotencyKey })
+}
+
+/** What the bank did with a payout, at the GraphQL door. */
+export function settle(payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RETURNED'): Request {
+  return mutation('simulatePayout', 'SimulatePayout', 'payout { status }', { payoutId, status })
+}
+
+/** A look at a wallet at the REST door, which answers `data.balance`. */
+export function walletByRest({ walletId }: OwnWallet): Request {
+  return { method: 'GET', path: `/api/wallets/${walletId}` }
+}
+
+/** A look at a wallet at the GraphQL door, which answers `data.wallet.balance`. */
+export function walletByGraphql({ walletId }: OwnWallet): Request {
+  return graphql('query Look($id: ID!) { wallet(id: $id) { balance } }', { id: walletId })
+}
+
+/** Any GraphQL request. */
+export function graphql(query: string, variables: object): Request {
+  return { path: '/graphql', body: { query, variables } }
+}
+
+function mutation(name: string, typeName: string, payload: string, input: object): Request {
+  return graphql(
+    `mutation Do($input: ${typeName}Input!) { ${name}(input: $input) {
+      ... on ${typeName}Payload { ${payload} } ... on UserError { code } } }`,
+    { input },
+  )
+}
