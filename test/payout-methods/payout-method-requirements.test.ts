@@ -232,7 +232,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       )
       fc.assert(
         fc.property(any, (value) => void expect(disagreements(fields, value)).toEqual([])),
-        { numRuns: 1_500 },
+        { numRuns: 600 },
       )
     })
 
