@@ -21,7 +21,7 @@ export function createLogger(level: Config['logLevel'], destination: Destination
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: errorWithoutNumbers },
+      serializers: { err: errorWithoutValues },
       hooks: { streamWrite: withoutKeys },
     },
     destination,
@@ -51,13 +51,21 @@ function withoutKeys(line: string): string {
   return line.includes('pgw_') ? line.replace(apiKeys, '[redacted]') : line
 }
 
-/** An error as it is logged; six digits or more may be an account number. */
-function errorWithoutNumbers(error: Error) {
+/**
+ * An error as it is logged: its frames, and its message without values. Engines and JavaScript quote in it what they were
+ * given, and that may be anything that a caller sent.
+ */
+function errorWithoutValues(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
-  return { type, code, message: withoutNumbers(message), stack: withoutNumbers(stack) }
+  const frames = String(stack)
+    .match(/^ +at .*$/gm)
+    ?.join('\n')
+  return { type, code, message: withoutValues(String(message), type), stack: frames }
 }
 
-function withoutNumbers(text: unknown): string {
+/** Six digits or more may be an account number; a syntax error is about a text, and quotes it without quotation marks. */
+function withoutValues(message: string, type: unknown): string {
+  if (type === 'SyntaxError') return '[redacted]'
   // Keys first: one with a number blanked inside it would no longer be known for a key.
-  return withoutKeys(String(text)).replace(/\d{6,}/g, '[redacted]')
+  return withoutKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }

@@ -55,7 +55,8 @@ export function createServer({
     bodyLimit: bodyLimitBytes,
     // A client that sends slowly holds a socket for this long, and until the next look at all of them.
     requestTimeout: 30_000,
-    http: { connectionsCheckingInterval: 5_000 },
+    // Node holds a body to the longer of the two, and its own default for headers is a minute.
+    http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000 },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384 },

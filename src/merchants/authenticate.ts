@@ -28,11 +28,17 @@ export async function authenticate(service: Service, presented: string | null): 
   const row = await apiKeyById(service.db, { id })
   const isSecretRight = matchesHash(secret, row?.secretHash ?? nobodysHash)
   if (!key || !row || !isSecretRight || row.revokedAt !== null || row.mode !== service.mode) {
+    // Whoever is refused has looked for a key that is there and for one that is not, in whichever order.
+    await apiKeyById(service.db, { id: row ? nobody.id : (latestUsed.get(service.db) ?? nobody.id) })
     throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
+  latestUsed.set(service.db, id)
   recordUse(service, row)
   return { merchantId: row.merchantId }
 }
+
+/** The key that was last used: one that is there. */
+const latestUsed = new WeakMap<Database, string>()
 
 function recordUse(service: Service, { id, merchantId, lastUsedAt }: UsedKey): void {
   const { db, now } = service

@@ -549,7 +549,7 @@ describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
         const seen = one.refusal?.code ?? 'done'
         outcomes.set(seen, (outcomes.get(seen) ?? 0) + 1)
       }),
-      { numRuns: 60 },
+      { numRuns: 120 },
     )
     // It is a test only if much is taken and much refused.
     expect(outcomes.get('done')).toBeGreaterThan(20)

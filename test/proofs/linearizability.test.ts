@@ -92,7 +92,7 @@ describe('any small history', () => {
         seen[isLegal ? 'legal' : 'illegal']++
         expect(faultOfHistory(3n, history) === null).toBe(isLegal)
       }),
-      { numRuns: 1_000 },
+      { numRuns: 3_000 },
     )
     expect(Math.min(seen.legal, seen.illegal)).toBeGreaterThan(300)
   })
