@@ -55,7 +55,10 @@ async function runAll(): Promise<boolean> {
   const runLane = async (waiting: typeof proofs) => {
     for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await prove(next.name, next.proof))
   }
-  const shared = proofs.filter(({ proof }) => !proof.isAlone)
+  // The longest first, so that no lane is left with it at the end.
+  const shared = proofs
+    .filter(({ proof }) => !proof.isAlone)
+    .sort((one, other) => other.proof.seconds[length] - one.proof.seconds[length])
   await Promise.all([runLane(shared), runLane(shared)])
   await runLane(proofs.filter(({ proof }) => proof.isAlone))
   const held = results.filter(Boolean).length

@@ -104,9 +104,15 @@ async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
 
 /** Answers a second to so many clients that payouts share their commits; each asks as fast as it is answered. */
 async function capacityFor(target: FloodTarget, forMs: number): Promise<number> {
-  await floodClosed(target, { clients: 128, forMs: forMs / 2 })
-  const { waitsMs } = await floodClosed(target, { clients: 128, forMs })
-  return (waitsMs.length * 1_000) / forMs
+  let most = 0
+  // A server that has just started gets faster for a while: three times what it does then would be no overload.
+  for (let round = 0; round < 6; round++) {
+    const { waitsMs } = await floodClosed(target, { clients: 128, forMs })
+    const seen = (waitsMs.length * 1_000) / forMs
+    if (round > 1 && seen < 1.1 * most) return Math.max(seen, most)
+    most = Math.max(seen, most)
+  }
+  return most
 }
 
 function faultsOf(name: string, { flood, memory, alone }: Seen): string[] {
