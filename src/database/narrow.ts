@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 import type { Query, Reader } from './query.ts'
 import { from, newQuery } from './query.ts'
 import type { TableName } from './tables.ts'
-import { tables } from './tables.ts'
+import { camelCase, tables } from './tables.ts'
 
 /** Columns of a table; `key` is the same for the same ones. */
 export type Columns = { readonly names: readonly string[]; readonly key: string }
@@ -32,14 +32,17 @@ export function narrowedTo(db: Database, narrowing: Narrowing): Database {
 /** Forms of one query that are kept; whoever asks for one more gets the whole rows. */
 const formsKept = 50
 
-const formsOf = new WeakMap<Query, Map<string, Query>>()
+/** The table of which a query reads whole rows, and its forms by the columns that they read instead. */
+type Whole = { readonly table: TableName | null; readonly forms: Map<string, Query> }
+
+const wholes = new WeakMap<Query, Whole>()
 
 function narrowedQuery(query: Query, narrowing: Narrowing): Query {
-  const table = wholeTableOf(query)
+  const whole = wholes.get(query) ?? { table: wholeTableIn(query), forms: new Map() }
+  wholes.set(query, whole)
+  const { table, forms } = whole
   const columns = table && narrowing[table]
   if (!columns) return query
-  const forms = formsOf.get(query) ?? new Map<string, Query>()
-  formsOf.set(query, forms)
   const known = forms.get(columns.key)
   if (known) return known
   if (forms.size >= formsKept) return query
@@ -51,27 +54,15 @@ function narrowedQuery(query: Query, narrowing: Narrowing): Query {
   return form
 }
 
-const wholeTables = new WeakMap<Query, TableName | null>()
-
-/** The table of which a query reads whole rows. */
-function wholeTableOf(query: Query): TableName | null {
-  const known = wholeTables.get(query)
-  if (known !== undefined) return known
-  const table = wholeTableIn(query)
-  wholeTables.set(query, table)
-  return table
-}
-
 function wholeTableIn({ node }: Query): TableName | null {
   if (!SelectQueryNode.is(node) || !node.selections?.some(isWhole) || node.from?.froms.length !== 1) return null
   const [source] = node.from.froms
   const name = source?.kind === 'TableNode' ? (source as unknown as NamedTable).table.identifier.name : null
-  return tableNames.find((table) => snakeCase(table) === name) ?? null
+  const table = name === null ? '' : camelCase(name)
+  return table in tables ? (table as TableName) : null
 }
 
 type NamedTable = { readonly table: { readonly identifier: { readonly name: string } } }
-
-const tableNames = Object.keys(tables) as TableName[]
 
 function isWhole({ selection }: SelectionNode): boolean {
   return SelectAllNode.is(selection) || ('column' in selection && SelectAllNode.is(selection.column))
@@ -84,8 +75,4 @@ function narrowedNode(node: SelectQueryNode, table: TableName, { names }: Column
     .toOperationNode() as SelectQueryNode
   const selections = node.selections?.flatMap((selection) => (isWhole(selection) ? columns : [selection])) ?? []
   return { ...node, selections }
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -253,6 +253,11 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
+/** The name of a table or column in our code, from that in the database. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
 /** Kysely's view of the tables. */
 export type Tables = TableTypes<typeof tables>
 

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median } from '../bench/statistics.ts'
 import { payFor } from './payout-load.ts'
 import type { ServerReport } from './payout-server.ts'
 
@@ -121,12 +122,4 @@ async function nextReport(child: ChildProcess): Promise<ServerReport> {
 function syncsIn(tracePath: string): number {
   if (!existsSync(tracePath)) return 0
   return readFileSync(tracePath, 'utf8').match(/\bf(data)?sync\(/g)?.length ?? 0
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 === 1
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
 }

@@ -1,4 +1,5 @@
 import type { FieldDef } from 'pg'
+import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile.ts'
 
 /** PostgreSQL's numbers for the types of our columns, and of expressions over them. */
@@ -83,8 +84,4 @@ function wholeNumber(text: string): bigint | string {
 
 function truth(text: string): bigint {
   return text === 't' ? 1n : 0n
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }

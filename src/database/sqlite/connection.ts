@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
-import { tables } from '../tables.ts'
+import { camelCase, columnsInDatabase } from '../tables.ts'
 import { compileForSqlite } from './compile.ts'
 
 /** One SQLite connection that runs queries by statements prepared once. */
@@ -142,11 +142,5 @@ function throwAbsent(name: string): never {
 }
 
 function kindOf(table: string | null, column: string | null): ColumnKind | null {
-  if (table === null || column === null) return null
-  const columns = (tables as Record<string, Record<string, { kind: ColumnKind }>>)[camelCase(table)]
-  return columns?.[camelCase(column)]?.kind ?? null
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+  return (table !== null && column !== null && columnsInDatabase[table]?.[column]) || null
 }

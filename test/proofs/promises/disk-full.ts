@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../support/postgres-server.ts'
 import { believesCommits } from '../changes.ts'
 import type { PayoutLog, Target } from '../clients.ts'
 import { acknowledgedBy, connections, newPayoutLog, payoutBody, send } from '../clients.ts'
@@ -191,13 +189,4 @@ async function statusOf(target: Target, path: string): Promise<number | null> {
   const answer = await send(target, agent, { method: 'GET', path }).catch(() => null)
   agent.destroy()
   return answer?.status ?? null
-}
-
-/** A port that nobody listens on, for servers that come and go at the same place. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
