@@ -10,6 +10,9 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     // The default leaves one for whoever works at the machine, which on two cores is half of it.
     maxWorkers: availableParallelism(),
+    // Files that run in one process share its modules, which are loaded once: what we keep in a module is kept by database or
+    // never changes, so no test meets what another has left there.
+    isolate: false,
     // A limit is for what hangs: many tests start processes, and the machine may be busy with others.
     testTimeout: 300_000,
     hookTimeout: 300_000,
