@@ -75,12 +75,12 @@ export function createServer({
   app.decorateRequest('names', null)
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     setSecurityHeaders(reply)
-    if (request.is404) throw endpointNotFound()
+    done(request.is404 ? endpointNotFound() : undefined)
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The route, never the path or the body: what a caller sends may hold account numbers and keys.
     request.log.info({
       method: request.method,
@@ -89,6 +89,7 @@ export function createServer({
       merchant_id: request.merchantId || null,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
     })
+    done()
   })
   app.setNotFoundHandler(async () => {
     throw endpointNotFound()

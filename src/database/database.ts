@@ -25,6 +25,11 @@ export type Database = Reader & {
   ) => Promise<Result>
   /** Has what is read next see all that other processes have committed by now. */
   readonly refresh: () => void
+  /**
+   * A number that is the same as before only if no process has committed anything in between, as of what is read next;
+   * `null` where an engine can't tell without asking a server.
+   */
+  readonly version: () => number | null
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
   /**
@@ -58,6 +63,7 @@ export function absentDatabase(): Database {
     write: refuse,
     snapshot: refuse,
     refresh: () => {},
+    version: () => null,
     ping: refuse,
     backup: refuse,
     statistics: () => ({ writes: 0, commits: 0 }),

@@ -50,8 +50,9 @@ export function addGraphqlRoute(
     return respond(parameters, { request, reply, asked, isReadOnly, holdStream })
   }
   app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
-  const admitProgram = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (graphiql === null || !isBrowser(request)) await admit(request, reply)
+  const admitProgram: typeof admit = (request, reply, done) => {
+    if (graphiql === null || !isBrowser(request)) return admit(request, reply, done)
+    done()
   }
   app.get(path, { onRequest: admitProgram }, (request, reply) => {
     if (graphiql !== null && isBrowser(request)) return sendGraphiql(graphiql, request, reply)

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
+import type { Admitted } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import { presentedKey } from './credentials.ts'
@@ -14,13 +15,21 @@ declare module 'fastify' {
 /**
  * The hook that lets a request pass: it bears a valid key, and the merchant is within its rate.
  *
- * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4).
+ * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4). A promise it gives only where
+ * there is something to wait for, which a request by a known key has not.
  */
 export function admission(service: Service, limiter: RateLimiter | null) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { merchantId } = await authenticate(service, presentedKey(request.headers))
+  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId }: Admitted) => {
     request.merchantId = merchantId
-    const waiting = limiter?.(merchantId, (name, value) => reply.header(name, value))
-    if (waiting) await waiting
+    return limiter?.(merchantId, (name, value) => reply.header(name, value))
+  }
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
+    const admitted = authenticate(service, presentedKey(request.headers))
+    const waiting =
+      admitted instanceof Promise
+        ? admitted.then((found) => admit(request, reply, found))
+        : admit(request, reply, admitted)
+    if (waiting) return waiting
+    done()
   }
 }

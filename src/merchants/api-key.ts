@@ -34,7 +34,7 @@ export function hashSecret(secret: string): string {
 
 /** Compares a presented secret with a stored hash in constant time. */
 export function matchesHash(secret: string, secretHash: string): boolean {
-  return timingSafeEqual(hash('sha256', secret, 'buffer'), Buffer.from(secretHash, 'hex'))
+  return timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(secretHash))
 }
 
 function checksum(body: string): string {

@@ -14,17 +14,33 @@ const lastUsedPrecisionMs = 60_000
 const nobody = { id: '0000000000000000', secret: '0'.repeat(48) }
 const nobodysHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
+/** Whose key it is. */
+export type Admitted = { readonly merchantId: string }
+
+/** A key that was found valid: what its next use needs of it. */
+type KnownKey = Admitted & { readonly id: string; readonly lastUsedAtMs: number }
+
 /**
- * The merchant whose API key this is.
+ * The merchant whose API key this is; at once where the key is known and nothing has changed since it was looked up.
  *
  * A key that is missing, malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal
  * (ruling 4).
  *
- * @throws Refusal INVALID_TOKEN
+ * @throws Refusal INVALID_TOKEN, by the promise
  */
-export async function authenticate(service: Service, presented: string | null): Promise<{ merchantId: string }> {
-  const key = parseApiKey(presented ?? '')
+export function authenticate(service: Service, presented: string | null): Admitted | Promise<Admitted> {
+  const text = presented ?? ''
+  const known = knownKeys(service)?.get(hashSecret(text))
+  if (known === undefined) return lookUp(service, text)
+  recordUse(service, known)
+  return known
+}
+
+async function lookUp(service: Service, presented: string): Promise<Admitted> {
+  const key = parseApiKey(presented)
   const { id, secret } = key ?? nobody
+  // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
+  const keys = knownKeys(service)
   const row = await apiKeyById(service.db, { id })
   const isSecretRight = matchesHash(secret, row?.secretHash ?? nobodysHash)
   if (!key || !row || !isSecretRight || row.revokedAt !== null || row.mode !== service.mode) {
@@ -33,23 +49,11 @@ export async function authenticate(service: Service, presented: string | null): 
     throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
   latestUsed.set(service.db, id)
-  recordUse(service, row)
-  return { merchantId: row.merchantId }
-}
-
-/** The key that was last used: one that is there. */
-const latestUsed = new WeakMap<Database, string>()
-
-function recordUse(service: Service, { id, merchantId, lastUsedAt }: UsedKey): void {
-  const { db, now } = service
-  const at = now()
-  const uses = recordedUses.get(db) ?? new Map<string, number>()
-  recordedUses.set(db, uses)
-  const latest = Math.max(uses.get(id) ?? 0, lastUsedAt === null ? 0 : Date.parse(lastUsedAt))
-  if (at - latest < lastUsedPrecisionMs) return
-  uses.set(id, at)
-  // Not waited for: a request must not fail or take longer because this can't be stored now.
-  recordKeyUse(createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
+  const { merchantId, lastUsedAt } = row
+  const known = { id, merchantId, lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt) }
+  keys?.set(hashSecret(presented), known)
+  recordUse(service, known)
+  return known
 }
 
 /** Notes when a key was used, in milliseconds since 1970, unless a use within the same minute is noted. */
@@ -61,7 +65,35 @@ export const recordKeyUse = writing(
   },
 )
 
-type UsedKey = { readonly id: string; readonly merchantId: string; readonly lastUsedAt: string | null }
+/**
+ * The keys that were found valid since the database has last changed, by the hash of the whole key; `null` where an engine
+ * can't tell whether it has. Any commit, of whatever process, may have revoked one.
+ */
+function knownKeys(service: Service): Map<string, KnownKey> | null {
+  const version = service.db.version()
+  if (version === null) return null
+  const known = keysOfVersion.get(service)
+  if (known?.version === version) return known.keys
+  const keys = new Map<string, KnownKey>()
+  keysOfVersion.set(service, { version, keys })
+  return keys
+}
+
+const keysOfVersion = new WeakMap<Service, { readonly version: number; readonly keys: Map<string, KnownKey> }>()
+
+/** The key that was last looked up and valid: one that is there. */
+const latestUsed = new WeakMap<Database, string>()
+
+function recordUse(service: Service, { id, merchantId, lastUsedAtMs }: KnownKey): void {
+  const { db, now } = service
+  const at = now()
+  const uses = recordedUses.get(db) ?? new Map<string, number>()
+  recordedUses.set(db, uses)
+  if (at - Math.max(uses.get(id) ?? 0, lastUsedAtMs) < lastUsedPrecisionMs) return
+  uses.set(id, at)
+  // Not waited for: a request must not fail or take longer because this can't be stored now.
+  recordKeyUse(createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
+}
 
 /** Uses that are recorded or about to be, so that a thousand requests at once make one write. */
 const recordedUses = new WeakMap<Database, Map<string, number>>()

@@ -86,9 +86,11 @@ function refuseOtherMethods(app: FastifyInstance): void {
 }
 
 /** A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). */
-async function requireJsonAccepted({ headers: { accept } }: FastifyRequest): Promise<void> {
-  if (accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)) return
-  throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
+function requireJsonAccepted({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void {
+  const takesJson =
+    accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)
+  if (!takesJson) throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
+  done()
 }
 
 /** The key without its quotes, `null` when there is none, or what is wrong with it (ruling 22). */

@@ -44,6 +44,7 @@ export function openCommittingAlone(path: string): Database {
     },
     statistics: () => ({ writes: commits, commits }),
     refresh: reader.refresh,
+    version: reader.version,
     ping: async () => {},
     backup: async () => {},
     close: async () => {

@@ -47,6 +47,7 @@ export async function openPostgres({
     statistics: writer.statistics,
     // Each query sees what was committed before it.
     refresh: () => {},
+    version: () => null,
     ping: async () => void (await lookAtMigrations(reader, {})),
     backup: async () => {
       throw new Error(

@@ -75,6 +75,7 @@ function readSide(
     // A snapshot waits for nothing but its statements, and so stays within a turn.
     snapshot: (read) => read(reader),
     refresh: reader.refresh,
+    version: reader.version,
     ping: async () => {
       requireFile()
       reading.raw.prepare('select name from migrations limit 1').get()

@@ -1,8 +1,8 @@
 import type { Reader } from '../query.ts'
 import type { SqliteConnection } from './connection.ts'
 
-/** The read side: `refresh` makes later reads see what has been committed since. */
-export type SqliteReader = Reader & { readonly refresh: () => void }
+/** The read side: `refresh` makes later reads see what has been committed since, and `version` changes when anything was. */
+export type SqliteReader = Reader & { readonly refresh: () => void; readonly version: () => number }
 
 /**
  * Reads on a read-only connection, with one read transaction for each turn of the event loop.
@@ -14,7 +14,18 @@ export function sqliteReader(connection: SqliteConnection): SqliteReader {
   const begin = connection.raw.prepare('begin')
   // Ending by ROLLBACK needs no I/O, so it works even after a read has failed and closed the transaction by itself.
   const end = connection.raw.prepare('rollback')
+  // Other connections' commits change it, and this one makes none.
+  const dataVersion = connection.raw.prepare('pragma data_version').pluck()
   let isOpen = false
+  let version: number | null = null
+
+  function open(): void {
+    if (isOpen) return
+    begin.run()
+    isOpen = true
+    version = null
+    setImmediate(refresh)
+  }
 
   function refresh(): void {
     if (!isOpen) return
@@ -24,12 +35,13 @@ export function sqliteReader(connection: SqliteConnection): SqliteReader {
 
   return {
     refresh,
+    version: () => {
+      open()
+      version ??= dataVersion.get() as number
+      return version
+    },
     execute: async <Result>(query: Parameters<Reader['execute']>[0], params: object) => {
-      if (!isOpen) {
-        begin.run()
-        isOpen = true
-        setImmediate(refresh)
-      }
+      open()
       return connection.run(query, params) as Result[]
     },
   }
