@@ -50,7 +50,9 @@ export function createServer({
 }: ServerOptions): FastifyInstance {
   const app = fastify({
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own would cost each request a tenth of its time: whoever logs says for which request.
+    childLoggerFactory: () => logger,
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
     bodyLimit: bodyLimitBytes,
     // A client that sends slowly holds a socket for this long, and until the next look at all of them.
@@ -82,7 +84,8 @@ export function createServer({
   })
   app.addHook('onResponse', (request, reply, done) => {
     // The route, never the path or the body: what a caller sends may hold account numbers and keys.
-    request.log.info({
+    logger.info({
+      request_id: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,

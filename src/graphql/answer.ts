@@ -65,7 +65,10 @@ function formatError(error: GraphQLError, { requestId, log }: Asked): GraphQLErr
   if (typeof error.extensions?.code === 'string' && !originalError) return errorOf(error, requestId)
   if (originalError instanceof Refusal) {
     if (originalError.code === 'UNAVAILABLE') {
-      log.error({ err: originalError.cause ?? originalError }, 'the store did not take a request')
+      log.error(
+        { request_id: requestId, err: originalError.cause ?? originalError },
+        'the store did not take a request',
+      )
     }
     return errorOf(originalError, requestId, error)
   }
@@ -73,7 +76,7 @@ function formatError(error: GraphQLError, { requestId, log }: Asked): GraphQLErr
   if (!originalError && error.message.startsWith('Argument "')) {
     return errorOf(new Refusal('INVALID_INPUT', error.message), requestId, error)
   }
-  log.error({ err: originalError ?? error, path: error.path }, 'a field failed')
+  log.error({ request_id: requestId, err: originalError ?? error, path: error.path }, 'a field failed')
   return errorOf(
     new Refusal('INTERNAL', 'The service failed. The request id names the entry in its log.'),
     requestId,

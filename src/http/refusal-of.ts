@@ -6,9 +6,10 @@ import { Refusal } from '../errors.ts'
 export const bodyLimitBytes = 256 * 1024
 
 /** The refusal of anything that was thrown: a fault of ours is logged and says nothing (ruling 9). */
-export function refusalOf(error: unknown, { log, raw }: FastifyRequest): Refusal {
+export function refusalOf(error: unknown, { log, raw, id }: FastifyRequest): Refusal {
   if (error instanceof Refusal) {
-    if (error.code === 'UNAVAILABLE') log.error({ err: error.cause ?? error }, 'the store did not take a request')
+    if (error.code === 'UNAVAILABLE')
+      log.error({ request_id: id, err: error.cause ?? error }, 'the store did not take a request')
     return error
   }
   const { code: hostCode, statusCode = 500 } = error as { code?: string; statusCode?: number }
@@ -17,7 +18,7 @@ export function refusalOf(error: unknown, { log, raw }: FastifyRequest): Refusal
   if (raw.destroyed && hostCode === 'ECONNRESET') {
     return new Refusal('MALFORMED_REQUEST', 'The connection ended in the middle of the body.')
   }
-  log.error({ err: error }, 'a request failed')
+  log.error({ request_id: id, err: error }, 'a request failed')
   return new Refusal('INTERNAL', 'The service failed. The request id names the entry in its log.')
 }
 

@@ -87,8 +87,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
 
 /** A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). */
 function requireJsonAccepted({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void {
-  const takesJson =
-    accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)
+  const takesJson = accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)
   if (!takesJson) throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
   done()
 }
