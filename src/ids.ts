@@ -40,6 +40,7 @@ let poolPosition = randomPool.length
 export function uuidV7Source(): IdSource {
   let millisecond = 0
   let counter = 0
+  let time = ''
   return (now) => {
     if (poolPosition === randomPool.length) {
       randomFillSync(randomPool)
@@ -50,16 +51,24 @@ export function uuidV7Source(): IdSource {
 
     if (now > millisecond) {
       millisecond = now
+      time = timePart(millisecond)
       counter = randomPool.readUInt16BE(at + 8) & 0x7ff
     } else if (++counter > 0xfff) {
       millisecond++
+      time = timePart(millisecond)
       counter = 0
     }
-    const time = millisecond.toString(16).padStart(12, '0')
-    const head = `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}`
-    randomPool[at] = ((randomPool[at] ?? 0) & 0x3f) | 0x80
-    return `${head}-${randomPool.toString('hex', at, at + 2)}-${randomPool.toString('hex', at + 2, at + 8)}`
+    const byte = (index: number) => hexOfByte[randomPool[at + index] as number]
+    const variant = hexOfByte[((randomPool[at] as number) & 0x3f) | 0x80]
+    return `${time}-${(0x7000 | counter).toString(16)}-${variant}${byte(1)}-${byte(2)}${byte(3)}${byte(4)}${byte(5)}${byte(6)}${byte(7)}`
   }
+}
+
+const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function timePart(millisecond: number): string {
+  const digits = millisecond.toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

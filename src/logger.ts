@@ -29,22 +29,45 @@ export function createLogger(level: Config['logLevel'], destination: Destination
   )
 }
 
-/** Standard output as the destination of a log, written in the background; `endLog` ends it. */
+/** Lines that are written together, and how long one waits for others at most. */
+const togetherBytes = 3_000
+const togetherMs = 10
+
+/** Where a log goes; `end` lets the process end once it is written, or now where it can't be. */
+export type LogOutput = DestinationStream & { readonly end: () => void }
+
+/** Standard output as the destination of a log, written in the background. */
 export function standardOutput(): LogOutput {
-  const output = pino.destination({ dest: 1, sync: false, maxLength: unwrittenLimitBytes, maxWrite: pipeBytes })
+  const stream = pino.destination({
+    dest: 1,
+    sync: false,
+    maxLength: unwrittenLimitBytes,
+    minLength: togetherBytes,
+    maxWrite: pipeBytes,
+  })
   // A full log disk or a reader that is gone must not stop payouts: lines are lost until there is room again.
-  output.on('error', () => brokenOutputs.add(output))
-  return output
+  let isBroken = false
+  stream.on('error', () => {
+    isBroken = true
+  })
+  let due: NodeJS.Timeout | null = null
+  const flush = () => {
+    due = null
+    stream.flush()
+  }
+  return {
+    write: (line) => {
+      stream.write(line)
+      due ??= setTimeout(flush, togetherMs).unref()
+    },
+    end: () => {
+      if (due !== null) clearTimeout(due)
+      // pino would go on trying, and never let the process end.
+      if (isBroken) process.kill(process.pid, 'SIGKILL')
+      else stream.end()
+    },
+  }
 }
-
-/** Lets the process end where its log could not be written: pino would go on trying, and never let it. */
-export function endLog(output: LogOutput): void {
-  if (brokenOutputs.has(output)) process.kill(process.pid, 'SIGKILL')
-}
-
-const brokenOutputs = new WeakSet<LogOutput>()
-
-export type LogOutput = ReturnType<typeof pino.destination>
 
 const apiKeys = /pgw_[a-z]+_[0-9a-z_]+/gi
 

@@ -7,7 +7,7 @@ import { NotNow } from './database/database.ts'
 import { openDatabase } from './database/open.ts'
 import { claimMode } from './installation/claim-mode.ts'
 import type { LogOutput } from './logger.ts'
-import { createLogger, endLog, standardOutput } from './logger.ts'
+import { createLogger, standardOutput } from './logger.ts'
 
 type Logger = ReturnType<typeof createLogger>
 
@@ -103,5 +103,5 @@ export async function end(
   await close()
   await db.close()
   logger.info('ended')
-  endLog(output)
+  output.end()
 }

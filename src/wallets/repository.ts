@@ -30,6 +30,15 @@ export const walletById = queryOne((p: Params<WalletKey>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).where('wallets.id', '=', p.id),
 )
 
+/** The addresses of a wallet, oldest first. */
+export const addressesOfWallet = query((p: Params<{ merchantId: string; walletId: string }>) =>
+  from('walletAddresses')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('walletId', '=', p.walletId)
+    .orderBy('id'),
+)
+
 /** The addresses of the wallets among `walletIds`, oldest first. */
 export const addressesOfWallets = query((p: Params<{ merchantId: string; walletIds: readonly string[] }>) =>
   from('walletAddresses')

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { hasOneWriter } from '../database/database.ts'
-import { createLogger, endLog, standardOutput } from '../logger.ts'
+import { createLogger, standardOutput } from '../logger.ts'
 import { sharedBuckets } from '../rate-limit.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
 
@@ -101,7 +101,7 @@ export async function supervise(config: Config): Promise<void> {
     await endOf(writers, (child) => child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     logger.info('ended')
-    endLog(output)
+    output.end()
   }
 
   process.on('SIGTERM', drain)
