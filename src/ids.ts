@@ -24,6 +24,11 @@ export function timestamp(now: number): string {
   return latestTimestamp
 }
 
+/** The system's time of day, for logs: they are read beside those of other programs. */
+export function timeOfDay(): string {
+  return timestamp(Date.now())
+}
+
 // A request asks several times within one millisecond, and those that share a commit do so together.
 let latestTime = Number.NaN
 let latestTimestamp = ''

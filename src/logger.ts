@@ -1,7 +1,7 @@
 import type { DestinationStream, Logger } from 'pino'
 import { pino } from 'pino'
 import type { Config } from './config.ts'
-import { timestamp } from './ids.ts'
+import { timeOfDay } from './ids.ts'
 
 /** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */
 const unwrittenLimitBytes = 64 * 1024 * 1024
@@ -20,7 +20,7 @@ export function createLogger(level: Config['logLevel'], destination: Destination
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${timestamp(Date.now())}"`,
+      timestamp: () => `,"time":"${timeOfDay()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorWithoutValues },
       hooks: { streamWrite: withoutKeys },

@@ -6,8 +6,8 @@ import { pageOfList } from '../database/counted-list.ts'
 import type { Reader } from '../database/query.ts'
 import { limit, oneOf, optional, optionalText, page, parse } from '../input.ts'
 import type { Page } from '../page.ts'
-import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'
-import { payoutMethodOf, payoutMethodTypes } from './payout-method.ts'
+import type { ListedPayoutMethod, PayoutMethodType } from './payout-method.ts'
+import { listedPayoutMethodOf, payoutMethodTypes } from './payout-method.ts'
 import { payoutMethodsDownFrom } from './repository.ts'
 
 export const ListPayoutMethodsInput = z.object({
@@ -34,7 +34,7 @@ export type PayoutMethodFilter = {
 export async function listPayoutMethods(
   { db, merchantId }: Context,
   input: z.input<typeof ListPayoutMethodsInput>,
-): Promise<Page<PayoutMethod>> {
+): Promise<Page<ListedPayoutMethod>> {
   const { owner, type, currency, page, limit } = parse(ListPayoutMethodsInput, input)
   const filter = await filterOf(db, merchantId, { owner, type, currency })
   if (filter === null) return { items: [], total: 0, page, limit }
@@ -42,7 +42,7 @@ export async function listPayoutMethods(
   const found = await pageOfList(db, { merchantId, list: listName(filter), page, limit }, (start, read) =>
     payoutMethodsDownFrom(read, { merchantId, ...start, ...filter }),
   )
-  return { ...found, items: found.items.map(payoutMethodOf) }
+  return { ...found, items: found.items.map(listedPayoutMethodOf) }
 }
 
 /** The filter of a list of methods; `null` where no method can match. A currency implies its type, so it decides. */

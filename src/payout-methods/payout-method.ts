@@ -23,7 +23,24 @@ export type WalletPayoutMethod = Row & {
   readonly network: Network
 }
 
+/** What a list tells of a method: reading what its checks found would take it half as long again. */
+export type ListedPayoutMethod = Listed<BankPayoutMethod> | Listed<WalletPayoutMethod>
+
+export type Listed<Method extends PayoutMethod> = Pick<Method, (typeof listedColumns)[number]>
+
+export const listedColumns = [
+  ...(['id', 'type', 'currency', 'createdAt', 'updatedAt', 'customerId'] as const),
+  ...(['accountName', 'accountNumber', 'bankName', 'bankCode'] as const),
+  ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
+  ...(['label', 'walletAddress', 'network'] as const),
+]
+
 /** The method of a row; the table's own check holds that the columns of its type are there. */
 export function payoutMethodOf(row: Row): PayoutMethod {
   return row as PayoutMethod
+}
+
+/** The same of what a list reads of a row. */
+export function listedPayoutMethodOf(row: Pick<Row, (typeof listedColumns)[number]>): ListedPayoutMethod {
+  return row as ListedPayoutMethod
 }

@@ -16,6 +16,7 @@ import {
 } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import type { PayoutMethodType } from './payout-method.ts'
+import { listedColumns } from './payout-method.ts'
 
 type MethodKey = { merchantId: string; id: string }
 
@@ -46,7 +47,7 @@ export const payoutMethodsDownFrom = queryWithFilters(
     has,
   ) => {
     const sequence = has('ownerId') ? 'ownerSequence' : 'sequence'
-    let methods = from('payoutMethods').selectAll().where('merchantId', '=', p.merchantId)
+    let methods = from('payoutMethods').select(listedColumns).where('merchantId', '=', p.merchantId)
     if (has('ownerId')) methods = methods.where('ownerId', '=', p.ownerId)
     if (has('type')) methods = methods.where('type', '=', p.type)
     if (has('currency')) methods = methods.where('currency', '=', p.currency)
