@@ -2,17 +2,19 @@ import type {
   FragmentDefinitionNode,
   GraphQLNamedType,
   GraphQLObjectType,
+  GraphQLOutputType,
   GraphQLSchema,
   OperationDefinitionNode,
   SelectionSetNode,
 } from 'graphql'
-import { getNamedType, isAbstractType, isCompositeType, isObjectType, Kind } from 'graphql'
+import { getNamedType, getNullableType, isAbstractType, isCompositeType, isListType, isObjectType, Kind } from 'graphql'
 import type { Narrowing } from '../database/narrow.ts'
 import { columnsAmong } from '../database/narrow.ts'
 import type { TableName } from '../database/tables.ts'
 
-/** Columns by which operations that find and list rows put them in order and tell whose they are. */
-const structure = ['merchantId', 'id', 'sequence', 'ownerSequence', 'ownerId', 'customerId', 'walletId', 'type']
+/** Columns that tell a row from others, and those by which lists put their rows in order and tell whose they are. */
+const ofEach = ['id', 'type']
+const ofLists = ['merchantId', 'sequence', 'ownerSequence', 'ownerId', 'customerId', 'walletId']
 
 /**
  * The columns that an operation's fields need of the rows of each table, wherever in it they are selected.
@@ -28,7 +30,7 @@ export function columnsOf(
   const wanted = new Map<TableName, Set<string> | null>()
   for (const type of Object.values(schema.getTypeMap())) {
     const table = tableOf(type)
-    if (table) wanted.set(table, new Set(structure))
+    if (table) wanted.set(table, new Set(ofEach))
   }
 
   const visit = (set: SelectionSetNode, type: GraphQLNamedType | undefined): void => {
@@ -38,6 +40,7 @@ export function columnsOf(
           const field = parent.getFields()[selection.name.value]
           if (!field) continue
           want(tableOf(parent), columnsIn(field.extensions))
+          for (const item of itemsOf(field.type)) want(tableOf(item), ofLists)
           if (selection.selectionSet) visit(selection.selectionSet, getNamedType(field.type))
         }
         continue
@@ -52,6 +55,13 @@ export function columnsOf(
     const known = wanted.get(table)
     if (columns === null) wanted.set(table, null)
     else for (const column of columns) known?.add(column)
+  }
+  /** The types of what a field lists, itself or as a connection. */
+  const itemsOf = (type: GraphQLOutputType): readonly GraphQLObjectType[] => {
+    const named = getNamedType(type)
+    if (isListType(getNullableType(type))) return objectsOf(named)
+    const nodes = isObjectType(named) && named.name.endsWith('Connection') ? named.getFields().nodes : undefined
+    return nodes ? objectsOf(getNamedType(nodes.type)) : []
   }
   const objectsOf = (type: GraphQLNamedType | undefined): readonly GraphQLObjectType[] =>
     isObjectType(type) ? [type] : isCompositeType(type) && isAbstractType(type) ? schema.getPossibleTypes(type) : []

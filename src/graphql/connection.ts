@@ -73,10 +73,20 @@ export async function connect<Item>(
   info: GraphQLResolveInfo,
 ): Promise<Connection<Item>> {
   const { items, hasNextPage, hasPreviousPage, cursorOf, total } = await Promise.resolve(slice).catch(refuseUnderFilter)
-  if (items.length > 0) await Promise.all(preloadsOf(info).map((preload) => preload(items, context)))
-  const edges = items.map((node) => ({ cursor: cursorOf(node), node }))
-  const [startCursor = null, endCursor = null] = [edges[0]?.cursor, edges.at(-1)?.cursor]
-  return { nodes: items, edges, pageInfo: { hasNextPage, hasPreviousPage, startCursor, endCursor }, total }
+  const { preloads, hasEdges } = selectionOf(info)
+  if (items.length > 0) await Promise.all(preloads.map((preload) => preload(items, context)))
+  const [first, last] = [items[0], items.at(-1)]
+  return {
+    nodes: items,
+    edges: hasEdges ? items.map((node) => ({ cursor: cursorOf(node), node })) : [],
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage,
+      startCursor: first === undefined ? null : cursorOf(first),
+      endCursor: last === undefined ? null : cursorOf(last),
+    },
+    total,
+  }
 }
 
 /** A field that leads from a row to others, by the key in one of its columns; `null` where there is none. */
@@ -102,21 +112,25 @@ function refuseUnderFilter(error: unknown): never {
   throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: pathOf(fault.field) })))
 }
 
-/** What can be loaded ahead for the fields that are selected of a connection's items. */
-function preloadsOf(info: GraphQLResolveInfo): readonly Preload[] {
-  const [node] = info.fieldNodes
-  const known = node && preloads.get(node)
+type Selection = { readonly preloads: readonly Preload[]; readonly hasEdges: boolean }
+
+/** What is selected of a connection: whether its edges are, and what can be loaded ahead for the fields of its items. */
+function selectionOf(info: GraphQLResolveInfo): Selection {
+  // Where a field is selected in several places it is that of all of them together.
+  const node = info.fieldNodes.length === 1 ? info.fieldNodes[0] : undefined
+  const known = node && selections.get(node)
   if (known) return known
   const connection = getNamedType(info.returnType)
   const item = isObjectType(connection) ? getNamedType(connection.getFields().nodes?.type) : null
   const types = isAbstractType(item) ? info.schema.getPossibleTypes(item) : isObjectType(item) ? [item] : []
   const names = selectedAt(info, [['edges', 'node'], ['nodes']])
-  const found = types.flatMap((type) =>
+  const preloads = types.flatMap((type) =>
     [...names].flatMap((name) => (type.getFields()[name]?.extensions.preload as Preload | undefined) ?? []),
   )
-  if (node) preloads.set(node, found)
+  const found = { preloads, hasEdges: selectedAt(info, [[]]).has('edges') }
+  if (node) selections.set(node, found)
   return found
 }
 
 // Documents are parsed once and answer many requests, so a node of one stands for all of them.
-const preloads = new WeakMap<object, readonly Preload[]>()
+const selections = new WeakMap<object, Selection>()

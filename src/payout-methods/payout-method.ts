@@ -1,5 +1,6 @@
 import type { RowOf } from '../database/tables.ts'
 import type { Network } from '../networks/network.ts'
+import type { ListedColumn } from './repository.ts'
 
 export const payoutMethodTypes = ['BANK', 'WALLET'] as const
 export type PayoutMethodType = (typeof payoutMethodTypes)[number]
@@ -26,14 +27,7 @@ export type WalletPayoutMethod = Row & {
 /** What a list tells of a method: reading what its checks found would take it half as long again. */
 export type ListedPayoutMethod = Listed<BankPayoutMethod> | Listed<WalletPayoutMethod>
 
-export type Listed<Method extends PayoutMethod> = Pick<Method, (typeof listedColumns)[number]>
-
-export const listedColumns = [
-  ...(['id', 'type', 'currency', 'createdAt', 'updatedAt', 'customerId'] as const),
-  ...(['accountName', 'accountNumber', 'bankName', 'bankCode'] as const),
-  ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
-  ...(['label', 'walletAddress', 'network'] as const),
-]
+export type Listed<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
 /** The method of a row; the table's own check holds that the columns of its type are there. */
 export function payoutMethodOf(row: Row): PayoutMethod {
@@ -41,6 +35,6 @@ export function payoutMethodOf(row: Row): PayoutMethod {
 }
 
 /** The same of what a list reads of a row. */
-export function listedPayoutMethodOf(row: Pick<Row, (typeof listedColumns)[number]>): ListedPayoutMethod {
+export function listedPayoutMethodOf(row: Pick<Row, ListedColumn>): ListedPayoutMethod {
   return row as ListedPayoutMethod
 }

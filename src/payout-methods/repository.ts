@@ -16,7 +16,6 @@ import {
 } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import type { PayoutMethodType } from './payout-method.ts'
-import { listedColumns } from './payout-method.ts'
 
 type MethodKey = { merchantId: string; id: string }
 
@@ -30,6 +29,16 @@ export const payoutMethodById = queryOne((p: Params<MethodKey>) =>
 export const payoutMethodToChange = statementOne((p: Params<MethodKey>) =>
   from('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
+
+/** What a list tells of a method. */
+const listedColumns = [
+  ...(['id', 'type', 'currency', 'createdAt', 'updatedAt', 'customerId'] as const),
+  ...(['accountName', 'accountNumber', 'bankName', 'bankCode'] as const),
+  ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
+  ...(['label', 'walletAddress', 'network'] as const),
+]
+
+export type ListedColumn = (typeof listedColumns)[number]
 
 /** The merchant's methods at or below a sequence number, newest first; the owner's own numbers when one is given. */
 export const payoutMethodsDownFrom = queryWithFilters(

@@ -48,6 +48,24 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
+  test('a list that is selected in several places has what all of them select', async () => {
+    const { app } = await startLists(engine)
+    const query = `
+      fragment Nodes on Query { customers(first: 2) { nodes { id } } }
+      query Alone { ...Nodes }
+      query Together { ...Nodes customers(first: 2) { edges { cursor node { id } } } }`
+    for (const operationName of ['Alone', 'Together', 'Alone', 'Together', 'Together', 'Alone']) {
+      const headers = { 'x-api-key': app.merchant.apiKey }
+      const payload = { query, operationName }
+      const { statusCode, body } = await app.server.inject({ method: 'POST', url: '/graphql', headers, payload })
+      expect(statusCode).toBe(200)
+      const { nodes, edges } = JSON.parse(body).data.customers
+      expect(nodes).toHaveLength(2)
+      if (operationName === 'Alone') continue
+      expect(edges).toEqual(nodes.map(({ id }: { id: string }) => ({ cursor: expect.any(String), node: { id } })))
+    }
+  })
+
   test('sizes are from 0 to 100, from one end only', async () => {
     const { app, parents } = await startLists(engine)
     const ask = asking(app)

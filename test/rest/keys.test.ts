@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import type { ApiKey } from '../../src/merchants/api-key.ts'
 import { formatApiKey, newApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
@@ -69,6 +71,45 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     const { apiKey: newer } = await rotateKey(app.service, app.merchant.id)
     const { apiKey: newest } = await rotateKey(app.service, app.merchant.id)
     expect([await ask(app.merchant.apiKey), await ask(newer), await ask(newest)]).toEqual([401, 200, 200])
+  })
+
+  test('ruling 4: a key that another process revokes works for not one request more', async () => {
+    const app = await startApp(engine)
+    const db = await openDatabase({ url: app.url, onFatal: () => {} })
+    const other = createService({ db, mode: 'sandbox' })
+    const ask = async (key: string) => (await app.rest('GET', '/api/customers', { key })).status
+    for (let i = 0; i < 5; i++) {
+      const { id, apiKey } = await createKey(other, app.merchant.id)
+      expect([await ask(apiKey), await ask(apiKey), await ask(apiKey)]).toEqual([200, 200, 200])
+      await revokeKey(other, id)
+      expect([await ask(apiKey), await ask(app.merchant.apiKey)]).toEqual([401, 200])
+    }
+    await db.close()
+  })
+
+  test('a key is looked up once, and again when anything was committed, where the engine can tell', async () => {
+    const app = await startApp(engine)
+    let count = 0
+    const execute: typeof app.db.execute = (query, params) => {
+      count++
+      return app.db.execute(query, params)
+    }
+    const { server } = serverOf(app, { db: { ...app.db, execute } })
+    const ask = async () => {
+      count = 0
+      const headers = { 'x-api-key': app.merchant.apiKey }
+      const { statusCode } = await server.inject({ method: 'GET', url: '/api/payout/methods?limit=0', headers })
+      // Refused before it reads anything, but with a valid key.
+      expect(statusCode).toBe(400)
+      return count
+    }
+    await ask()
+    // The first use of a key is recorded, which is a commit.
+    await app.db.write(async () => {})
+    await ask()
+    expect([await ask(), await ask()]).toEqual(engine === 'sqlite' ? [0, 0] : [1, 1])
+    await createKey(app.service, app.merchant.id)
+    expect([await ask(), await ask()]).toEqual(engine === 'sqlite' ? [1, 0] : [1, 1])
   })
 
   test("ruling 4: live mode refuses the sandbox's keys, and the sandbox live ones", async () => {
