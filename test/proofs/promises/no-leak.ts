@@ -39,8 +39,8 @@ const mostLogMegabytes = 32
 
 const keepsRequests = {
   file: 'src/server.ts',
-  from: "  app.addHook('onResponse', async (request, reply) => {",
-  to: "  const kept: unknown[] = []\n  app.addHook('onResponse', async (request, reply) => {\n    kept.push(request)",
+  from: "  app.addHook('onResponse', (request, reply, done) => {",
+  to: "  const kept: unknown[] = []\n  app.addHook('onResponse', (request, reply, done) => {\n    kept.push(request)",
 }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
