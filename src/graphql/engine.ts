@@ -5,7 +5,7 @@ import type {
   GraphQLSchema,
   OperationDefinitionNode,
 } from 'graphql'
-import { execute, GraphQLError, getVariableValues, Kind, parse, subscribe, validate } from 'graphql'
+import { executeRootSelectionSet, GraphQLError, Kind, parse, subscribe, validate, validateExecutionArgs } from 'graphql'
 import type { Context } from '../context.ts'
 import type { Narrowing } from '../database/narrow.ts'
 import { narrowedTo } from '../database/narrow.ts'
@@ -97,11 +97,6 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
 
       const excess = excessOfVariables(variables)
       if (excess) return refused([requestError('QUERY_TOO_COMPLEX', excess)])
-      const values = getVariableValues(schema, node.variableDefinitions ?? [], variables, { maxErrors: 5 })
-      if (values.errors) return refused(values.errors.map((error) => withCode(error, 'INVALID_INPUT')))
-      const costNow = cost(values.variableValues.coerced)
-      if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
-
       const rows = { ...asking, db: narrowedTo(asking.db, columns) }
       const context: GraphqlContext = { ...asking, rows, loaders: new Map() }
       const run = {
@@ -110,7 +105,15 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
         operationName: node.name?.value ?? null,
         contextValue: context,
         variableValues: variables,
+        options: { maxCoercionErrors: 5 },
       }
+      // Reads the variables once, for the cost and for whatever runs the operation.
+      const ready = validateExecutionArgs(run)
+      if (!('schema' in ready)) return refused(ready.map((error) => withCode(error, 'INVALID_INPUT')))
+      const { coerced } = ready.variableValues
+      const costNow = cost(coerced)
+      if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
+
       if (node.operation === 'subscription') {
         return { result: await subscribe(run), cost: costNow }
       }
@@ -118,14 +121,14 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (operation.uses > usesBefore) {
         if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
         const { compiled } = operation
-        if (compiled?.takes(values.variableValues.coerced)) {
+        if (compiled?.takes(coerced)) {
           const result = await compiled.query(undefined, context, variables)
           if (!result.errors) return { result, cost: costNow }
           // It words and counts errors in ways of its own: the interpreter answers what does not go well.
           context.loaders.clear()
         }
       }
-      return { result: await execute(run), cost: costNow }
+      return { result: await executeRootSelectionSet(ready), cost: costNow }
     },
   }
 }
