@@ -37,9 +37,12 @@ async function payInTransaction(pool: pg.Pool, { merchantId, key }: Asked): Prom
     const paid = [merchantId, randomUUID(), latest, wallet.id, transferId, amount, moved.balance, price.rate, key]
     await run('payout', payoutText, paid)
     await client.query('commit')
-    return moved.balance
-  } finally {
     client.release()
+    return moved.balance
+  } catch (error) {
+    // Closed rather than given back: it is still in the transaction.
+    client.release(true)
+    throw error
   }
 }
 

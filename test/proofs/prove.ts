@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -19,8 +19,8 @@ const { positionals, values } = parseArgs({
     /** Runs the proof with its protection removed only, and shows what is then seen. */
     control: { type: 'boolean', default: false },
     seed: { type: 'string' },
-    /** This is the process of one proof. */
-    child: { type: 'boolean', default: false },
+    /** This is the process of one proof, which has this folder to work in. */
+    folder: { type: 'string' },
   },
 })
 const length: Length = values.long ? 'long' : values.ci ? 'ci' : 'quick'
@@ -32,17 +32,12 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 // What a proof started is in a group of its own, which a terminal's interrupt does not reach.
 process.on('SIGINT', () => process.exit(130))
 
-if (values.child) await runChild(positionals[0] as string)
+if (values.folder !== undefined) await runChild(positionals[0] as string, values.folder)
 else process.exitCode = (await runAll()) ? 0 : 1
 
-async function runChild(name: string): Promise<void> {
+async function runChild(name: string, folder: string): Promise<void> {
   const proof = await load(name)
-  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-proof-'))
-  try {
-    process.send?.(await proof.run({ length, seed, isControl: values.control, folder }))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  process.send?.(await proof.run({ length, seed, isControl: values.control, folder }))
   process.disconnect?.()
 }
 
@@ -86,7 +81,8 @@ async function prove(name: string, proof: Proof): Promise<boolean> {
 
 /** What the proof saw in a process of its own; a proof that breaks down or is late has shown nothing. */
 async function childOutcome(name: string, isControl: boolean, seconds: number): Promise<Outcome | { fault: string }> {
-  const options = ['--child', `--seed=${seed}`, ...(isControl ? ['--control'] : [])]
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-proof-'))
+  const options = [`--folder=${folder}`, `--seed=${seed}`, ...(isControl ? ['--control'] : [])]
   if (length !== 'quick') options.push(`--${length}`)
   const child = spawn(process.execPath, [import.meta.filename, name, ...options], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -106,6 +102,7 @@ async function childOutcome(name: string, isControl: boolean, seconds: number): 
     try {
       process.kill(-(child.pid as number), 'SIGKILL')
     } catch {}
+    removeFolder(folder)
   }
   let isLate = false
   const late = setTimeout(() => {
@@ -119,6 +116,17 @@ async function childOutcome(name: string, isControl: boolean, seconds: number): 
   process.off('exit', endGroup)
   if (isLate) return { fault: `not done after ${seconds} s` }
   return outcome ?? { fault: `ended with ${code}: ${errors}` }
+}
+
+/** Removes what a proof worked in, and what it has mounted there if it was killed. */
+function removeFolder(folder: string): void {
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8').split('\n') : []
+  for (const line of mounts) {
+    const place = line.split(' ')[1]
+    if (place?.startsWith(`${folder}/`)) spawnSync('umount', ['-l', place])
+  }
+  // Processes that were killed a moment ago may still write.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 }
 
 /** Every file of this folder's `promises`; CI has time for some of them only. */
