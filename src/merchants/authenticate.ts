@@ -73,11 +73,13 @@ function knownKeys(service: Service): Map<string, KnownKey> | null {
   const version = service.db.version()
   if (version === null) return null
   const known = keysOfVersion.get(service)
-  if (known?.version === version) return known.keys
+  if (known?.version === version && known.keys.size < keysKept) return known.keys
   const keys = new Map<string, KnownKey>()
   keysOfVersion.set(service, { version, keys })
   return keys
 }
+
+const keysKept = 10_000
 
 const keysOfVersion = new WeakMap<Service, { readonly version: number; readonly keys: Map<string, KnownKey> }>()
 
