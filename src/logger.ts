@@ -50,6 +50,7 @@ export function standardOutput(): LogOutput {
   stream.on('error', () => {
     isBroken = true
   })
+  let isEnded = false
   let due: NodeJS.Timeout | null = null
   const flush = () => {
     due = null
@@ -57,10 +58,12 @@ export function standardOutput(): LogOutput {
   }
   return {
     write: (line) => {
+      if (isEnded) return
       stream.write(line)
       due ??= setTimeout(flush, togetherMs).unref()
     },
     end: () => {
+      isEnded = true
       if (due !== null) clearTimeout(due)
       // pino would go on trying, and never let the process end.
       if (isBroken) process.kill(process.pid, 'SIGKILL')
