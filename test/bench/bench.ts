@@ -8,9 +8,9 @@
  *   --only <measure>      that measure alone; may be given again
  *   --profile <measure>   where the service's time goes under that load, by phase and by function; may be given again
  *   --data <folder>       keeps the data there for the next run
- *   --write               writes RESULTS.md
+ *   --write <title>       writes what is shown into RESULTS.md, as the section of this title
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -43,7 +43,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     profile: { type: 'string', multiple: true },
     data: { type: 'string' },
-    write: { type: 'boolean', default: false },
+    write: { type: 'string' },
   },
 })
 const isQuick = values.quick
@@ -93,6 +93,7 @@ const rows: Row[] = []
 try {
   if (values.profile) await profile(values.profile)
   else await compare()
+  if (values.write !== undefined) writeSection(join(import.meta.dirname, 'RESULTS.md'), values.write, report)
 } finally {
   for (const end of endings) await end()
 }
@@ -108,8 +109,16 @@ async function compare(): Promise<void> {
   if (values.only ? values.only.includes('start') : !isQuick) await compareStarts()
   print(summaryTable(rows))
   print(`${((performance.now() - startedAt) / 60_000).toFixed(1)} minutes.`)
-  if (values.write) writeFileSync(join(import.meta.dirname, 'RESULTS.md'), `# Measured\n\n${report.join('\n')}\n`)
   process.exitCode = rows.some(isShort) ? 1 : 0
+}
+
+/** Replaces a section of a Markdown file, or adds it at the end. */
+function writeSection(path: string, title: string, lines: readonly string[]): void {
+  const written = existsSync(path) ? readFileSync(path, 'utf8') : '# Measured\n'
+  const sections = written.split(/^(?=## )/m).map((section) => section.trim())
+  const at = sections.findIndex((section) => section.startsWith(`## ${title}\n`))
+  sections[at === -1 ? sections.length : at] = `## ${title}\n\n${lines.join('\n').trim()}`
+  writeFileSync(path, `${sections.join('\n\n')}\n`)
 }
 
 async function profile(names: readonly string[]): Promise<void> {
