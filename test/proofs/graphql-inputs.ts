@@ -182,14 +182,12 @@ function spoiltJson(values: object, spoils: readonly Spoil[]): string {
   collect(copy)
   for (const [i, { place, name }] of spoils.entries()) {
     const chosen = places[place % places.length]
+    if (!chosen) continue
+    const { holder } = chosen
+    // JSON of a list has no names.
+    const spoilt = Array.isArray(holder) ? chosen.name : (name ?? chosen.name)
     // Defined rather than set, because `__proto__` may be the name.
-    if (chosen)
-      Object.defineProperty(chosen.holder, name ?? chosen.name, {
-        value: mark(i),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+    Object.defineProperty(holder, spoilt, { value: mark(i), enumerable: true, configurable: true, writable: true })
   }
   return spoils.reduce((text, { json }, i) => text.replace(`"${mark(i)}"`, () => json), JSON.stringify(copy))
 }
