@@ -16,7 +16,7 @@ import { buildShim, readRecords } from '../shim/shim.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
 /** Of the first so many writes and syncs of a server, some are made to fail, each in a server of its own. */
-const failures = { ci: { of: 300, some: 30 }, quick: { of: 300, some: 70 }, long: { of: 1_000, some: 1_000 } }
+const failures = { ci: { of: 300, some: 30 }, quick: { of: 300, some: 60 }, long: { of: 1_000, some: 1_000 } }
 
 /** As many again in ten are cut short instead, which is no failure. */
 const shortOfTen = 2
