@@ -31,6 +31,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 // What a proof started is in a group of its own, which a terminal's interrupt does not reach.
 process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
 
 if (values.folder !== undefined) await runChild(positionals[0] as string, values.folder)
 else process.exitCode = (await runAll()) ? 0 : 1
