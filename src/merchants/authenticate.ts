@@ -30,17 +30,18 @@ type KnownKey = Admitted & { readonly id: string; readonly lastUsedAtMs: number 
  */
 export function authenticate(service: Service, presented: string | null): Admitted | Promise<Admitted> {
   const text = presented ?? ''
-  const known = knownKeys(service)?.get(hashSecret(text))
-  if (known === undefined) return lookUp(service, text)
+  const textHash = hashSecret(text)
+  // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
+  const keys = knownKeys(service)
+  const known = keys?.get(textHash)
+  if (known === undefined) return lookUp(service, text, (found) => keys?.set(textHash, found))
   recordUse(service, known)
   return known
 }
 
-async function lookUp(service: Service, presented: string): Promise<Admitted> {
+async function lookUp(service: Service, presented: string, remember: (key: KnownKey) => void): Promise<Admitted> {
   const key = parseApiKey(presented)
   const { id, secret } = key ?? nobody
-  // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
-  const keys = knownKeys(service)
   const row = await apiKeyById(service.db, { id })
   const isSecretRight = matchesHash(secret, row?.secretHash ?? nobodysHash)
   if (!key || !row || !isSecretRight || row.revokedAt !== null || row.mode !== service.mode) {
@@ -51,7 +52,7 @@ async function lookUp(service: Service, presented: string): Promise<Admitted> {
   latestUsed.set(service.db, id)
   const { merchantId, lastUsedAt } = row
   const known = { id, merchantId, lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt) }
-  keys?.set(hashSecret(presented), known)
+  remember(known)
   recordUse(service, known)
   return known
 }

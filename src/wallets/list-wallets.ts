@@ -55,7 +55,7 @@ export function listsOfWallet({ ownerId, assetType, currency }: Pick<Wallet, 'ow
 }
 
 /** Adds the addresses of each wallet, with one query for all. */
-export async function withAddresses({ db, merchantId }: Context, wallets: readonly WalletRow[]): Promise<Wallet[]> {
+async function withAddresses({ db, merchantId }: Context, wallets: readonly WalletRow[]): Promise<Wallet[]> {
   const addresses = await addressesOfWallets(db, { merchantId, walletIds: wallets.map(({ id }) => id) })
   return wallets.map((wallet) => ({
     ...wallet,
