@@ -15,17 +15,14 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { setRate } from '../../src/rates/set-rate.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
-import { filled, richMerchant } from './data.ts'
+import { filled, richMerchants } from './data.ts'
 import { lastPayouts } from './documents.ts'
 import { loader, sendOnce } from './load.ts'
 import type { Measure } from './measures.ts'
 import { service } from './measures.ts'
 import { growth, pages, workers } from './measures-of-growth.ts'
-import type { OnPostgres } from './measures-of-payouts.ts'
+import type { OnPostgres, Payers } from './measures-of-payouts.ts'
 import { databasesOnPostgres, payouts, payoutsThroughDoors, postgresPayouts } from './measures-of-payouts.ts'
 import { graphqlReads, restReads } from './measures-of-reads.ts'
 import { profileOf } from './profile.ts'
@@ -53,7 +50,7 @@ const windows = isQuick
 const smallSizes = { customers: 1_000, methods: 2_000, wallets: 500, payouts: 10_000 }
 const largeSizes = isQuick
   ? { ...smallSizes, methods: 10_000, payouts: 50_000 }
-  : { ...smallSizes, methods: 100_000, payouts: 1_000_000 }
+  : { ...smallSizes, methods: 1_000_000, payouts: 1_000_000 }
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -81,7 +78,7 @@ const groups: readonly {
   { names: ['graphql-payouts'], measures: async () => [payoutsThroughDoors(await small(), folder)] },
   {
     names: ['postgres-spread', 'postgres-hot'],
-    measures: async () => postgresPayouts(await onPostgres(), { isQuick }),
+    measures: async () => postgresPayouts(await onFile(), await onPostgres(), { isQuick }),
   },
   { names: ['page', 'cursor'], measures: async () => pages(await large(), await lastCursor()), isLong: true },
   { names: ['growth'], measures: async () => [growth(await large(), await small())], isLong: true },
@@ -160,21 +157,17 @@ async function workersWhereThereAre(): Promise<Measure[]> {
   return measure === null ? [] : [measure]
 }
 
+/** A new file, and merchants there that can pay. */
+async function onFile(): Promise<Payers> {
+  const path = join(folder, 'payers.sqlite')
+  return { path, merchants: await richMerchants(`sqlite:${path}`) }
+}
+
 /** A PostgreSQL server of its own, with fsync, and merchants there that can pay. */
 async function onPostgres(): Promise<OnPostgres> {
   const postgres = await startPostgresServer([])
   endings.push(postgres.remove)
-  const db = await openDatabase({
-    url: postgres.url('postgres'),
-    onFatal: (error) => {
-      throw error
-    },
-  })
-  const store = createService({ db, mode: 'sandbox' })
-  await setRate(store, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
-  const merchants: { id: string; apiKey: string }[] = []
-  while (merchants.length < 64) merchants.push(await richMerchant(store))
-  await db.close()
+  const merchants = await richMerchants(postgres.url('postgres'))
   const client = new pg.Client(postgres.url('template1'))
   await client.connect()
   for (const name of databasesOnPostgres) await client.query(`create database ${name} template postgres`)

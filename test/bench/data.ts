@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import type { Context, Service } from '../../src/context.ts'
-import { createContext } from '../../src/context.ts'
+import { createContext, createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 
@@ -66,6 +68,22 @@ export function copyOf({ path }: Filled, folder: string, name: string): string {
   const copy = join(folder, `${name}.sqlite`)
   copyFileSync(path, copy)
   return copy
+}
+
+/** Brings a new database to 64 merchants that can pay, and a rate. */
+export async function richMerchants(url: string): Promise<{ id: string; apiKey: string }[]> {
+  const db = await openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const service = createService({ db, mode: 'sandbox' })
+  await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
+  const merchants = []
+  while (merchants.length < 64) merchants.push(await richMerchant(service))
+  await db.close()
+  return merchants
 }
 
 /** A merchant whose wallet covers whatever is paid. */

@@ -111,17 +111,29 @@ function paidThroughGraphql(body: unknown): unknown {
   return [amount, status, fee, amountFiat, reason, transferType, exchangeRate]
 }
 
+type Merchants = readonly { id: string; apiKey: string }[]
+
+/** A database with merchants that can pay. */
+export type Payers = { readonly path: string; readonly merchants: Merchants }
+
 /** Copies of one database on PostgreSQL, by their names, and the merchants there that can pay. */
 export type OnPostgres = {
   readonly url: (database: (typeof databasesOnPostgres)[number]) => string
-  readonly merchants: readonly { id: string; apiKey: string }[]
+  readonly merchants: Merchants
 }
 
 /** One for each server: two that lock in different orders would stop one another. */
 export const databasesOnPostgres = ['service', ...plainForms] as const
 
-/** Payouts on PostgreSQL, each client for a merchant of its own, or all from one wallet. */
-export function postgresPayouts({ url, merchants }: OnPostgres, { isQuick }: { isQuick: boolean }): Measure[] {
+/**
+ * Payouts of the service, on its file and on PostgreSQL, against those of plain forms on PostgreSQL: each client for a
+ * merchant of its own, or all from one wallet.
+ */
+export function postgresPayouts(
+  { path, merchants: ofFile }: Payers,
+  { url, merchants }: OnPostgres,
+  { isQuick }: { isQuick: boolean },
+): Measure[] {
   const connections = 16
   const environment = { MERCHANTS: JSON.stringify(Object.fromEntries(merchants.map(({ id, apiKey }) => [apiKey, id]))) }
   const plainForm = (name: string, form: PlainForm): ServerSpec => ({
@@ -130,25 +142,28 @@ export function postgresPayouts({ url, merchants }: OnPostgres, { isQuick }: { i
     environment,
     hasPostgres: true,
   })
-  const servers = [
-    { ...service(`${url('service')}?pool=${connections}`), hasPostgres: true },
-    plainForm('eight round trips', 'transaction'),
-    ...(isQuick ? [] : [plainForm('one statement', 'statement')]),
+  const ofServer = [
+    { server: { ...service(`sqlite:${path}`), writesTo: path }, payers: ofFile },
+    ...[
+      { ...service(`${url('service')}?pool=${connections}`, { name: 'service on PostgreSQL' }), hasPostgres: true },
+      plainForm('eight round trips', 'transaction'),
+      ...(isQuick ? [] : [plainForm('one statement', 'statement')]),
+    ].map((server) => ({ server, payers: merchants })),
   ]
-  const paying = (name: string, title: string, paid: typeof merchants, target: Omit<Target, 'against'>): Measure => ({
+  const paying = (name: string, title: string, count: number, target: Omit<Target, 'against'>): Measure => ({
     name,
-    title: `PostgreSQL: payouts, 64 clients, ${title}`,
+    title: `Payouts against PostgreSQL, 64 clients, ${title}`,
     clients: 64,
-    subjects: servers.map((server) => ({
+    subjects: ofServer.map(({ server, payers }) => ({
       name: server.name,
       server,
-      load: restPayouts(paid.map(({ apiKey }) => apiKey)),
+      load: restPayouts(payers.slice(0, count).map(({ apiKey }) => apiKey)),
       valueOf: (body) => [dataOf(body).amount, dataOf(body).status],
     })),
     targets: [{ against: 'eight round trips', ...target }],
   })
   return [
-    paying('postgres-spread', `${merchants.length} merchants`, merchants, { reach: 4, aim: 5.5 }),
-    paying('postgres-hot', 'one wallet', merchants.slice(0, 1), { reach: 12, aim: 20 }),
+    paying('postgres-spread', `${merchants.length} merchants`, merchants.length, { reach: 4, aim: 5.5 }),
+    paying('postgres-hot', 'one wallet', 1, { reach: 12, aim: 20 }),
   ]
 }

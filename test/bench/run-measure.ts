@@ -57,7 +57,8 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
   await requireSameAnswers(measure, serverOf)
   const ready: Seen[] = []
   for (const subject of subjects) {
-    ready.push(await warmUp(subject.load, serverOf(subject), { clients, ...windows, folder }))
+    await warmUp(subject.load, serverOf(subject), { clients: Math.max(clients, warmingClients), ...windows, folder })
+    ready.push(await sendFor(subject.load, { port: serverOf(subject).port, clients, seconds: 1, folder }))
   }
   const wanted = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
   const seconds = Math.min(wanted, windows.longestSeconds)
@@ -76,17 +77,20 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
   return subjects.map((subject) => figuresOf(subject.name, seen.get(subject) ?? [], serverOf(subject)))
 }
 
-/** Loads a server until it has worked enough; what the last second showed. */
+/** One client alone would have a server compile its code for longer than it is measured. */
+const warmingClients = 32
+
+/** Loads a server until it has worked enough. */
 async function warmUp(
   load: Load,
   server: Server,
   { clients, warmUpMs, longestSeconds, folder }: Windows & { clients: number; folder: string },
-): Promise<Seen> {
+): Promise<void> {
   const before = server.cpuMs()
   for (let second = 1; ; second++) {
-    const seen = await sendFor(load, { port: server.port, clients, seconds: 1, folder })
+    await sendFor(load, { port: server.port, clients, seconds: 1, folder })
     const worked = (await idleCpuMs(server)) - before
-    if (second === longestSeconds || worked >= warmUpMs) return seen
+    if (second === longestSeconds || worked >= warmUpMs) return
   }
 }
 
