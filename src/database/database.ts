@@ -1,5 +1,6 @@
 import { unavailable } from '../errors.ts'
 import type { Reader, Tx } from './query.ts'
+import type { TableName } from './tables.ts'
 
 /** An open database: reads at once, writes through `write`. Which engine it is shows nowhere else. */
 export type Database = Reader & {
@@ -18,6 +19,12 @@ export type Database = Reader & {
     operation: (tx: Tx) => Promise<Result>,
     options?: { readonly merchantId?: string },
   ) => Promise<Result>
+  /**
+   * Asked before anything is done for a request that will write, so that one more than can wait costs little.
+   *
+   * @throws Refusal UNAVAILABLE when `write` would refuse whatever it were given, as far as the engine knows
+   */
+  readonly requireRoom: () => void
   /** Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. */
   readonly snapshot: <Result>(
     read: (db: Reader) => Promise<Result>,
@@ -26,10 +33,10 @@ export type Database = Reader & {
   /** Has what is read next see all that other processes have committed by now. */
   readonly refresh: () => void
   /**
-   * A number that is the same as before only if no process has committed anything in between, as of what is read next;
-   * `null` where an engine can't tell without asking a server.
+   * A number that is the same as before only if no process has changed a row of `table` in between, as of what is read
+   * next; `null` where an engine can't tell without asking a server.
    */
-  readonly version: () => number | null
+  readonly version: (table: TableName) => number | null
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
   /**
@@ -61,6 +68,7 @@ export function absentDatabase(): Database {
   return {
     execute: refuse,
     write: refuse,
+    requireRoom: () => {},
     snapshot: refuse,
     refresh: () => {},
     version: () => null,

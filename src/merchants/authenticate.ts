@@ -67,11 +67,11 @@ export const recordKeyUse = writing(
 )
 
 /**
- * The keys that were found valid since the database has last changed, by the hash of the whole key; `null` where an engine
- * can't tell whether it has. Any commit, of whatever process, may have revoked one.
+ * The keys that were found valid since keys have last changed, by the hash of the whole key; `null` where an engine can't
+ * tell whether they have. Any commit of another process may have revoked one.
  */
 function knownKeys(service: Service): Map<string, KnownKey> | null {
-  const version = service.db.version()
+  const version = service.db.version('apiKeys')
   if (version === null) return null
   const known = keysOfVersion.get(service)
   if (known?.version === version && known.keys.size < keysKept) return known.keys

@@ -26,11 +26,15 @@ declare module 'fastify' {
 export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
   takeJson(app)
   const admit = [requireJsonAccepted, admission(service, limiter)]
+  const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+    service.db.requireRoom()
+    done()
+  }
   for (const route of routes) {
     app.route({
       method: route.method,
       url: route.path,
-      onRequest: admit,
+      onRequest: route.method === 'GET' ? admit : [...admit, requireRoom],
       handler: (request, reply) => answer(service, route, request, reply),
     })
   }

@@ -14,7 +14,7 @@ export function openCommittingAlone(path: string): Database {
   const writing = openConnection(resolve(path), { isReadOnly: false })
   migrateSqlite(writing.raw, migrations)
   const reading = openConnection(resolve(path), { isReadOnly: true })
-  const reader = sqliteReader(reading)
+  const reader = sqliteReader(reading, null)
   const [begin, commit, rollback] = ['begin immediate', 'commit', 'rollback'].map((sql) => writing.raw.prepare(sql))
   const tx = { execute: async (query: Query, params: object) => writing.run(query, params) } as unknown as Tx
   let commits = 0
@@ -42,6 +42,7 @@ export function openCommittingAlone(path: string): Database {
       last = result.catch(() => {})
       return result
     },
+    requireRoom: () => {},
     statistics: () => ({ writes: commits, commits }),
     refresh: reader.refresh,
     version: reader.version,

@@ -68,7 +68,7 @@ function startFlood({ port, request }: FloodTarget) {
   let withoutRetryAfter = 0
 
   async function exchange(): Promise<void> {
-    const connection = idle.pop() ?? openConnection(port)
+    const connection = openOne()
     const sentAt = performance.now()
     sent++
     const head = await connection.ask(request)
@@ -81,6 +81,12 @@ function startFlood({ port, request }: FloodTarget) {
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     if (status < 400) waitsMs.push(performance.now() - sentAt)
     else if ((status === 429 || status === 503) && !/\r\nretry-after: \d/i.test(head)) withoutRetryAfter++
+  }
+
+  /** A server closes what was idle for long, and nothing is lost by that. */
+  function openOne(): Connection {
+    for (let connection = idle.pop(); connection; connection = idle.pop()) if (connection.isOpen()) return connection
+    return openConnection(port)
   }
 
   const ask = (): Promise<void> => {
@@ -107,6 +113,7 @@ function startFlood({ port, request }: FloodTarget) {
 /** A connection that has one request under way at most; `ask` gives the head of the answer, `null` when it was lost. */
 type Connection = {
   readonly opened: Promise<unknown>
+  readonly isOpen: () => boolean
   readonly ask: (request: string) => Promise<string | null>
   readonly close: () => void
 }
@@ -134,5 +141,10 @@ function openConnection(port: number): Connection {
       if (socket.destroyed) resolve(null)
       else socket.write(request)
     })
-  return { opened: once(socket, 'connect'), ask, close: () => socket.destroy() }
+  return {
+    opened: once(socket, 'connect'),
+    isOpen: () => socket.readyState === 'open',
+    ask,
+    close: () => socket.destroy(),
+  }
 }

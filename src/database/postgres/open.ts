@@ -44,6 +44,8 @@ export async function openPostgres({
       running.add(ended)
       return result
     },
+    // Operations of one merchant wait together, so whether there is room is only known when one is given.
+    requireRoom: () => {},
     statistics: writer.statistics,
     // Each query sees what was committed before it.
     refresh: () => {},

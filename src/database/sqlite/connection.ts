@@ -1,23 +1,28 @@
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
+import type { TableName } from '../tables.ts'
 import { camelCase, columnsInDatabase } from '../tables.ts'
+import type { SqliteStatement } from './compile.ts'
 import { compileForSqlite } from './compile.ts'
+
+/** The table whose rows are changed, or `anything` where its name can't be told. */
+export type Changed = TableName | 'anything'
 
 /** One SQLite connection that runs queries by statements prepared once. */
 export type SqliteConnection = {
   readonly raw: Sqlite.Database
   /** Runs a query and answers its rows; synchronous, as SQLite is. */
   readonly run: (query: Query, params: object) => unknown[]
-  /** Whether the query changes anything. */
-  readonly isWrite: (query: Query) => boolean
+  /** What the query changes; `null` where it only reads. */
+  readonly changes: (query: Query) => Changed | null
 }
 
 type Prepared = {
   readonly statement: Sqlite.Statement
   readonly bind: (params: Record<string, unknown>) => unknown[]
   readonly toRow: ((values: unknown[]) => unknown) | null
-  readonly isWrite: boolean
+  readonly changes: Changed | null
 }
 
 /**
@@ -61,7 +66,7 @@ export function openConnection(path: string, { isReadOnly }: { isReadOnly: boole
       for (let i = 0; i < rows.length; i++) rows[i] = toRow(rows[i] as unknown[])
       return rows
     },
-    isWrite: (query) => prepared(query).isWrite,
+    changes: (query) => prepared(query).changes,
   }
 }
 
@@ -89,17 +94,35 @@ function prepare(raw: Sqlite.Database, query: Query): Prepared {
   if (statement.reader) statement.raw(true)
   return {
     statement,
-    bind: (params) =>
-      parameters.map((parameter) => bound(parameter.name, parameter.name ? params[parameter.name] : parameter.value)),
+    bind: binder(parameters),
     toRow: statement.reader ? rowMaker(columns, hasBigints, query.absent) : null,
-    isWrite: !statement.readonly,
+    changes: statement.readonly ? null : changedBy(sql),
   }
+}
+
+/** Triggers of ours change nothing, and no foreign key cascades, so it is this one only. */
+function changedBy(sql: string): Changed {
+  const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
+  return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
 /** An expression has no column to tell its kind, so it may be an amount. */
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
+/**
+ * The function that lists what is bound to a statement's parameters; generated, as that of rows is. Every name in it is one
+ * that a query of ours was built with.
+ */
+function binder(parameters: SqliteStatement['parameters']): Prepared['bind'] {
+  const constants = parameters.map(({ value }) => bound(null, value))
+  const values = parameters.map(({ name }, i) =>
+    name === null ? `constants[${i}]` : `bound('${name}', params.${name})`,
+  )
+  return new Function('bound', 'constants', `return (params) => [${values.join(', ')}]`)(bound, constants)
+}
+
 function bound(name: string | null, value: unknown): unknown {
+  if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
   // A number is bound as a floating-point value, which would divide as one.
   if (typeof value === 'number') return BigInt(value)

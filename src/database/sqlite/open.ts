@@ -28,13 +28,13 @@ export function openSqlite({
   if (mustExist && !existsSync(path)) throw new Error(`${path} does not exist: DATABASE_URL must name a database`)
   const { writing, reading } = openConnections(path)
   const requireFile = fileWatch(path)
-  const reader = sqliteReader(reading)
-  // A read transaction that began before a commit must not answer whoever that commit answers.
-  const writer = sqliteWriter(writing, { requireFile, onCommit: reader.refresh, onFatal })
+  const reader = sqliteReader(reading, writing)
+  const writer = sqliteWriter(writing, { requireFile, onCommit: reader.noteCommit, onFatal })
 
   return {
     ...readSide(reading, { reader, requireFile }),
     write: writer.write,
+    requireRoom: writer.requireRoom,
     statistics: writer.statistics,
     close: async () => {
       await writer.drain()
@@ -52,12 +52,13 @@ export function openSqlite({
  */
 export function openSqliteReader(path: string): Database {
   const reading = naming(path, () => openConnection(path, { isReadOnly: true }))
-  const reader = sqliteReader(reading)
+  const reader = sqliteReader(reading, null)
   return {
     ...readSide(reading, { reader, requireFile: fileWatch(path) }),
     write: async () => {
       throw new Error('this process only reads: an operation that writes must be declared as such')
     },
+    requireRoom: () => {},
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {
       reader.refresh()
@@ -69,7 +70,7 @@ export function openSqliteReader(path: string): Database {
 function readSide(
   reading: SqliteConnection,
   { reader, requireFile }: { reader: SqliteReader; requireFile: () => void },
-): Omit<Database, 'write' | 'statistics' | 'close'> {
+): Omit<Database, 'write' | 'requireRoom' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
     // A snapshot waits for nothing but its statements, and so stays within a turn.

@@ -1,29 +1,43 @@
 import type { Reader } from '../query.ts'
-import type { SqliteConnection } from './connection.ts'
+import type { TableName } from '../tables.ts'
+import type { Changed, SqliteConnection } from './connection.ts'
 
-/** The read side: `refresh` makes later reads see what has been committed since, and `version` changes when anything was. */
-export type SqliteReader = Reader & { readonly refresh: () => void; readonly version: () => number }
+/** The read side of a SQLite file. */
+export type SqliteReader = Reader & {
+  /** Has what is read next see what has been committed since. */
+  readonly refresh: () => void
+  /** Told of each commit of this process: whoever it answers must read what it wrote. */
+  readonly noteCommit: (changed: ReadonlySet<Changed>) => void
+  /** See `Database.version`. */
+  readonly version: (table: TableName) => number
+}
 
 /**
  * Reads on a read-only connection, with one read transaction for each turn of the event loop.
  *
  * A statement inside an open transaction costs a quarter of one that opens its own, and a page and its total come from
  * the same snapshot. The transaction ends with the turn, so it neither serves stale rows nor holds up a checkpoint.
+ *
+ * @param writing the connection that this process writes by, if it does
  */
-export function sqliteReader(connection: SqliteConnection): SqliteReader {
+export function sqliteReader(connection: SqliteConnection, writing: SqliteConnection | null): SqliteReader {
   const begin = connection.raw.prepare('begin')
   // Ending by ROLLBACK needs no I/O, so it works even after a read has failed and closed the transaction by itself.
   const end = connection.raw.prepare('rollback')
-  // Other connections' commits change it, and this one makes none.
-  const dataVersion = connection.raw.prepare('pragma data_version').pluck()
+  // It grows with every commit but those of the connection that asks: what this process commits is counted by table.
+  const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
+  const changesHere = new Map<Changed, number>()
   let isOpen = false
-  let version: number | null = null
+  let commits = 0
+  let latestVersion = 0
+  let failures = 0
 
   function open(): void {
     if (isOpen) return
+    // Before the transaction begins: what is read in it may be newer than this says, but never older.
+    commits = commitsElsewhere()
     begin.run()
     isOpen = true
-    version = null
     setImmediate(refresh)
   }
 
@@ -33,12 +47,30 @@ export function sqliteReader(connection: SqliteConnection): SqliteReader {
     if (connection.raw.inTransaction) end.run()
   }
 
+  function changesOf(what: Changed): number {
+    return changesHere.get(what) ?? 0
+  }
+
+  /** Never less than before, and more after each commit that is not counted by table. */
+  function commitsElsewhere(): number {
+    try {
+      latestVersion = dataVersion.get() as number
+    } catch {
+      // Another process holds the file just now, so there may have been one.
+      failures++
+    }
+    return latestVersion + failures
+  }
+
   return {
     refresh,
-    version: () => {
+    noteCommit: (changed) => {
+      for (const what of changed) changesHere.set(what, changesOf(what) + 1)
+      refresh()
+    },
+    version: (table) => {
       open()
-      version ??= dataVersion.get() as number
-      return version
+      return commits + changesOf(table) + changesOf('anything')
     },
     execute: async <Result>(query: Parameters<Reader['execute']>[0], params: object) => {
       open()

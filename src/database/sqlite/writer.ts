@@ -1,13 +1,19 @@
 import { unavailable } from '../../errors.ts'
 import type { DatabaseStatistics } from '../database.ts'
 import type { Query, Tx } from '../query.ts'
-import type { SqliteConnection } from './connection.ts'
+import type { Changed, SqliteConnection } from './connection.ts'
 
 /** Operations that wait for their turn; one more is refused, so that overload sheds instead of piling up. */
 export const queueLimit = 10_000
 
 /** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */
 export const groupLimit = 256
+
+/**
+ * What waits is stored after this long, though the turn of the event loop that it came in is not over, and not sooner than
+ * storing the last group took: a flood of requests makes turns of seconds, and may have no more than half of the time.
+ */
+const longestWaitMs = 50
 
 /** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
 const lockRetries = 500
@@ -16,6 +22,8 @@ const lockRetryMs = 10
 /** The write side: one transaction after another, each shared by the operations that had arrived. */
 export type SqliteWriter = {
   readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
+  /** @throws Refusal UNAVAILABLE when the queue is full */
+  readonly requireRoom: () => void
   readonly statistics: () => DatabaseStatistics
   readonly drain: () => Promise<void>
 }
@@ -33,6 +41,8 @@ type Group = {
   readonly members: readonly Member[]
   /** Members that made an earlier run of this group roll back; they are answered with the rest. */
   readonly abandoned: readonly Member[]
+  /** What its members have changed. */
+  readonly changed: Set<Changed>
   current: Member | null
   hasCurrentWritten: boolean
   isOver: boolean
@@ -50,7 +60,7 @@ type Group = {
  * other operation a savepoint. It too is answered after the commit.
  *
  * @param requireFile throws when what would be written could never be read again; asked before each group
- * @param onCommit called after each commit, before anyone is answered
+ * @param onCommit called after each commit, before anyone is answered, with what it changed
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
  */
 export function sqliteWriter(
@@ -59,7 +69,11 @@ export function sqliteWriter(
     requireFile,
     onCommit,
     onFatal,
-  }: { requireFile: () => void; onCommit: () => void; onFatal: (error: Error) => void },
+  }: {
+    requireFile: () => void
+    onCommit: (changed: ReadonlySet<Changed>) => void
+    onFatal: (error: Error) => void
+  },
 ): SqliteWriter {
   const { raw } = connection
   // SQLite would wait for a lock without letting the event loop run, and reads with it: `run` waits instead.
@@ -69,16 +83,25 @@ export function sqliteWriter(
   const rollback = raw.prepare('rollback')
   let queue: Member[] = []
   let isBusy = false
+  let next: NodeJS.Immediate | null = null
+  let nextDueAt = 0
+  let lastGroupMs = 0
   let writes = 0
   let commits = 0
   const drained: (() => void)[] = []
 
   function write<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      if (queue.length >= queueLimit) return reject(unavailable('Too many requests are waiting to be stored.'))
+      // What it throws rejects the promise.
+      requireRoom()
       queue.push({ operation, resolve: resolve as (result: unknown) => void, reject, outcome: null })
       if (!isBusy) startNext()
     })
+  }
+
+  function requireRoom(): void {
+    if (next !== null && performance.now() >= nextDueAt) runNext()
+    if (queue.length >= queueLimit) throw unavailable('Too many requests are waiting to be stored.')
   }
 
   function startNext(): void {
@@ -89,15 +112,29 @@ export function sqliteWriter(
     }
     isBusy = true
     // The turn's other requests arrive before the immediate, and so share this commit.
-    setImmediate(() => {
-      const members = queue.slice(0, groupLimit)
-      queue = queue.slice(groupLimit)
-      run(members)
-    })
+    next = setImmediate(runNext)
+    nextDueAt = performance.now() + Math.max(longestWaitMs, lastGroupMs)
+  }
+
+  function runNext(): void {
+    clearImmediate(next ?? undefined)
+    next = null
+    const members = queue.slice(0, groupLimit)
+    queue = queue.slice(groupLimit)
+    run(members)
   }
 
   function run(members: readonly Member[], abandoned: readonly Member[] = [], lockRetry = 0): void {
-    const group: Group = { members, abandoned, current: null, hasCurrentWritten: false, isOver: false, failure: null }
+    const group: Group = {
+      members,
+      abandoned,
+      changed: new Set(),
+      current: null,
+      hasCurrentWritten: false,
+      isOver: false,
+      failure: null,
+    }
+    const startedAt = performance.now()
     try {
       requireFile()
       begin.run()
@@ -111,7 +148,10 @@ export function sqliteWriter(
       abandonCurrent(group, new Error('an operation inside write() waited for something other than its statements')),
     )
     runMembers(group)
-      .finally(() => clearImmediate(waited))
+      .finally(() => {
+        clearImmediate(waited)
+        lastGroupMs = performance.now() - startedAt
+      })
       .catch(onFatal)
   }
 
@@ -140,7 +180,11 @@ export function sqliteWriter(
         if (group.isOver || group.current !== member)
           throw new Error('a statement was run after its operation had ended')
         if (group.failure) throw group.failure
-        if (!group.hasCurrentWritten && connection.isWrite(query)) group.hasCurrentWritten = true
+        const changed = connection.changes(query)
+        if (changed !== null) {
+          group.hasCurrentWritten = true
+          group.changed.add(changed)
+        }
         try {
           return connection.run(query, params)
         } catch (error) {
@@ -160,7 +204,7 @@ export function sqliteWriter(
       return
     }
     commits++
-    onCommit()
+    onCommit(group.changed)
     finish(group, () => {
       for (const { outcome, resolve, reject } of everyone(group)) {
         if (outcome && 'result' in outcome) {
@@ -204,6 +248,7 @@ export function sqliteWriter(
 
   return {
     write,
+    requireRoom,
     statistics: () => ({ writes, commits }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }

@@ -296,6 +296,37 @@ test('a full queue refuses one more and serves the rest', async () => {
   expect(await db.write(takeNumber)).toBe(1)
 })
 
+test('a full queue says so before it is given anything', async () => {
+  const { db } = await startDatabase()
+  const answers = upTo(queueLimit).map(() => db.write(async () => 'done'))
+
+  expect(() => db.requireRoom()).toThrow('Too many requests are waiting to be stored.')
+  await Promise.all(answers)
+
+  expect(() => db.requireRoom()).not.toThrow()
+})
+
+test('what waits is stored though requests keep coming and the turn of the event loop does not end', async () => {
+  const { db } = await startDatabase()
+  let isStored = false
+  const first = db.write(takeNumber).then((number) => {
+    isStored = true
+    return number
+  })
+
+  const giveUpAt = performance.now() + 5_000
+  const others = []
+  for (let nextAt = 0; !isStored && performance.now() < giveUpAt; await null) {
+    if (performance.now() < nextAt) continue
+    others.push(db.write(takeNumber))
+    nextAt = performance.now() + 1
+  }
+
+  expect(isStored).toBe(true)
+  expect(await first).toBe(1)
+  await Promise.all(others)
+})
+
 test('closing answers what was accepted', async () => {
   const { db, path } = await startDatabase()
 
