@@ -1,4 +1,4 @@
-import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import type { DocumentNode, ExecutionResult, FieldNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { BREAK, getNamedType, isEnumType, Kind, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
 import type { GraphqlContext } from './context.ts'
@@ -18,8 +18,7 @@ export function compile(
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Compiled | null {
-  // A mutation spends its time in the store, and a half-run one can't be answered again by the interpreter.
-  if (operation.operation !== 'query') return null
+  if (operation.operation === 'mutation' && onlyField(operation) === null) return null
   const nested = nestedVariablesOf(document)
   const disableLeafSerialization = hasPlainLeaves(schema, document)
   const compiled = nested && compileQuery(schema, document, operation.name?.value, { disableLeafSerialization })
@@ -28,6 +27,12 @@ export function compile(
   // Where nothing is given to such a variable the compiler passes null, which is not the same as a field that is absent.
   const takes = (coerced: Variables) => nested.every((name) => (coerced[name] ?? null) !== null)
   return { query, takes }
+}
+
+/** The only field of an operation, as nearly every mutation has one; `null` where there may be more. */
+export function onlyField({ selectionSet: { selections } }: OperationDefinitionNode): FieldNode | null {
+  const [first] = selections
+  return selections.length === 1 && first?.kind === Kind.FIELD ? first : null
 }
 
 /**

@@ -6,4 +6,9 @@ export type GraphqlContext = Context & {
   readonly rows: Context
   /** Loaders of this request by what they load; see `loader.ts`. */
   readonly loaders: Map<object, unknown>
+  /** Set where the request's only mutation may be asked for twice, once by each executor. */
+  mutation: MutationOnce | null
 }
+
+/** A mutation that is done once: with what input, and what came of it once it was begun. */
+export type MutationOnce = { readonly input: unknown; outcome: Promise<unknown> | null }

@@ -4,15 +4,25 @@ import type {
   FragmentDefinitionNode,
   GraphQLSchema,
   OperationDefinitionNode,
+  VariableValues,
 } from 'graphql'
-import { executeRootSelectionSet, GraphQLError, Kind, parse, subscribe, validate, validateExecutionArgs } from 'graphql'
+import {
+  executeRootSelectionSet,
+  GraphQLError,
+  getArgumentValues,
+  Kind,
+  parse,
+  subscribe,
+  validate,
+  validateExecutionArgs,
+} from 'graphql'
 import type { Context } from '../context.ts'
 import type { Narrowing } from '../database/narrow.ts'
 import { narrowedTo } from '../database/narrow.ts'
 import { columnsOf } from './columns.ts'
 import type { Compiled } from './compile.ts'
-import { compile } from './compile.ts'
-import type { GraphqlContext } from './context.ts'
+import { compile, onlyField } from './compile.ts'
+import type { GraphqlContext, MutationOnce } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
 import { excessOf, excessOfVariables, limits } from './limits.ts'
@@ -98,7 +108,7 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       const excess = excessOfVariables(variables)
       if (excess) return refused([requestError('QUERY_TOO_COMPLEX', excess)])
       const rows = { ...asking, db: narrowedTo(asking.db, columns) }
-      const context: GraphqlContext = { ...asking, rows, loaders: new Map() }
+      const context: GraphqlContext = { ...asking, rows, loaders: new Map(), mutation: null }
       const run = {
         schema,
         document: document.node,
@@ -121,10 +131,13 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (operation.uses > usesBefore) {
         if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
         const { compiled } = operation
-        if (compiled?.takes(coerced)) {
+        const isTaken = compiled?.takes(coerced) ?? false
+        if (isTaken) context.mutation = mutationOnce(schema, node, ready.variableValues)
+        if (compiled && isTaken && (node.operation === 'query' || context.mutation)) {
           const result = await compiled.query(undefined, context, variables)
           if (!result.errors) return { result, cost: costNow }
-          // It words and counts errors in ways of its own: the interpreter answers what does not go well.
+          // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
+          // mutation has come to by then.
           context.loaders.clear()
         }
       }
@@ -180,6 +193,23 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
       columns: columnsOf(schema, each, fragments),
       uses: 0,
     })),
+  }
+}
+
+/** What a mutation's only field is given; `null` where it has more, or its input is refused, and for a query. */
+function mutationOnce(
+  schema: GraphQLSchema,
+  node: OperationDefinitionNode,
+  variableValues: VariableValues,
+): MutationOnce | null {
+  const field = node.operation === 'mutation' ? onlyField(node) : null
+  const definition = field && schema.getMutationType()?.getFields()[field.name.value]
+  if (!field || !definition) return null
+  try {
+    // The compiler reads variables in a way of its own; what is paid must not depend on it.
+    return { input: getArgumentValues(definition, field, variableValues).input, outcome: null }
+  } catch {
+    return null
   }
 }
 

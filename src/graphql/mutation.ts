@@ -66,7 +66,12 @@ export function addMutation<Input extends KeyedInput, Source extends object>(
       description,
       args: { input: t.arg({ type: Input, required: true, description: `What \`${name}\` needs to know.` }) },
       extensions: { movesMoney: movesMoney ?? false, isSandboxOnly: isSandboxOnly ?? false },
-      resolve: (_, args, context) => resolve((args as { input: Input }).input, context) as never,
+      resolve: (_, args, context) => {
+        const { mutation } = context
+        if (mutation === null) return resolve((args as { input: Input }).input, context) as never
+        mutation.outcome ??= resolve(mutation.input as Input, context)
+        return mutation.outcome as never
+      },
     }),
   )
 }
@@ -102,7 +107,8 @@ export async function orUserError<Source>(
 
 /** A context of the mutation's own: whether it was replayed is nothing that another may change. */
 function mutationContext(context: GraphqlContext, idempotencyKey: string | null): GraphqlContext {
-  return { ...createContext(context, context.merchantId, idempotencyKey), rows: context.rows, loaders: context.loaders }
+  const { rows, loaders, mutation } = context
+  return { ...createContext(context, context.merchantId, idempotencyKey), rows, loaders, mutation }
 }
 
 function errorType(code: ErrorCode) {

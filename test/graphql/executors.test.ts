@@ -437,16 +437,37 @@ const faultyDocuments: Record<string, (ids: Ids) => Document> = {
 }
 
 /** Mutations whose answers hold nothing that differs from one time to the next. */
-const mutations: Record<string, (ids: Ids) => Document> = {
+const compiledMutations: Record<string, (ids: Ids) => Document> = {
+  'a mutation': () => ({
+    query: `mutation($i:CreateWalletInput!){made:createWallet(input:$i){__typename ...W ... on UserError{code field}}}
+      fragment W on CreateWalletPayload{wallet{description currency balance customer{email}}}`,
+    variables: { i: { currency: 'NGN', description: 'One' } },
+  }),
+  'a mutation that is refused': () => ({
+    query: `mutation($i:CreateWalletInput!){createWallet(input:$i){__typename ... on InvalidInputError{fields{field code message}}}}`,
+    variables: { i: { currency: 'XXX', description: '', network: 'ERC20' } },
+  }),
+  'a mutation with variables within': ({ bankId }) => ({
+    query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
+      ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
+    variables: { id: bankId, s: '20-20-15', n: 'Other' },
+  }),
+  'a mutation of which a part fails': () => ({
+    query: `mutation($i:CreateWalletInput!,$c:String){createWallet(input:$i){
+      ... on CreateWalletPayload{wallet{description currency payouts(after:$c){totalCount}}}}}`,
+    variables: { i: { currency: 'NGN', description: 'Part' }, c: 'junk' },
+  }),
+  'a mutation that is told less than it takes': () => ({
+    query: 'mutation($i:CreateWalletInput!){createWallet(input:$i){__typename}}',
+    variables: { i: { currency: 'NGN' } },
+  }),
+}
+
+const interpretedMutations: Record<string, (ids: Ids) => Document> = {
   'several fields': () => ({
     query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
       bad:createWallet(input:{currency:"XXX" description:""}){...W ... on InvalidInputError{fields{field code}}}}
       fragment W on CreateWalletResult{__typename ... on CreateWalletPayload{wallet{description currency}} ... on UserError{code}}`,
-  }),
-  'variables within that are not given': ({ bankId }) => ({
-    query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
-      ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
-    variables: { id: bankId, n: 'Other' },
   }),
   'a default that does not fit': () => ({
     query: `mutation($i:CreateWalletInput={currency:NGN description:A}){a:createWallet(input:$i){__typename}}`,
@@ -474,6 +495,7 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
     for (const [name, documentFor] of Object.entries(faultyDocuments)) {
       expect(JSON.parse((await sameAnswer(documentFor(ids))).slice(4)).errors, name).toBeDefined()
     }
+    const mutations = { ...compiledMutations, ...interpretedMutations }
     for (const documentFor of Object.values(mutations)) await sameAnswer(documentFor(ids))
     expect([running, faultyDocuments, mutations].flatMap(Object.keys).length).toBeGreaterThan(110)
   })
@@ -490,6 +512,21 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
       }
       const { data } = await app.graphql(query, { id: body.data.id, i: null })
       expect(data).toEqual({ updateBankPayoutMethod: { payoutMethod: { iban: null } } })
+    }
+  })
+
+  test('do the same: a mutation is done once, though a part of its answer fails', async () => {
+    const query = `mutation($input:CreateWalletInput!,$cursor:String){createWallet(input:$input){
+      ... on CreateWalletPayload{wallet{description payouts(after:$cursor){totalCount}}}}}`
+    for (const compiling of ['never', 'at once', 'again'] as const) {
+      const app = await startApp(engine, { compiling })
+      for (const count of [1, 2]) {
+        const input = { currency: 'NGN', description: `Wallet ${count}` }
+        const { errors } = await app.graphql(query, { input, cursor: 'junk' })
+        expect(errors).toMatchObject([{ path: ['createWallet', 'wallet', 'payouts'] }])
+        const { data } = await app.graphql('{wallets{totalCount}}')
+        expect(data).toEqual({ wallets: { totalCount: count } })
+      }
     }
   })
 
@@ -536,11 +573,11 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
 describe('what is compiled', () => {
   const ids = new Proxy({} as Ids, { get: () => 'id' })
 
-  test.each(Object.entries(compiledDocuments))('%s', (_, documentFor) => {
+  test.each(Object.entries({ ...compiledDocuments, ...compiledMutations }))('%s', (_, documentFor) => {
     expect(isCompiled(documentFor(ids))).toBe(true)
   })
 
-  test.each(Object.entries({ ...interpretedDocuments, ...mutations }))('is not %s', (_, documentFor) => {
+  test.each(Object.entries({ ...interpretedDocuments, ...interpretedMutations }))('is not %s', (_, documentFor) => {
     const document = documentFor(ids)
     if (isValid(document)) expect(isCompiled(document)).toBe(false)
   })
