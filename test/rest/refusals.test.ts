@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { queueLimit } from '../../src/database/sqlite/writer.ts'
 import { unavailable } from '../../src/errors.ts'
 import { createLogger } from '../../src/logger.ts'
 import { createServer } from '../../src/server.ts'
@@ -9,6 +10,25 @@ import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } f
 import { absentId, endpoints, endpointsWithBody, walletBody } from './endpoints.ts'
 
 const json = { 'content-type': 'application/json' }
+
+test('ruling 9: where too many wait to be stored, one more is refused before its body is read, and reads are not', async () => {
+  const app = await startApp('sqlite')
+  const ask = async () => {
+    const waiting = Array.from({ length: queueLimit }, () => app.db.write(async () => {}))
+    const answers = await Promise.all([
+      app.rest('POST', '/api/wallets', { payload: '{', headers: json }),
+      app.rest('GET', '/api/asset-codes'),
+    ])
+    await Promise.all(waiting)
+    return answers
+  }
+  let [refused, read] = await ask()
+  // On a machine that is slow just now the service has begun to store what waits by the time that it is asked.
+  for (let retries = 0; refused.status !== 503 && retries < 10; retries++) [refused, read] = await ask()
+
+  expect([refused.status, refused.body.error.code, read.status]).toEqual([503, 'UNAVAILABLE', 200])
+  expect(refused.headers['retry-after']).toMatch(/^\d+$/)
+})
 
 describe.each(everyEngine)('400 on %s', (engine) => {
   test.each([

@@ -10,10 +10,10 @@ export const queueLimit = 10_000
 export const groupLimit = 256
 
 /**
- * What waits is stored after this long, though the turn of the event loop that it came in is not over, and not sooner than
- * storing the last group took: a flood of requests makes turns of seconds, and may have no more than half of the time.
+ * A turn of the event loop may last this long, or as long as storing the last group took, before what waits is stored
+ * within it: a flood of requests makes turns of seconds, and may have no more than half of the time.
  */
-const longestWaitMs = 50
+const turnLimitMs = 50
 
 /** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
 const lockRetries = 500
@@ -113,7 +113,7 @@ export function sqliteWriter(
     isBusy = true
     // The turn's other requests arrive before the immediate, and so share this commit.
     next = setImmediate(runNext)
-    nextDueAt = performance.now() + Math.max(longestWaitMs, lastGroupMs)
+    nextDueAt = performance.now() + Math.max(turnLimitMs, lastGroupMs)
   }
 
   function runNext(): void {
