@@ -73,8 +73,7 @@ function readSide(
 ): Omit<Database, 'write' | 'requireRoom' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
-    // A snapshot waits for nothing but its statements, and so stays within a turn.
-    snapshot: (read) => read(reader),
+    snapshot: reader.snapshot,
     refresh: reader.refresh,
     version: reader.version,
     ping: async () => {

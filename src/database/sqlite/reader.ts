@@ -4,6 +4,8 @@ import type { Changed, SqliteConnection } from './connection.ts'
 
 /** The read side of a SQLite file. */
 export type SqliteReader = Reader & {
+  /** Runs `read` in one read transaction. */
+  readonly snapshot: <Result>(read: (db: Reader) => Promise<Result>) => Promise<Result>
   /** Has what is read next see what has been committed since. */
   readonly refresh: () => void
   /** Told of each commit of this process: whoever it answers must read what it wrote. */
@@ -28,6 +30,7 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
   const changesHere = new Map<Changed, number>()
   let isOpen = false
+  let ended = 0
   let commits = 0
   let latestVersion = 0
   let failures = 0
@@ -44,6 +47,7 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
   function refresh(): void {
     if (!isOpen) return
     isOpen = false
+    ended++
     if (connection.raw.inTransaction) end.run()
   }
 
@@ -62,8 +66,23 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
     return latestVersion + failures
   }
 
+  async function execute<Result>(query: Parameters<Reader['execute']>[0], params: object): Promise<Result[]> {
+    open()
+    return connection.run(query, params) as Result[]
+  }
+
   return {
     refresh,
+    execute,
+    snapshot: async (read) => {
+      for (let tries = 1; ; tries++) {
+        const endedBefore = ended
+        const result = await read({ execute })
+        // A group that was due may have been stored in between.
+        if (ended === endedBefore) return result
+        if (tries === snapshotTries) throw new Error('a snapshot did not stay within a turn of the event loop')
+      }
+    },
     noteCommit: (changed) => {
       for (const what of changed) changesHere.set(what, changesOf(what) + 1)
       refresh()
@@ -72,9 +91,8 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
       open()
       return commits + changesOf(table) + changesOf('anything')
     },
-    execute: async <Result>(query: Parameters<Reader['execute']>[0], params: object) => {
-      open()
-      return connection.run(query, params) as Result[]
-    },
   }
 }
+
+/** A turn stores few groups, and reading takes less than storing one. */
+const snapshotTries = 100

@@ -46,6 +46,7 @@ type Group = {
   current: Member | null
   hasCurrentWritten: boolean
   isOver: boolean
+  readonly startedAt: number
   /** What went wrong below the operations, even where one of them caught it; the whole group is refused with it. */
   failure: unknown
 }
@@ -132,9 +133,9 @@ export function sqliteWriter(
       current: null,
       hasCurrentWritten: false,
       isOver: false,
+      startedAt: performance.now(),
       failure: null,
     }
-    const startedAt = performance.now()
     try {
       requireFile()
       begin.run()
@@ -148,10 +149,7 @@ export function sqliteWriter(
       abandonCurrent(group, new Error('an operation inside write() waited for something other than its statements')),
     )
     runMembers(group)
-      .finally(() => {
-        clearImmediate(waited)
-        lastGroupMs = performance.now() - startedAt
-      })
+      .finally(() => clearImmediate(waited))
       .catch(onFatal)
   }
 
@@ -230,6 +228,7 @@ export function sqliteWriter(
   function finish(group: Group, answer: () => void): void {
     group.isOver = true
     if (raw.inTransaction) rollback.run()
+    lastGroupMs = performance.now() - group.startedAt
     answer()
     startNext()
   }

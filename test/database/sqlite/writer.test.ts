@@ -327,6 +327,25 @@ test('what waits is stored though requests keep coming and the turn of the event
   await Promise.all(others)
 })
 
+test('what is stored within a turn does not come between the parts of a snapshot', async () => {
+  const { db } = await startDatabase()
+  const stored = db.write((tx) => insertMerchant(tx, merchantRow(2)))
+  for (const dueAt = performance.now() + 100; performance.now() < dueAt; );
+
+  const snapshot = db.snapshot(async (read) => {
+    const before = await merchantNames(read, {})
+    // Long enough for all that storing it takes.
+    for (let ticks = 0; ticks < 100; ticks++) await null
+    return [before, await merchantNames(read, {})]
+  })
+  db.requireRoom()
+  const [before, after] = await snapshot
+  await stored
+
+  expect(before).toEqual(after)
+  expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
+})
+
 test('closing answers what was accepted', async () => {
   const { db, path } = await startDatabase()
 
