@@ -131,14 +131,15 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (operation.uses > usesBefore) {
         if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
         const { compiled } = operation
-        const isTaken = compiled?.takes(coerced) ?? false
-        if (isTaken) context.mutation = mutationOnce(schema, node, ready.variableValues)
-        if (compiled && isTaken && (node.operation === 'query' || context.mutation)) {
-          const result = await compiled.query(undefined, context, variables)
-          if (!result.errors) return { result, cost: costNow }
-          // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
-          // mutation has come to by then.
-          context.loaders.clear()
+        if (compiled?.takes(coerced)) {
+          context.mutation = mutationOnce(schema, node, ready.variableValues)
+          if (node.operation === 'query' || context.mutation) {
+            const result = await compiled.query(undefined, context, variables)
+            if (!result.errors) return { result, cost: costNow }
+            // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
+            // mutation has come to by then.
+            context.loaders.clear()
+          }
         }
       }
       return { result: await executeRootSelectionSet(ready), cost: costNow }

@@ -154,7 +154,10 @@ export const createPayout = writing('createPayout', async (context: Context, inp
         accountNumber: recipient.accountNumber,
         paymentPurpose: request.paymentPurpose,
         narration: request.narration,
-        transferType: railOf({ ...recipient, transferType: request.transferType }),
+        transferType: railOf({
+          transferType: request.transferType,
+          recipientCurrency: recipient.recipientCurrency,
+        }),
         ...untouched,
         createdAt,
         updatedAt,

@@ -49,6 +49,8 @@ const isQuick = values.quick
 const windows = isQuick
   ? { warmUpMs: 1_000, seconds: 1, longestSeconds: 2, rounds: 3 }
   : { warmUpMs: 4_000, seconds: 3, longestSeconds: 8, rounds: 7 }
+/** Merchants that pay, one for each client. */
+const payers = 64
 const smallSizes = { customers: 1_000, methods: 2_000, wallets: 500, payouts: 10_000 }
 const largeSizes = isQuick
   ? { ...smallSizes, methods: 10_000, payouts: 50_000 }
@@ -162,14 +164,14 @@ async function workersWhereThereAre(): Promise<Measure[]> {
 /** A new file, and merchants there that can pay. */
 async function onFile(): Promise<Payers> {
   const path = join(folder, 'payers.sqlite')
-  return { path, merchants: await richMerchants(`sqlite:${path}`) }
+  return { path, merchants: await richMerchants(`sqlite:${path}`, payers) }
 }
 
 /** A PostgreSQL server of its own, with fsync, and merchants there that can pay. */
 async function onPostgres(): Promise<OnPostgres> {
   const postgres = await startPostgresServer([])
   endings.push(postgres.remove)
-  const merchants = await richMerchants(postgres.url('postgres'))
+  const merchants = await richMerchants(postgres.url('postgres'), payers)
   const client = new pg.Client(postgres.url('template1'))
   await client.connect()
   for (const name of databasesOnPostgres) await client.query(`create database ${name} template postgres`)

@@ -70,8 +70,8 @@ export function copyOf({ path }: Filled, folder: string, name: string): string {
   return copy
 }
 
-/** Brings a new database to 64 merchants that can pay, and a rate. */
-export async function richMerchants(url: string): Promise<{ id: string; apiKey: string }[]> {
+/** Brings a new database to so many merchants that can pay, and a rate. */
+export async function richMerchants(url: string, count: number): Promise<{ id: string; apiKey: string }[]> {
   const db = await openDatabase({
     url,
     onFatal: (error) => {
@@ -81,13 +81,13 @@ export async function richMerchants(url: string): Promise<{ id: string; apiKey: 
   const service = createService({ db, mode: 'sandbox' })
   await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
   const merchants = []
-  while (merchants.length < 64) merchants.push(await richMerchant(service))
+  while (merchants.length < count) merchants.push(await richMerchant(service))
   await db.close()
   return merchants
 }
 
 /** A merchant whose wallet covers whatever is paid. */
-export async function richMerchant(service: Service): Promise<{ id: string; apiKey: string }> {
+async function richMerchant(service: Service): Promise<{ id: string; apiKey: string }> {
   const merchant = await createMerchant(service, { name: 'Bench' })
   const context: Context = createContext(service, merchant.id)
   const wallet = await createWallet(context, { currency: 'USDC', description: 'Bench', network: 'erc20' })

@@ -12,9 +12,8 @@ import { parseArgs } from 'node:util'
 import { createContext, createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
-import { setRate } from '../../src/rates/set-rate.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
-import { richMerchant } from './data.ts'
+import { richMerchants } from './data.ts'
 import { plainPayouts } from './plain-payout.ts'
 import { median } from './statistics.ts'
 
@@ -42,12 +41,10 @@ const payout = {
 } as const
 
 const server = await startPostgresServer([])
+const merchantIds = (await richMerchants(server.url('postgres'), clients)).map(({ id }) => id)
 const url = await delayed(server.url('postgres'), Number(values.delay))
 const db = await openDatabase({ url: `${url}?pool=${connections}`, onFatal: fail })
 const service = createService({ db, mode: 'sandbox' })
-await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
-const merchantIds: string[] = []
-while (merchantIds.length < clients) merchantIds.push((await richMerchant(service)).id)
 const plain = plainPayouts(url, connections)
 const forms = {
   'three round trips': (merchantId: string) => createPayout(createContext(service, merchantId), payout),

@@ -36,7 +36,7 @@ export function openCommittingAlone(path: string): Database {
 
   return {
     execute: reader.execute,
-    snapshot: (read) => read(reader),
+    snapshot: reader.snapshot,
     write: (operation) => {
       const result = last.then(() => run(operation))
       last = result.catch(() => {})

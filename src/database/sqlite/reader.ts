@@ -31,14 +31,13 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
   const changesHere = new Map<Changed, number>()
   let isOpen = false
   let ended = 0
-  let commits = 0
   let latestVersion = 0
   let failures = 0
 
   function open(): void {
     if (isOpen) return
     // Before the transaction begins: what is read in it may be newer than this says, but never older.
-    commits = commitsElsewhere()
+    lookForCommits()
     begin.run()
     isOpen = true
     setImmediate(refresh)
@@ -55,15 +54,14 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
     return changesHere.get(what) ?? 0
   }
 
-  /** Never less than before, and more after each commit that is not counted by table. */
-  function commitsElsewhere(): number {
+  /** Neither number ever falls, and one has grown after each commit that is not counted by table. */
+  function lookForCommits(): void {
     try {
       latestVersion = dataVersion.get() as number
     } catch {
       // Another process holds the file just now, so there may have been one.
       failures++
     }
-    return latestVersion + failures
   }
 
   async function execute<Result>(query: Parameters<Reader['execute']>[0], params: object): Promise<Result[]> {
@@ -89,7 +87,7 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
     },
     version: (table) => {
       open()
-      return commits + changesOf(table) + changesOf('anything')
+      return latestVersion + failures + changesOf(table) + changesOf('anything')
     },
   }
 }

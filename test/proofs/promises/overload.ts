@@ -51,7 +51,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   await limited.kill('SIGTERM')
 
   const seen = [describe('payouts', payouts), describe('reads', reads)]
-  // Payouts wait for those before them, and that is as many as the queue holds; refusing the rest takes most of the time.
+  // Payouts wait for those before them, and that is as many as the queue holds; refusing the rest takes up to half of the time.
   const longestWaitMs = (20_000 * size.queueLimit) / payouts.capacity
   const faults = [...faultsOf('payouts', payouts, size), ...faultsOf('reads', reads, size)]
   if (payouts.waitMs > longestWaitMs) faults.push(`payouts wait longer than ${longestWaitMs.toFixed(0)} ms`)
