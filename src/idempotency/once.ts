@@ -74,26 +74,26 @@ function outcomeOf<Found>(finding: Promise<Found>): Promise<() => Promise<Found>
  * that holds others `null` counts: an update to `null` clears what is left alone where nothing is sent.
  */
 function fingerprintOf(request: object): string {
-  const members = Object.entries(request)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .sort(byName)
-    .map(([name, value]) => `${JSON.stringify(name)}:${canonicalJson(value)}`)
-  return hash('sha256', `{${members.join(',')}}`, 'base64url')
+  const given = Object.keys(request).filter((name) => fieldOf(request, name) != null)
+  return hash('sha256', JSON.stringify(canonicalObject(request, given)), 'base64url')
 }
 
-function byName([one]: [string, unknown], [other]: [string, unknown]): number {
-  return one < other ? -1 : 1
+/** What JSON is made of, with the names within objects in order and bigints as strings. */
+function canonical(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (Array.isArray(value)) return value.map(canonical)
+  return typeof value === 'object' && value !== null ? canonicalObject(value, Object.keys(value)) : value
 }
 
-/** JSON with the names within objects in order, and bigints as strings. */
-function canonicalJson(value: unknown): string {
-  // What JSON.stringify asks a function of ours about each value takes most of the time.
-  if (typeof value === 'string') return JSON.stringify(value)
-  return JSON.stringify(value, (_, held: unknown) => {
-    if (typeof held === 'bigint') return held.toString()
-    const isObject = typeof held === 'object' && held !== null && !Array.isArray(held)
-    return isObject ? Object.fromEntries(Object.entries(held).sort(byName)) : held
-  })
+/** Of an object that an operation's schema has made, so every name is one of ours. */
+function canonicalObject(value: object, names: string[]): object {
+  const members: Record<string, unknown> = {}
+  for (const name of names.sort()) members[name] = canonical(fieldOf(value, name))
+  return members
+}
+
+function fieldOf(value: object, name: string): unknown {
+  return (value as Record<string, unknown>)[name]
 }
 
 /**

@@ -125,12 +125,11 @@ type Field = {
 
 function fieldsOf({ schema, names, carried, method, reference }: Route): Field[] {
   const { properties = {}, required = [] } = inputSchema(schema)
-  const isCarried = new Set(carried.values())
   return Object.entries(names).map(([field, name]) => {
     const said = reference.fields[field] ?? {}
     return {
       name,
-      place: !isCarried.has(name) ? 'path' : method === 'GET' ? 'query' : 'body',
+      place: !carried.has(name) ? 'path' : method === 'GET' ? 'query' : 'body',
       isRequired: required.includes(field),
       schema: merged(typeof said === 'string' ? { description: said } : said, properties[field] ?? {}),
       example: reference.example[field],
