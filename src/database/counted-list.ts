@@ -63,11 +63,7 @@ export async function countInLists(
     change,
   }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
 ): Promise<void> {
-  for (const list of lists) {
-    for (const blockSize of [wholeList, ...blockSizes]) {
-      await addToBlock(tx, { merchantId, list, blockSize, block: blockOf(sequence, blockSize), change })
-    }
-  }
+  for (const list of lists) await addToBlocks(tx, { merchantId, list, sequence, change })
 }
 
 /** How many rows the list has. */
@@ -123,14 +119,18 @@ async function findBlock(
   return null
 }
 
-/** The block of this size that holds a sequence number. */
-export function blockOf(sequence: number, blockSize: number): number {
-  return blockSize === wholeList ? 0 : Math.floor(sequence / blockSize)
-}
-
-const addToBlock = statement((p: Params<CountedList & { blockSize: number; block: number; change: number }>) =>
+/** Adds to the block of each size that holds a sequence number. */
+const addToBlocks = statement((p: Params<CountedList & { sequence: number; change: number }>) =>
   into('listCounts')
-    .values({ merchantId: p.merchantId, list: p.list, blockSize: p.blockSize, block: p.block, rowCount: p.change })
+    .values(
+      [wholeList, ...blockSizes].map((blockSize) => ({
+        merchantId: p.merchantId,
+        list: p.list,
+        blockSize,
+        block: blockSize === wholeList ? 0 : sql<number>`${p.sequence} / ${sql.lit(blockSize)}`,
+        rowCount: p.change,
+      })),
+    )
     .onConflict((conflict) =>
       conflict
         .columns(['merchantId', 'list', 'blockSize', 'block'])

@@ -8,6 +8,7 @@ import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
 import { nextInSequence } from '../database/sequence.ts'
 import type { NewRowOf } from '../database/tables.ts'
+import { allInOrder } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import {
   asciiWord,
@@ -135,12 +136,12 @@ async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, 
   const { merchantId } = context
   await findActiveCustomer(tx, context, details.customerId)
   const ownerId = details.customerId ?? merchantId
-  const row = {
-    ...newRow(context),
-    ...details,
-    sequence: await nextInSequence(tx, merchantId, 'payout_methods'),
-    ownerSequence: await nextInSequence(tx, merchantId, `payout_methods:${ownerId}`),
-  }
+  // At once, because on a server each wait is a round trip.
+  const [sequence, ownerSequence] = await allInOrder([
+    nextInSequence(tx, merchantId, 'payout_methods'),
+    nextInSequence(tx, merchantId, `payout_methods:${ownerId}`),
+  ])
+  const row = { ...newRow(context), ...details, sequence, ownerSequence }
   await insertPayoutMethod(tx, row)
   const method = { ...row, ownerId }
   await countMethod(tx, method, 1)
