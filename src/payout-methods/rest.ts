@@ -250,12 +250,12 @@ export const payoutMethodRoutes = [
   ),
 ]
 
-/** The wire shape of contract 2.2, by type. */
+/** The wire shape of contract 2.2, by type: each with all of its keys, as parts that are put together take twice as long. */
 function payoutMethodJson(method: ListedPayoutMethod) {
-  return { ...commonJson(method), ...(method.type === 'BANK' ? bankJson(method) : walletJson(method)) }
+  return method.type === 'BANK' ? bankJson(method) : walletJson(method)
 }
 
-function commonJson(method: ListedPayoutMethod) {
+function bankJson(method: Listed<BankPayoutMethod>) {
   return {
     id: method.id,
     type: method.type,
@@ -263,11 +263,6 @@ function commonJson(method: ListedPayoutMethod) {
     created_at: method.createdAt,
     updated_at: method.updatedAt,
     customer_id: method.customerId,
-  }
-}
-
-function bankJson(method: Listed<BankPayoutMethod>) {
-  return {
     account_name: method.accountName,
     account_number: method.accountNumber,
     bank_name: method.bankName,
@@ -280,7 +275,17 @@ function bankJson(method: Listed<BankPayoutMethod>) {
 }
 
 function walletJson(method: Listed<WalletPayoutMethod>) {
-  return { label: method.label, wallet_address: method.walletAddress, network: method.network }
+  return {
+    id: method.id,
+    type: method.type,
+    currency: method.currency,
+    created_at: method.createdAt,
+    updated_at: method.updatedAt,
+    customer_id: method.customerId,
+    label: method.label,
+    wallet_address: method.walletAddress,
+    network: method.network,
+  }
 }
 
 function payoutMethodSchema(): JsonSchema {
@@ -293,7 +298,7 @@ function payoutMethodSchema(): JsonSchema {
 
 function bankSchema(): JsonSchema {
   const said = descriptionsOf(bankFieldTexts)
-  return object<ReturnType<typeof commonJson> & ReturnType<typeof bankJson>>(
+  return object<ReturnType<typeof bankJson>>(
     'A bank account to pay out to.',
     {
       ...commonMembers('BANK', 'NGN'),
@@ -313,7 +318,7 @@ function bankSchema(): JsonSchema {
 function walletSchema(): JsonSchema {
   const said = descriptionsOf(walletFieldTexts)
   const { walletAddress, label } = walletExamples('erc20')
-  return object<ReturnType<typeof commonJson> & ReturnType<typeof walletJson>>(
+  return object<ReturnType<typeof walletJson>>(
     'A crypto address to pay out to.',
     {
       ...commonMembers('WALLET', 'USDC'),
