@@ -19,7 +19,7 @@ export type Asked = {
 }
 
 /** A result as it goes out; `httpStatus` is another than 200 where HTTP itself has a word for what went wrong. */
-export type Answer = {
+export type Answer = Pick<Outcome, 'operation'> & {
   readonly result: FormattedResult | AsyncIterable<FormattedResult>
   readonly httpStatus: number
 }
@@ -34,11 +34,11 @@ export async function answer(
 ): Promise<Answer> {
   const context = createContext(asked.service, asked.merchantId)
   const outcome = await asked.engine.run(request, context, options)
-  const { result } = outcome
+  const { result, operation } = outcome
   if (Symbol.asyncIterator in result) {
-    return { result: formatEach(result, outcome, asked), httpStatus: 200 }
+    return { result: formatEach(result, outcome, asked), operation, httpStatus: 200 }
   }
-  return { result: formatResult(result, outcome, asked), httpStatus: statusOf(result) }
+  return { result: formatResult(result, outcome, asked), operation, httpStatus: statusOf(result) }
 }
 
 /** What cannot be answered at all, in the form of a result. */

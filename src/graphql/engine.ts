@@ -4,6 +4,7 @@ import type {
   FragmentDefinitionNode,
   GraphQLSchema,
   OperationDefinitionNode,
+  OperationTypeNode,
   VariableValues,
 } from 'graphql'
 import {
@@ -46,10 +47,11 @@ export type Engine = {
 /**
  * What came of a request. Without `data` it was refused before anything ran; the code of its error says why.
  *
- * `cost` is known as soon as the operation is.
+ * `cost` is known as soon as the operation is; `operation` says what was run, and is `null` where nothing was.
  */
 export type Outcome = {
   readonly result: ExecutionResult | AsyncIterable<ExecutionResult>
+  readonly operation: OperationTypeNode | null
   readonly cost: number | null
 }
 
@@ -125,7 +127,7 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
 
       if (node.operation === 'subscription') {
-        return { result: await subscribe(run), cost: costNow }
+        return { result: await subscribe(run), operation: node.operation, cost: costNow }
       }
       operation.uses++
       if (operation.uses > usesBefore) {
@@ -135,14 +137,14 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
           context.mutation = mutationOnce(schema, node, ready.variableValues)
           if (node.operation === 'query' || context.mutation) {
             const result = await compiled.query(undefined, context, variables)
-            if (!result.errors) return { result, cost: costNow }
+            if (!result.errors) return { result, operation: node.operation, cost: costNow }
             // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
             // mutation has come to by then.
             context.loaders.clear()
           }
         }
       }
-      return { result: await executeRootSelectionSet(ready), cost: costNow }
+      return { result: await executeRootSelectionSet(ready), operation: node.operation, cost: costNow }
     },
   }
 }
@@ -278,5 +280,5 @@ function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
 }
 
 function refused(errors: readonly GraphQLError[], cost: number | null = null): Outcome {
-  return { result: { errors }, cost }
+  return { result: { errors }, operation: null, cost }
 }

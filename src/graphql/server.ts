@@ -5,6 +5,7 @@ import { invalidInput, Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
 import { refusalOf } from '../http/refusal-of.ts'
+import { turnEnds } from '../http/turn-ends.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import type { Answer, Asked } from './answer.ts'
@@ -42,12 +43,13 @@ export function addGraphqlRoute(
   const engine = createEngine(schemaFor(service.mode), { compiling })
   const holdStream = countStreams(app, Math.max(1, Math.floor(streamsPerMerchant / processes)))
   const admit = admission(service, limiter)
+  const endOfTurn = turnEnds()
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
   const run = (request: FastifyRequest, reply: FastifyReply, parameters: GraphqlRequest, isReadOnly: boolean) => {
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    return respond(parameters, { request, reply, asked, isReadOnly, holdStream })
+    return respond(parameters, { request, reply, asked, isReadOnly, holdStream, endOfTurn })
   }
   app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
   const admitProgram: typeof admit = (request, reply, done) => {
@@ -77,6 +79,7 @@ type Responding = {
   readonly asked: Asked
   readonly isReadOnly: boolean
   readonly holdStream: HoldStream
+  readonly endOfTurn: () => Promise<void>
 }
 
 /**
@@ -86,14 +89,18 @@ type Responding = {
  *   for one stream too many
  */
 async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
-  const { request, reply, asked, isReadOnly, holdStream } = responding
+  const { request, reply, asked, isReadOnly, holdStream, endOfTurn } = responding
   const { json, stream } = formsTaken(request)
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
   }
   const answered = await answer(parameters, asked, { isReadOnly })
   const isStream = Symbol.asyncIterator in answered.result
-  if (json !== null && !isStream) return sendJson(answered, json, reply)
+  if (json !== null && !isStream) {
+    const body = JSON.stringify(answered.result)
+    if (answered.operation === 'query') await endOfTurn()
+    return sendJson(answered, { type: json, body }, reply)
+  }
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
   if (isStream) holdStream(request.merchantId, reply)
   // Yoga has nothing left to parse or to run: it forms the stream.
@@ -119,13 +126,17 @@ function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | n
   }
 }
 
-function sendJson({ result, httpStatus }: Answer, type: string, reply: FastifyReply): FastifyReply {
+function sendJson(
+  { result, httpStatus }: Answer,
+  { type, body }: { type: string; body: string },
+  reply: FastifyReply,
+): FastifyReply {
   // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
   const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
   reply.code(isRefused ? statusOfCode.MALFORMED_REQUEST : httpStatus)
   if (httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
   if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
-  return reply.type(`${type}; charset=utf-8`).send(JSON.stringify(result))
+  return reply.type(`${type}; charset=utf-8`).send(body)
 }
 
 /** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */

@@ -6,6 +6,7 @@ import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
+import { turnEnds } from '../http/turn-ends.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import { idempotencyKeyFaults } from '../input.ts'
 import type { RateLimiter } from '../rate-limit.ts'
@@ -26,6 +27,7 @@ declare module 'fastify' {
 export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
   takeJson(app)
   const admit = [requireJsonAccepted, admission(service, limiter)]
+  const endOfTurn = turnEnds()
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireRoom()
     done()
@@ -34,7 +36,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service, limiter: R
     app.route({
       method: route.method,
       url: route.path,
-      onRequest: route.method === 'GET' ? admit : [...admit, requireRoom],
+      ...(route.method === 'GET' ? { onRequest: admit, onSend: endOfTurn } : { onRequest: [...admit, requireRoom] }),
       handler: (request, reply) => answer(service, route, request, reply),
     })
   }
