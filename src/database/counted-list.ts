@@ -119,7 +119,7 @@ async function findBlock(
   return null
 }
 
-/** Adds to the block of each size that holds a sequence number. */
+/** Adds to the block of each size that holds a sequence number: integers are divided, so the quotient is whole. */
 const addToBlocks = statement((p: Params<CountedList & { sequence: number; change: number }>) =>
   into('listCounts')
     .values(

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { allInOrder } from '../errors.ts'
 import type { Page } from '../page.ts'
 import { offsetOf } from '../page.ts'
 import type { Database } from './database.ts'
@@ -22,6 +23,18 @@ export async function nextInSequence(tx: Tx, merchantId: string, name: SequenceN
   const row = await advance(tx, { merchantId, name })
   if (!row) throw new Error(`the sequence ${name} did not advance`)
   return row.latest
+}
+
+/** The next number among the merchant's and among the owner's, asked for at once: on a server each wait is a round trip. */
+export async function nextOfOwner(
+  tx: Tx,
+  { merchantId, ownerId, name }: { merchantId: string; ownerId: string; name: 'wallets' | 'payout_methods' },
+): Promise<{ sequence: number; ownerSequence: number }> {
+  const [sequence, ownerSequence] = await allInOrder([
+    nextInSequence(tx, merchantId, name),
+    nextInSequence(tx, merchantId, `${name}:${ownerId}`),
+  ])
+  return { sequence, ownerSequence }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ExecutionResult } from 'graphql'
+import type { ExecutionResult, OperationTypeNode } from 'graphql'
 import { GraphQLError } from 'graphql'
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
@@ -18,8 +18,12 @@ export type Asked = {
   readonly log: FastifyBaseLogger
 }
 
-/** A result as it goes out; `httpStatus` is another than 200 where HTTP itself has a word for what went wrong. */
-export type Answer = Pick<Outcome, 'operation'> & {
+/**
+ * A result as it goes out, and what was run for it, `null` where nothing was; `httpStatus` is another than 200 where HTTP itself
+ * has a word for what went wrong.
+ */
+export type Answer = {
+  readonly operation: OperationTypeNode | null
   readonly result: FormattedResult | AsyncIterable<FormattedResult>
   readonly httpStatus: number
 }

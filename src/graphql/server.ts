@@ -5,9 +5,9 @@ import { invalidInput, Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
 import { refusalOf } from '../http/refusal-of.ts'
-import { turnEnds } from '../http/turn-ends.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import type { RateLimiter } from '../rate-limit.ts'
+import { endOfTurn } from '../turn.ts'
 import type { Answer, Asked } from './answer.ts'
 import { answer, failedResult } from './answer.ts'
 import type { Compiling, GraphqlRequest } from './engine.ts'
@@ -43,13 +43,12 @@ export function addGraphqlRoute(
   const engine = createEngine(schemaFor(service.mode), { compiling })
   const holdStream = countStreams(app, Math.max(1, Math.floor(streamsPerMerchant / processes)))
   const admit = admission(service, limiter)
-  const endOfTurn = turnEnds()
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
   const run = (request: FastifyRequest, reply: FastifyReply, parameters: GraphqlRequest, isReadOnly: boolean) => {
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    return respond(parameters, { request, reply, asked, isReadOnly, holdStream, endOfTurn })
+    return respond(parameters, { request, reply, asked, isReadOnly, holdStream })
   }
   app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
   const admitProgram: typeof admit = (request, reply, done) => {
@@ -79,7 +78,6 @@ type Responding = {
   readonly asked: Asked
   readonly isReadOnly: boolean
   readonly holdStream: HoldStream
-  readonly endOfTurn: () => Promise<void>
 }
 
 /**
@@ -89,7 +87,7 @@ type Responding = {
  *   for one stream too many
  */
 async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
-  const { request, reply, asked, isReadOnly, holdStream, endOfTurn } = responding
+  const { request, reply, asked, isReadOnly, holdStream } = responding
   const { json, stream } = formsTaken(request)
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
@@ -97,6 +95,7 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   const answered = await answer(parameters, asked, { isReadOnly })
   const isStream = Symbol.asyncIterator in answered.result
   if (json !== null && !isStream) {
+    // Made before the wait: what is left to do then is to send.
     const body = JSON.stringify(answered.result)
     if (answered.operation === 'query') await endOfTurn()
     return sendJson(answered, { type: json, body }, reply)

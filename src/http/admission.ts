@@ -3,6 +3,7 @@ import type { Service } from '../context.ts'
 import type { Admitted } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import type { RateLimiter } from '../rate-limit.ts'
+import { sendOverdue } from '../turn.ts'
 import { presentedKey } from './credentials.ts'
 
 declare module 'fastify' {
@@ -24,6 +25,7 @@ export function admission(service: Service, limiter: RateLimiter | null) {
     return limiter?.(merchantId, (name, value) => reply.header(name, value))
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
+    sendOverdue()
     const admitted = authenticate(service, presentedKey(request.headers))
     const waiting =
       admitted instanceof Promise

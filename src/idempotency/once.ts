@@ -74,26 +74,26 @@ function outcomeOf<Found>(finding: Promise<Found>): Promise<() => Promise<Found>
  * that holds others `null` counts: an update to `null` clears what is left alone where nothing is sent.
  */
 function fingerprintOf(request: object): string {
-  const given = Object.keys(request).filter((name) => fieldOf(request, name) != null)
-  return hash('sha256', JSON.stringify(canonicalObject(request, given)), 'base64url')
+  const fields = request as Record<string, unknown>
+  const given = Object.keys(fields).filter((name) => fields[name] !== null && fields[name] !== undefined)
+  return hash('sha256', JSON.stringify(canonicalObject(fields, given)), 'base64url')
 }
 
-/** What JSON is made of, with the names within objects in order and bigints as strings. */
+/** What JSON is made of, with bigints as strings; JSON.stringify with a function to do this takes twice as long. */
 function canonical(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonical)
-  return typeof value === 'object' && value !== null ? canonicalObject(value, Object.keys(value)) : value
+  if (typeof value !== 'object' || value === null) return value
+  // Two moments, for instance, would be the same object without members.
+  if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request is made of plain data')
+  return canonicalObject(value as Record<string, unknown>, Object.keys(value))
 }
 
-/** Of an object that an operation's schema has made, so every name is one of ours. */
-function canonicalObject(value: object, names: string[]): object {
+/** With its names in order. They are those of a schema of ours: no number, which would go first, and no `__proto__`. */
+function canonicalObject(value: Record<string, unknown>, names: string[]): object {
   const members: Record<string, unknown> = {}
-  for (const name of names.sort()) members[name] = canonical(fieldOf(value, name))
+  for (const name of names.sort()) members[name] = canonical(value[name])
   return members
-}
-
-function fieldOf(value: object, name: string): unknown {
-  return (value as Record<string, unknown>)[name]
 }
 
 /**

@@ -6,9 +6,8 @@ import { newRow } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
-import { nextInSequence } from '../database/sequence.ts'
+import { nextOfOwner } from '../database/sequence.ts'
 import type { NewRowOf } from '../database/tables.ts'
-import { allInOrder } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import {
   asciiWord,
@@ -136,12 +135,8 @@ async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, 
   const { merchantId } = context
   await findActiveCustomer(tx, context, details.customerId)
   const ownerId = details.customerId ?? merchantId
-  // At once, because on a server each wait is a round trip.
-  const [sequence, ownerSequence] = await allInOrder([
-    nextInSequence(tx, merchantId, 'payout_methods'),
-    nextInSequence(tx, merchantId, `payout_methods:${ownerId}`),
-  ])
-  const row = { ...newRow(context), ...details, sequence, ownerSequence }
+  const numbers = await nextOfOwner(tx, { merchantId, ownerId, name: 'payout_methods' })
+  const row = { ...newRow(context), ...details, ...numbers }
   await insertPayoutMethod(tx, row)
   const method = { ...row, ownerId }
   await countMethod(tx, method, 1)

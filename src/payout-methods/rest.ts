@@ -250,7 +250,7 @@ export const payoutMethodRoutes = [
   ),
 ]
 
-/** The wire shape of contract 2.2, by type: each with all of its keys, as parts that are put together take twice as long. */
+/** The wire shape of contract 2.2, by type. Each is one literal: spreading shared parts into it takes twice as long. */
 function payoutMethodJson(method: ListedPayoutMethod) {
   return method.type === 'BANK' ? bankJson(method) : walletJson(method)
 }

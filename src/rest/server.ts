@@ -6,11 +6,11 @@ import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
-import { turnEnds } from '../http/turn-ends.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import { idempotencyKeyFaults } from '../input.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import type { Names } from '../refusal-text.ts'
+import { endOfTurn } from '../turn.ts'
 import { failureBody, problemBody } from './errors.ts'
 import type { Route } from './route.ts'
 import { unpack } from './route.ts'
@@ -27,7 +27,6 @@ declare module 'fastify' {
 export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
   takeJson(app)
   const admit = [requireJsonAccepted, admission(service, limiter)]
-  const endOfTurn = turnEnds()
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireRoom()
     done()

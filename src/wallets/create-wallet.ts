@@ -7,9 +7,8 @@ import { newRow } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
-import { nextInSequence } from '../database/sequence.ts'
+import { nextOfOwner } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
-import { allInOrder } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { optional, parse, text, uuid } from '../input.ts'
 import { openWalletAccount } from '../ledger/account.ts'
@@ -86,16 +85,11 @@ async function openWallet(
 ): Promise<Omit<Wallet, 'balance'>> {
   const { merchantId } = context
   const ownerId = request.customerId ?? merchantId
-  // At once, because on a server each wait is a round trip.
-  const [sequence, ownerSequence] = await allInOrder([
-    nextInSequence(tx, merchantId, 'wallets'),
-    nextInSequence(tx, merchantId, `wallets:${ownerId}`),
-  ])
+  const numbers = await nextOfOwner(tx, { merchantId, ownerId, name: 'wallets' })
   const row = {
     ...newRow(context),
     ...request,
-    sequence,
-    ownerSequence,
+    ...numbers,
     assetType: asset.assetType,
     status: 'active',
   } as const

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
@@ -7,6 +8,44 @@ import { formatApiKey } from '../../src/merchants/api-key.ts'
 import { createServer } from '../../src/server.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+
+describe('requests that arrive in one turn of the event loop', () => {
+  test('are all looked at before reads are answered', async () => {
+    const app = await startApp('sqlite')
+    const paths = ['/api/customers', '/api/asset-codes', '/api/payout/methods']
+    const together = [...paths.map((path) => `asked ${path}`), ...paths.map((path) => `answered ${path}`)]
+
+    // Where one takes more than two milliseconds, as the first of its kind does, the next has it answered.
+    const seen: string[] = []
+    for (let tries = 0; tries < 100 && seen.at(-1) !== together.join(); tries++) {
+      seen.push(
+        (
+          await inOneTurn(
+            app,
+            paths.map((path) => ['GET', path]),
+          )
+        ).join(),
+      )
+    }
+
+    expect(seen.at(-1)).toBe(together.join())
+  })
+
+  test('and read are answered before those that write', async () => {
+    const app = await startApp('sqlite')
+    await app.wallet({ balance: '10' })
+
+    const seen = await inOneTurn(app, [
+      ['POST', '/api/payouts/banks', { ...payoutBody, amount: '1' }],
+      ['GET', '/api/customers'],
+    ])
+
+    expect(seen).toEqual([
+      ...['asked /api/payouts/banks', 'asked /api/customers'],
+      ...['answered /api/customers', 'answered /api/payouts/banks'],
+    ])
+  })
+})
 
 describe.each(everyEngine)('the HTTP host on %s', (engine) => {
   test('says that it is alive and ready to anyone', async () => {
@@ -136,4 +175,40 @@ async function conversation({ server }: App, sent: string): Promise<string> {
   socket.write(sent)
   await once(socket, 'close')
   return received
+}
+
+/** Sends requests so that all are there when the event loop looks for any; what then happened, in its order. */
+async function inOneTurn(
+  { server, merchant }: App,
+  requests: readonly (readonly [method: string, path: string, body?: object])[],
+): Promise<string[]> {
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.server.address() as AddressInfo
+  const sockets = requests.map(() => connect(port, '127.0.0.1'))
+  const head = (method: string, path: string) =>
+    `${method} ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${merchant.apiKey}\r\ncontent-type: application/json\r\n`
+  // A first request each, because what comes with a new connection waits for that to be accepted.
+  for (const socket of sockets) {
+    socket.write(`${head('GET', '/livez')}\r\n`)
+    await once(socket, 'data')
+  }
+  const seen: string[] = []
+  const watch = ({ url }: IncomingMessage, response: ServerResponse) => {
+    seen.push(`asked ${url}`)
+    response.once('finish', () => seen.push(`answered ${url}`))
+  }
+  server.server.prependListener('request', watch)
+
+  for (const [i, [method, path, body]] of requests.entries()) {
+    const payload = body === undefined ? '' : JSON.stringify(body)
+    sockets[i]?.write(
+      `${head(method, path)}connection: close\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n\r\n${payload}`,
+    )
+  }
+  // The kernel brings them while this thread looks at nothing.
+  const start = performance.now()
+  while (performance.now() - start < 20);
+  await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')))
+  server.server.off('request', watch)
+  return seen
 }

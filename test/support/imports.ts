@@ -24,6 +24,7 @@ export const order = [
   'refusal-text',
   'input',
   'slice',
+  'turn',
   'database',
   'context',
   'writing',

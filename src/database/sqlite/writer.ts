@@ -1,4 +1,5 @@
 import { unavailable } from '../../errors.ts'
+import { sendWaiting } from '../../turn.ts'
 import type { DatabaseStatistics } from '../database.ts'
 import type { Query, Tx } from '../query.ts'
 import type { Changed, SqliteConnection } from './connection.ts'
@@ -120,6 +121,7 @@ export function sqliteWriter(
   function runNext(): void {
     clearImmediate(next ?? undefined)
     next = null
+    sendWaiting()
     const members = queue.slice(0, groupLimit)
     queue = queue.slice(groupLimit)
     run(members)

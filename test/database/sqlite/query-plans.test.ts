@@ -29,7 +29,6 @@ const smallQueries: Readonly<Record<string, string>> = {
   'asset-codes:allAssetCodes': 'a table of a few codes',
   'asset-codes:allAssetNetworks': 'a table of a few networks',
   'payouts:eventsOfPayouts': 'a payout has two events at most',
-  'database:countInLists': 'reads the four rows that it writes',
 }
 
 type Planned = { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
@@ -68,7 +67,10 @@ test('the queries of every repository are looked at', () => {
 
 test('no request reads a whole table or index', () => {
   const scanning = onRequests().filter(({ plan }) =>
-    plan.some((step) => /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW)/.test(step) && !isMadeBefore(step, plan)),
+    plan.some(
+      (step) =>
+        /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW|\d+-ROW VALUES CLAUSE)/.test(step) && !isMadeBefore(step, plan),
+    ),
   )
 
   expect(unexpected(scanning)).toEqual([])
