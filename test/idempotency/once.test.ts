@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import { keyMemory, once } from '../../src/idempotency/once.ts'
 import { payoutsDownFrom } from '../../src/payouts/repository.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
@@ -45,6 +46,18 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, account_number: '0690000032' }, headers })
     const [payout] = await payoutsDownFrom(app.db, { merchantId: app.merchant.id, fromSequence: 1, limit: 1 })
     expect(payout?.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
+  })
+
+  // A date has no members of its own: as a part of a fingerprint all dates would be alike.
+  test('is for requests of plain data', async () => {
+    const app = await startApp(engine)
+    const context = createContext(app.service, app.merchant.id, 'the key')
+    const memory = keyMemory<{ done: boolean }>(context, 'test')
+    const run = (request: object) => once(context, { request, memory, operation: async () => ({ done: true }) })
+
+    expect(() => run({ at: new Date(0) })).toThrow('plain data')
+    expect(() => run({ changes: [{ at: new Map() }] })).toThrow('plain data')
+    expect(await run({ changes: [{ at: null }] })).toEqual({ done: true })
   })
 
   test.each(creations)('is refused with another body at $path', async ({ path, body, other }) => {
