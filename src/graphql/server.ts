@@ -94,12 +94,7 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   }
   const answered = await answer(parameters, asked, { isReadOnly })
   const isStream = Symbol.asyncIterator in answered.result
-  if (json !== null && !isStream) {
-    // Made before the wait: what is left to do then is to send.
-    const body = JSON.stringify(answered.result)
-    if (answered.operation === 'query') await endOfTurn()
-    return sendJson(answered, { type: json, body }, reply)
-  }
+  if (json !== null && !isStream) return sendJson(answered, json, reply)
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
   if (isStream) holdStream(request.merchantId, reply)
   // Yoga has nothing left to parse or to run: it forms the stream.
@@ -125,16 +120,19 @@ function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | n
   }
 }
 
-function sendJson(
-  { result, httpStatus }: Answer,
-  { type, body }: { type: string; body: string },
+async function sendJson(
+  { result, operation, httpStatus }: Answer,
+  type: string,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
   const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
   reply.code(isRefused ? statusOfCode.MALFORMED_REQUEST : httpStatus)
   if (httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
   if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
+  // Made before the wait: what is left to do then is to send.
+  const body = JSON.stringify(result)
+  if (operation === 'query') await endOfTurn()
   return reply.type(`${type}; charset=utf-8`).send(body)
 }
 

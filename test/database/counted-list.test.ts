@@ -3,29 +3,19 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { blockSizes, countInLists, countOfList, pageOfList } from '../../src/database/counted-list.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open.ts'
 import type { Reader } from '../../src/database/query.ts'
 import { insertMerchant } from '../../src/merchants/repository.ts'
 import type { Engine } from '../support/app.ts'
-import { everyEngine, newDatabase } from '../support/app.ts'
+import { everyEngine } from '../support/app.ts'
+import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow, upTo } from './rows.ts'
 
 const merchantId = idOf(1)
 
 async function startDatabase(engine: Engine) {
-  const { url, remove } = await newDatabase(engine)
-  const db = await openDatabase({
-    url,
-    onFatal: (error) => {
-      throw error
-    },
-  })
-  onTestFinished(async () => {
-    await db.close()
-    await remove()
-  })
-  await db.write((tx) => insertMerchant(tx, merchantRow(1)))
-  return { db, url }
+  const opened = await openTestDatabaseOn(engine)
+  await opened.db.write((tx) => insertMerchant(tx, merchantRow(1)))
+  return opened
 }
 
 /** Adds (1) or removes (-1) rows with these numbers. */

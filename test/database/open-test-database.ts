@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import type { Engine } from '../support/app.ts'
+import { newDatabase } from '../support/app.ts'
 
 /** A migrated, empty database of its own in a new folder, closed and removed when the test ends. */
 export async function openTestDatabase(): Promise<{ db: Database; path: string }> {
@@ -14,14 +16,30 @@ export async function openTestDatabase(): Promise<{ db: Database; path: string }
   return { db, path }
 }
 
-/** The database at `path`, closed when the test ends; a commit of unknown outcome fails the test. */
+/** The same on an engine of choice. */
+export async function openTestDatabaseOn(engine: Engine): Promise<{ db: Database; url: string }> {
+  const { url, remove } = await newDatabase(engine)
+  const db = await open(url)
+  onTestFinished(async () => {
+    await db.close()
+    await remove()
+  })
+  return { db, url }
+}
+
+/** The database at `path`, closed when the test ends. */
 export async function openTestDatabaseAt(path: string): Promise<Database> {
-  const db = await openDatabase({
-    url: `sqlite:${path}`,
+  const db = await open(`sqlite:${path}`)
+  onTestFinished(() => db.close())
+  return db
+}
+
+/** A commit of unknown outcome fails the test. */
+function open(url: string): Promise<Database> {
+  return openDatabase({
+    url,
     onFatal: (error) => {
       throw error
     },
   })
-  onTestFinished(() => db.close())
-  return db
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/database/open.ts'
+import { describe, expect, test } from 'vitest'
 import type { Params } from '../../src/database/query.ts'
 import { change, from, insertRow, list, query, queryOne, statement, statementOne } from '../../src/database/query.ts'
 import type { Engine } from '../support/app.ts'
-import { everyEngine, newDatabase } from '../support/app.ts'
+import { everyEngine } from '../support/app.ts'
+import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow, upTo } from './rows.ts'
 
 const insertMerchant = insertRow('merchants')
@@ -15,17 +15,7 @@ const maxInteger = 2n ** 63n - 1n
 const merchantId = idOf(1)
 
 async function startDatabase(engine: Engine) {
-  const { url, remove } = await newDatabase(engine)
-  const db = await openDatabase({
-    url,
-    onFatal: (error) => {
-      throw error
-    },
-  })
-  onTestFinished(async () => {
-    await db.close()
-    await remove()
-  })
+  const { db } = await openTestDatabaseOn(engine)
   await db.write(async (tx) => {
     for (const number of upTo(3)) await insertMerchant(tx, merchantRow(number))
   })

@@ -13,19 +13,13 @@ describe('requests that arrive in one turn of the event loop', () => {
   test('are all looked at before reads are answered', async () => {
     const app = await startApp('sqlite')
     const paths = ['/api/customers', '/api/asset-codes', '/api/payout/methods']
+    const requests = paths.map((path) => ['GET', path] as const)
     const together = [...paths.map((path) => `asked ${path}`), ...paths.map((path) => `answered ${path}`)]
 
     // Where one takes more than two milliseconds, as the first of its kind does, the next has it answered.
     const seen: string[] = []
     for (let tries = 0; tries < 100 && seen.at(-1) !== together.join(); tries++) {
-      seen.push(
-        (
-          await inOneTurn(
-            app,
-            paths.map((path) => ['GET', path]),
-          )
-        ).join(),
-      )
+      seen.push((await inOneTurn(app, requests)).join())
     }
 
     expect(seen.at(-1)).toBe(together.join())
