@@ -4,14 +4,15 @@ import { tourTabs } from '../db/demo/tour.ts'
 import type { Config } from './config.ts'
 import type { Service } from './context.ts'
 import { createService } from './context.ts'
+import type { Database } from './database/database.ts'
 import { absentDatabase } from './database/database.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
-import { end, greeting, prepare, start } from './start.ts'
+import { end, greeting, prepare, start, takeOver } from './start.ts'
 import { lineToWriter } from './workers/hand-over.ts'
 import type { ReaderDetails } from './workers/messages.ts'
-import { exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
+import { beatForSupervisor, exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
 
 /** How long after SIGTERM connections that send or read nothing are waited for, and then the rest of the end. */
 const connectionsTimeoutMs = 5_000
@@ -22,7 +23,7 @@ export async function serve(config: Config): Promise<void> {
   const started = await start(config, { onWait: (logger) => refuseAll(config, logger) })
   const service = createService({ db: started.db, mode: config.mode })
   const hasDemo = await prepare(service)
-  const address = await listen(started, { service, hasDemo })
+  const address = await listen(started, { service, hasDemo, onListening: () => takeOver(started) })
   // Standard output has log lines only.
   process.stderr.write(greeting(config, address, hasDemo))
 }
@@ -31,7 +32,8 @@ export async function serve(config: Config): Promise<void> {
 export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
   const started = await start(config, { isReadOnly: writerPath !== null })
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
-  const service = createService({ db: started.db, mode: config.mode, handOver: line?.handOver ?? null })
+  const db = line === null ? started.db : withPing(started.db, line.ping)
+  const service = createService({ db, mode: config.mode, handOver: line?.handOver ?? null })
   const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
   const address = await listen(started, {
     service,
@@ -42,7 +44,17 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
       cluster.worker?.disconnect()
     },
   })
+  beatForSupervisor()
   tellSupervisor({ ready: greeting(config, address, hasDemo) })
+}
+
+/** A database that is not ready either while whoever writes it does not answer. */
+function withPing(db: Database, ping: () => Promise<void>): Database {
+  const pingBoth = async () => {
+    await db.ping()
+    await ping()
+  }
+  return { ...db, ping: pingBoth }
 }
 
 /** Answers that the service is alive and not ready, until it is told to stop. */
@@ -60,12 +72,17 @@ type Listening = {
   readonly service: Service
   readonly hasDemo: boolean
   readonly sharing?: Sharing
+  /** Called when the port is this process's own, before anything is answered. */
+  readonly onListening?: () => void
   /** Called when nothing more can be asked. */
   readonly onClosed?: () => void
 }
 
 /** Answers requests until SIGTERM; where. */
-async function listen(started: Started, { service, hasDemo, sharing, onClosed }: Listening): Promise<string> {
+async function listen(
+  started: Started,
+  { service, hasDemo, sharing, onListening = () => {}, onClosed }: Listening,
+): Promise<string> {
   const { config, logger } = started
   const app = createServer({
     service,
@@ -74,7 +91,16 @@ async function listen(started: Started, { service, hasDemo, sharing, onClosed }:
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
+  let fault: unknown = null
+  app.server.once('listening', () => {
+    try {
+      onListening()
+    } catch (error) {
+      fault = error
+    }
+  })
   const address = await app.listen({ host: config.host, port: config.port })
+  if (fault !== null) throw fault
   logger.info({ address, mode: config.mode }, 'ready')
 
   let isEnding = false

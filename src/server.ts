@@ -126,7 +126,9 @@ function addHealth(app: FastifyInstance, service: Service): void {
   app.get('/livez', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
     await service.db.ping().catch((error: Error) => {
-      throw Object.assign(unavailable('The database can not be read.'), { cause: error })
+      throw error instanceof Refusal
+        ? error
+        : Object.assign(unavailable('The database can not be read.'), { cause: error })
     })
     return { status: 'ok' }
   })

@@ -3,7 +3,7 @@ import { demoApiKey, seedDemo } from '../db/demo/demo.ts'
 import type { Config } from './config.ts'
 import type { Service } from './context.ts'
 import type { Database } from './database/database.ts'
-import { NotNow } from './database/database.ts'
+import { NotNow, takenOverCode } from './database/database.ts'
 import { openDatabase } from './database/open.ts'
 import { claimMode } from './installation/claim-mode.ts'
 import type { LogOutput } from './logger.ts'
@@ -70,6 +70,18 @@ export async function start(
 export async function prepare(service: Service): Promise<boolean> {
   await claimMode(service)
   return service.mode === 'sandbox' && (await seedDemo(service))
+}
+
+/** How long answers may take that are ready when such a process ends. */
+const lastAnswersMs = 200
+
+/** Makes this process the one that writes its database, until another service does the same: then it ends. */
+export function takeOver({ db, logger }: Started): void {
+  db.takeOver(() => {
+    logger.fatal('another service has taken the database over: nothing more is stored here, ending the process')
+    // Whoever waits is refused first.
+    setTimeout(() => process.exit(takenOverCode), lastAnswersMs)
+  })
 }
 
 /** Where everything is, for whoever started the service. */

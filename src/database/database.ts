@@ -11,20 +11,23 @@ export type Database = Reader & {
    * rolls it back alone. It may run again: after a `Conflict`, and on an engine with many writers after a serialization
    * failure, a deadlock or a unique violation, because by then it may find what it did not find before.
    *
-   * @param options `merchantId` the one merchant whose rows it writes: such operations may share a transaction and its
-   *   commit, one after another
-   * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked)
+   * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked, waited for too long)
    */
-  readonly write: <Result>(
-    operation: (tx: Tx) => Promise<Result>,
-    options?: { readonly merchantId?: string },
-  ) => Promise<Result>
+  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>, options?: WriteOptions) => Promise<Result>
   /**
    * Asked before anything is done for a request that will write, so that one more than can wait costs little.
    *
    * @throws Refusal UNAVAILABLE when `write` would refuse whatever it were given, as far as the engine knows
    */
   readonly requireRoom: () => void
+  /**
+   * Makes this process the one that writes, durably, where an engine takes one writer only: whoever was it before commits
+   * nothing from now on. For a service, when it has its port and before it answers anything.
+   *
+   * @param onTakenOver called once, when another has done the same; everything that is to be written is refused from then
+   *   on, and the process should end
+   */
+  readonly takeOver: (onTakenOver: () => void) => void
   /** Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. */
   readonly snapshot: <Result>(
     read: (db: Reader) => Promise<Result>,
@@ -51,6 +54,22 @@ export type Database = Reader & {
   readonly close: () => Promise<void>
 }
 
+/** What a process ends with when another has taken its database over. */
+export const takenOverCode = 3
+
+/** What is known of an operation that writes. */
+export type WriteOptions = {
+  /** The one merchant whose rows it writes: such operations may share a transaction and its commit, one after another. */
+  readonly merchantId?: string
+  /** The moment of `machineClock` after which it is not begun any more; `answerLimitMs` from now unless given. */
+  readonly beginBy?: number
+}
+
+/** The same database for one request, whose operations are begun by then or not at all. */
+export function beginningBy(db: Database, beginBy: number): Database {
+  return { ...db, write: (operation, options) => db.write(operation, { ...options, beginBy }) }
+}
+
 /** `writes` are operations that committed, `commits` the transactions that they shared. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number }
 
@@ -69,6 +88,7 @@ export function absentDatabase(): Database {
     execute: refuse,
     write: refuse,
     requireRoom: () => {},
+    takeOver: () => {},
     snapshot: refuse,
     refresh: () => {},
     version: () => null,

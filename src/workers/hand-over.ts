@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
-import type { Context, HandOver } from '../context.ts'
+import type { HandOver } from '../context.ts'
+import { answerLimitMs, machineClock } from '../deadline.ts'
 import { Refusal, unavailable, unknownOutcome } from '../errors.ts'
 import type { Send } from './channel.ts'
 import { channelOver } from './channel.ts'
+import { pingCall } from './messages.ts'
 import type { Answer, Call } from './writer.ts'
 
 /** Operations that wait for the writer; one more is refused, so that overload sheds instead of piling up. */
@@ -13,12 +15,16 @@ const waitingLimit = 10_000
 const reconnectMs = 20
 const patienceMs = 5_000
 
+/** How often is looked for calls that have waited too long, and how long the writer has to tell that it is there. */
+const lookMs = 250
+const pingLimitMs = 1_000
+
 /** Objects within objects that an operation's input has at most. */
 const nestingLimit = 3
 
 type Pending = {
   readonly call: Call
-  readonly context: Context
+  readonly context: { isReplayed: boolean }
   isSent: boolean
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
@@ -27,6 +33,8 @@ type Pending = {
 /** The way to the process that writes. */
 export type WriterLine = {
   readonly handOver: HandOver
+  /** @throws Refusal UNAVAILABLE when the writer does not answer at once */
+  readonly ping: () => Promise<void>
   readonly close: () => void
 }
 
@@ -35,17 +43,19 @@ export type WriterLine = {
  *
  * When that process dies another takes its place, and what has not been sent yet goes there, as does what bears an
  * idempotency key, which makes it safe to send again: its caller only waits longer. What was sent without a key is
- * refused as of unknown outcome.
+ * refused as of unknown outcome, and so is what a writer that is stuck does not answer in time.
  *
  * @param onAnswer called before a caller is answered, so that it can read what was written for it
+ * @param limitMs how long a caller waits at most, whatever happens, but for the time between two looks
  */
-export function lineToWriter(path: string, onAnswer: () => void): WriterLine {
+export function lineToWriter(path: string, onAnswer: () => void, limitMs = answerLimitMs): WriterLine {
   const waiting = new Map<number, Pending>()
   let lastId = 0
   let socket: Socket | null = null
   let send: Send | null = null
   let lostAt = performance.now()
   let isClosed = false
+  const looking = setInterval(refuseOverdue, lookMs).unref()
 
   function open(): void {
     if (isClosed) return
@@ -77,6 +87,15 @@ export function lineToWriter(path: string, onAnswer: () => void): WriterLine {
     }
   }
 
+  function refuseOverdue(): void {
+    const now = machineClock()
+    for (const pending of waiting.values()) if (pending.call.beginBy < now) giveUp(pending)
+  }
+
+  function giveUp(pending: Pending): void {
+    settle(pending, pending.isSent ? unknownOutcome(new Error('the writer did not answer in time')) : unavailable())
+  }
+
   function settle({ call, reject }: Pending, error: unknown): void {
     waiting.delete(call.id)
     reject(error)
@@ -99,17 +118,31 @@ export function lineToWriter(path: string, onAnswer: () => void): WriterLine {
     return new Promise((resolve, reject) => {
       if (waiting.size >= waitingLimit) throw unavailable('Too many requests are waiting to be stored.')
       const { merchantId, idempotencyKey } = context
-      const call = { id: ++lastId, operation: operation.name, merchantId, idempotencyKey, input }
-      const pending = { call, context, isSent: false, resolve, reject }
-      waiting.set(call.id, pending)
-      deliver(pending)
+      const beginBy = machineClock() + limitMs
+      const call = { id: ++lastId, operation: operation.name, merchantId, idempotencyKey, input, beginBy }
+      add({ call, context, isSent: false, resolve, reject })
     })
+  }
+
+  function ping(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const beginBy = machineClock() + pingLimitMs
+      const call = { id: ++lastId, operation: pingCall, merchantId: '', idempotencyKey: null, input: null, beginBy }
+      add({ call, context: { isReplayed: false }, isSent: false, resolve, reject })
+    })
+  }
+
+  function add(pending: Pending): void {
+    waiting.set(pending.call.id, pending)
+    deliver(pending)
   }
 
   open()
   return {
     handOver,
+    ping,
     close: () => {
+      clearInterval(looking)
       isClosed = true
       socket?.destroy()
     },

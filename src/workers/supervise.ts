@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { hasOneWriter } from '../database/database.ts'
+import { hasOneWriter, takenOverCode } from '../database/database.ts'
 import { createLogger, standardOutput } from '../logger.ts'
 import { sharedBuckets } from '../rate-limit.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
@@ -19,6 +19,10 @@ const program = resolve(import.meta.dirname, '../main.ts')
 const shortLifeMs = 2_000
 const firstPauseMs = 100
 const longestPauseMs = 5_000
+
+/** How often is looked whether something was heard of each process, and after how many looks without it is ended. */
+const lookMs = 1_000
+const silentLooksLimit = 5
 
 /** Each process bounds its own end; this is for one that does not. */
 const endTimeoutMs = 9_800
@@ -36,9 +40,14 @@ export async function supervise(config: Config): Promise<void> {
   const output = standardOutput()
   const logger = createLogger(config.logLevel, output)
 
+  // Before the writer takes the database over: one that is started twice by mistake must not end the first.
+  const port = await freePort(config.host, config.port)
   const folder = hasOneWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
-  const port = config.port === 0 ? await freePort(config.host) : config.port
+  // All readers accept from one socket, and the kernel resets what one of them had when it dies. Were they given their
+  // connections by this process, as is the default, one that is given to a reader that dies just then would be lost: nobody
+  // would answer it, and nobody close it. Nor does anyone wait here for a process that is stuck, this one included.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: program,
     args: ['reader', JSON.stringify({ writerPath } satisfies ReaderDetails)],
@@ -67,6 +76,8 @@ export async function supervise(config: Config): Promise<void> {
       role.alive.delete(child)
       buckets?.forget(pid)
       if (isEnding) return
+      // It has said so itself; another writer would take the database back.
+      if (code === takenOverCode) return drain(null, 1)
       // It has said itself why it could not start.
       if (!isReady) return endAtOnce(1)
       const isShort = performance.now() - begunAt < shortLifeMs
@@ -75,9 +86,22 @@ export async function supervise(config: Config): Promise<void> {
       setTimeout(() => isEnding || keep(role, nextPauseMs), nextPauseMs)
     })
     return new Promise((resolve) => {
+      let silentLooks = 0
+      let looking: NodeJS.Timeout | undefined
+      // Looks are counted, not time: when this process was stuck itself, it has heard nothing of anyone.
+      const look = () => {
+        if (++silentLooks < silentLooksLimit || isEnding) return
+        logger.error({ role: role.name, pid, silent_ms: silentLooks * lookMs }, 'a process is stuck: ending it')
+        child.kill('SIGKILL')
+      }
+      child.once('exit', () => clearInterval(looking))
       child.on('message', (message: ToSupervisor) => {
-        if ('ready' in message) return resolve(message.ready)
-        if (buckets === null || !child.connected) return
+        silentLooks = 0
+        if ('ready' in message) {
+          looking = setInterval(look, lookMs)
+          return resolve(message.ready)
+        }
+        if (!('exchange' in message) || buckets === null || !child.connected) return
         const exchanged = buckets.exchange(pid, message.exchange)
         child.send({ id: message.id, exchanged } satisfies FromSupervisor, () => {})
       })
@@ -91,10 +115,11 @@ export async function supervise(config: Config): Promise<void> {
     process.exit(code)
   }
 
-  async function drain(signal: string): Promise<void> {
+  async function drain(signal: string | null, code = 0): Promise<void> {
     if (isEnding) return
     isEnding = true
     logger.info({ signal }, 'draining')
+    process.exitCode = code
     setTimeout(() => endAtOnce(1), endTimeoutMs).unref()
     await endOf(readers, (child) => child.kill('SIGTERM'))
     // The writer heeds no signal: it ends when nobody can need it any more.
@@ -104,8 +129,8 @@ export async function supervise(config: Config): Promise<void> {
     output.end()
   }
 
-  process.on('SIGTERM', drain)
-  process.on('SIGINT', drain)
+  process.on('SIGTERM', (signal) => drain(signal))
+  process.on('SIGINT', (signal) => drain(signal))
   if (writerPath !== null) await keep(writers)
   const [greeting] = await Promise.all(Array.from({ length: config.workers }, () => keep(readers)))
   isReady = true
@@ -123,11 +148,16 @@ async function endOf({ alive }: Role, tell: (child: ChildProcess) => unknown): P
   )
 }
 
-/** A port that is free now: each process must be told the same one. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
+/**
+ * A port that is free now, `wanted` unless that is 0: each process must be told the same one.
+ *
+ * @throws when the port is in use
+ */
+async function freePort(host: string, wanted: number): Promise<number> {
+  const server = createServer().listen(wanted, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()
+  await once(server, 'close')
   return port
 }

@@ -7,6 +7,8 @@ import { createContext, createService } from '../context.ts'
 import { closeCustomer } from '../customers/close-customer.ts'
 import { createCustomer } from '../customers/create-customer.ts'
 import { updateCustomer } from '../customers/update-customer.ts'
+import { beginningBy } from '../database/database.ts'
+import { machineClock, tooLate } from '../deadline.ts'
 import { Refusal } from '../errors.ts'
 import { recordKeyUse } from '../merchants/authenticate.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../payout-methods/create-payout-method.ts'
@@ -14,12 +16,12 @@ import { deletePayoutMethod } from '../payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../payout-methods/update-bank-payout-method.ts'
 import { createPayout } from '../payouts/create-payout.ts'
 import { simulatePayout } from '../payouts/simulate-payout.ts'
-import { end, prepare, start } from '../start.ts'
+import { end, prepare, start, takeOver } from '../start.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { simulateDeposit } from '../wallets/simulate-deposit.ts'
 import { channelOver } from './channel.ts'
 import type { WriterDetails } from './messages.ts'
-import { tellSupervisor } from './messages.ts'
+import { beatForSupervisor, pingCall, tellSupervisor } from './messages.ts'
 
 /** How long the readers, which end first, and the rest of the end are waited for. */
 const endTimeoutMs = 9_000
@@ -40,13 +42,17 @@ export const operations = {
   updateCustomer,
 }
 
-/** An operation that is handed over: `id` is the sender's, and comes back with the answer. */
+/**
+ * An operation that is handed over: `id` is the sender's, and comes back with the answer. `beginBy` is the moment of
+ * `machineClock` after which nobody waits for it any more, and it is not begun.
+ */
 export type Call = {
   readonly id: number
   readonly operation: string
   readonly merchantId: string
   readonly idempotencyKey: string | null
   readonly input: unknown
+  readonly beginBy: number
 }
 
 /** What became of it. `refusal` is what a Refusal is made of, `fault` an error that is none. */
@@ -65,6 +71,7 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
   const started = await start(config)
   const service = createService({ db: started.db, mode: config.mode })
   await prepare(service)
+  takeOver(started)
   const server = await listenForCalls(service, writerPath)
   started.logger.info({ mode: config.mode }, 'ready to write')
   process.on('SIGTERM', () => {})
@@ -73,6 +80,7 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
     const close = () => new Promise((resolve) => server.close(resolve))
     end(started, { close, withinMs: endTimeoutMs })
   })
+  beatForSupervisor()
   tellSupervisor({ ready: '' })
 }
 
@@ -89,15 +97,19 @@ export function listenForCalls(service: Service, path: string): Promise<Server> 
 
 function takeCalls(service: Service, socket: Socket): void {
   const send = channelOver(socket, (call: Call) => {
-    const context = createContext(service, call.merchantId, call.idempotencyKey)
+    const bounded = { ...service, db: beginningBy(service.db, call.beginBy) }
+    const context = createContext(bounded, call.merchantId, call.idempotencyKey)
     outcomeOf(context, call).then((outcome) => send({ id: call.id, isReplayed: context.isReplayed, ...outcome }))
   })
   // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.
   socket.on('error', () => {})
 }
 
-async function outcomeOf(context: Context, { operation, input }: Call) {
+async function outcomeOf(context: Context, { operation, input, beginBy }: Call) {
   try {
+    // What lay in the socket while this process was stopped; the database looks again when its turn has come.
+    if (beginBy < machineClock()) throw tooLate()
+    if (operation === pingCall) return { result: await context.db.ping() }
     const run = operations[operation as keyof typeof operations] as (context: Context, input: unknown) => unknown
     return { result: await run(context, input) }
   } catch (error) {

@@ -43,6 +43,7 @@ export function openCommittingAlone(path: string): Database {
       return result
     },
     requireRoom: () => {},
+    takeOver: () => {},
     statistics: () => ({ writes: commits, commits }),
     refresh: reader.refresh,
     version: reader.version,

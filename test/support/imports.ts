@@ -25,6 +25,7 @@ export const order = [
   'input',
   'slice',
   'turn',
+  'deadline',
   'database',
   'context',
   'writing',

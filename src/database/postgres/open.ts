@@ -46,6 +46,8 @@ export async function openPostgres({
     },
     // Operations of one merchant wait together, so whether there is room is only known when one is given.
     requireRoom: () => {},
+    // Any number of processes write, and none holds what others wait for.
+    takeOver: () => {},
     statistics: writer.statistics,
     // Each query sees what was committed before it.
     refresh: () => {},

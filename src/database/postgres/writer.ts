@@ -1,5 +1,6 @@
+import { answerLimitMs, machineClock, tooLate } from '../../deadline.ts'
 import { Refusal } from '../../errors.ts'
-import type { DatabaseStatistics } from '../database.ts'
+import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import type { Query, Tx } from '../query.ts'
 import { isLostRace, refusalFor } from './errors.ts'
 import type { PostgresPool } from './pool.ts'
@@ -15,7 +16,7 @@ const groupLimit = 64
 
 /** The write side: a transaction for each operation, or for those of a merchant that wait for one another anyway. */
 export type PostgresWriter = {
-  readonly write: <Result>(operation: Operation<Result>, options?: { readonly merchantId?: string }) => Promise<Result>
+  readonly write: <Result>(operation: Operation<Result>, options?: WriteOptions) => Promise<Result>
   readonly statistics: () => DatabaseStatistics
 }
 
@@ -23,6 +24,8 @@ type Operation<Result> = (tx: Tx) => Promise<Result>
 
 type Member = {
   readonly operation: Operation<unknown>
+  /** See `WriteOptions`. */
+  readonly beginBy: number
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -45,8 +48,9 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   let writes = 0
   let commits = 0
 
-  async function runAlone<Result>(operation: Operation<Result>): Promise<Result> {
+  async function runAlone<Result>(operation: Operation<Result>, beginBy: number): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
+      if (beginBy < machineClock()) throw tooLate()
       try {
         const result = await inTransaction((execute) => operation({ execute } as unknown as Tx))
         writes++
@@ -70,10 +74,13 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     }
   }
 
-  function write<Result>(operation: Operation<Result>, { merchantId }: { merchantId?: string } = {}): Promise<Result> {
-    if (merchantId === undefined) return runAlone(operation)
+  function write<Result>(
+    operation: Operation<Result>,
+    { merchantId, beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
+  ): Promise<Result> {
+    if (merchantId === undefined) return runAlone(operation, beginBy)
     return new Promise<Result>((resolve, reject) => {
-      const member = { operation, resolve, reject }
+      const member = { operation, beginBy, resolve, reject }
       const waiting = waitingFor.get(merchantId)
       if (waiting) return void waiting.push(member)
       waitingFor.set(merchantId, [])
@@ -91,7 +98,8 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
 
   async function runGroup(group: readonly Member[]): Promise<void> {
     const [lone] = group
-    if (group.length === 1 && lone) return runAlone(lone.operation).then(lone.resolve as () => void, lone.reject)
+    if (group.length === 1 && lone)
+      return runAlone(lone.operation, lone.beginBy).then(lone.resolve as () => void, lone.reject)
     const answers: (() => void)[] = []
     try {
       await inTransaction(async (execute) => {
@@ -100,9 +108,9 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     } catch (error) {
       const refusal = refusalFor(error)
       const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !isLostRace(error)
-      for (const { operation, resolve, reject } of group) {
+      for (const { operation, beginBy, resolve, reject } of group) {
         if (isAway) reject(refusal)
-        else await runAlone(operation).then(resolve as () => void, reject)
+        else await runAlone(operation, beginBy).then(resolve as () => void, reject)
       }
       return
     }
@@ -110,7 +118,11 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   }
 
   /** Runs a member of a group; what it is to be told once that is durable. */
-  async function answerOf({ operation, resolve, reject }: Member, execute: Tx['execute']): Promise<() => void> {
+  async function answerOf(
+    { operation, beginBy, resolve, reject }: Member,
+    execute: Tx['execute'],
+  ): Promise<() => void> {
+    if (beginBy < machineClock()) return () => reject(tooLate())
     let hasWritten = false
     const watched = (query: Query, params: object) => {
       hasWritten ||= query.node.kind !== 'SelectQueryNode'

@@ -6,6 +6,7 @@ import type { Database } from '../database.ts'
 import { NotNow } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
+import { epochOf } from './epoch.ts'
 import { migrateSqlite } from './migrate.ts'
 import type { SqliteReader } from './reader.ts'
 import { sqliteReader } from './reader.ts'
@@ -29,10 +30,22 @@ export function openSqlite({
   const { writing, reading } = openConnections(path)
   const requireFile = fileWatch(path)
   const reader = sqliteReader(reading, writing)
-  const writer = sqliteWriter(writing, { requireFile, onCommit: reader.noteCommit, onFatal })
+  const epoch = epochOf(writing.raw)
+  const writer = sqliteWriter(writing, {
+    requireFile,
+    requireEpoch: epoch.require,
+    onCommit: reader.noteCommit,
+    onFatal,
+  })
+  const readSideOfWriter = readSide(reading, { reader, requireFile })
 
   return {
-    ...readSide(reading, { reader, requireFile }),
+    ...readSideOfWriter,
+    ping: async () => {
+      await readSideOfWriter.ping()
+      epoch.require()
+    },
+    takeOver: (onTakenOver) => naming(path, () => epoch.take(onTakenOver)),
     write: writer.write,
     requireRoom: writer.requireRoom,
     statistics: writer.statistics,
@@ -59,6 +72,7 @@ export function openSqliteReader(path: string): Database {
       throw new Error('this process only reads: an operation that writes must be declared as such')
     },
     requireRoom: () => {},
+    takeOver: () => {},
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {
       reader.refresh()
@@ -70,7 +84,7 @@ export function openSqliteReader(path: string): Database {
 function readSide(
   reading: SqliteConnection,
   { reader, requireFile }: { reader: SqliteReader; requireFile: () => void },
-): Omit<Database, 'write' | 'requireRoom' | 'statistics' | 'close'> {
+): Omit<Database, 'write' | 'requireRoom' | 'takeOver' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
     snapshot: reader.snapshot,

@@ -1,6 +1,7 @@
+import { answerLimitMs, machineClock, tooLate } from '../../deadline.ts'
 import { unavailable } from '../../errors.ts'
 import { sendWaiting } from '../../turn.ts'
-import type { DatabaseStatistics } from '../database.ts'
+import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import type { Query, Tx } from '../query.ts'
 import type { Changed, SqliteConnection } from './connection.ts'
 
@@ -22,7 +23,7 @@ const lockRetryMs = 10
 
 /** The write side: one transaction after another, each shared by the operations that had arrived. */
 export type SqliteWriter = {
-  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>) => Promise<Result>
+  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>, options?: WriteOptions) => Promise<Result>
   /** @throws Refusal UNAVAILABLE when the queue is full */
   readonly requireRoom: () => void
   readonly statistics: () => DatabaseStatistics
@@ -33,6 +34,8 @@ type Operation = (tx: Tx) => Promise<unknown>
 
 type Member = {
   readonly operation: Operation
+  /** See `WriteOptions`: a process that was stopped begins nothing for callers that have given up meanwhile. */
+  readonly beginBy: number
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
   outcome: { readonly result: unknown } | { readonly error: unknown } | null
@@ -62,6 +65,8 @@ type Group = {
  * other operation a savepoint. It too is answered after the commit.
  *
  * @param requireFile throws when what would be written could never be read again; asked before each group
+ * @param requireEpoch throws when another process writes in place of this one; asked within each transaction, before its
+ *   members run
  * @param onCommit called after each commit, before anyone is answered, with what it changed
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
  */
@@ -69,10 +74,12 @@ export function sqliteWriter(
   connection: SqliteConnection,
   {
     requireFile,
+    requireEpoch,
     onCommit,
     onFatal,
   }: {
     requireFile: () => void
+    requireEpoch: () => void
     onCommit: (changed: ReadonlySet<Changed>) => void
     onFatal: (error: Error) => void
   },
@@ -92,11 +99,14 @@ export function sqliteWriter(
   let commits = 0
   const drained: (() => void)[] = []
 
-  function write<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
+  function write<Result>(
+    operation: (tx: Tx) => Promise<Result>,
+    { beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
+  ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       // What it throws rejects the promise.
       requireRoom()
-      queue.push({ operation, resolve: resolve as (result: unknown) => void, reject, outcome: null })
+      queue.push({ operation, beginBy, resolve: resolve as (result: unknown) => void, reject, outcome: null })
       if (!isBusy) startNext()
     })
   }
@@ -141,6 +151,7 @@ export function sqliteWriter(
     try {
       requireFile()
       begin.run()
+      requireEpoch()
     } catch (error) {
       if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, abandoned, lockRetry + 1)
       else finish(group, () => refuse(withQueue(group), error))
@@ -156,7 +167,12 @@ export function sqliteWriter(
   }
 
   async function runMembers(group: Group): Promise<void> {
+    const begunAt = machineClock()
     for (const member of group.members) {
+      if (member.beginBy < begunAt) {
+        member.outcome = { error: tooLate() }
+        continue
+      }
       group.current = member
       group.hasCurrentWritten = false
       try {
