@@ -12,7 +12,8 @@ export const answerLimitMs = 10_000
  * sets it, and it goes on while a process is stopped.
  */
 export function machineClock(): number {
-  return Number(process.hrtime.bigint()) / 1e6
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1e3 + nanoseconds / 1e6
 }
 
 /** The refusal for what waited beyond its deadline; nothing of it was begun. */

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -6,25 +5,9 @@ import { demoApiKey } from '../../db/demo/demo.ts'
 import { everyEngine, newDatabase, payoutBody } from '../support/app.ts'
 import type { Place } from '../support/process.ts'
 import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+import { isAlive, processesOf } from '../support/processes.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
-
-/** The processes that `parent` started, by their role. */
-function processesOf(parent: number): { role: string; pid: number }[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
-  return lines.flatMap((line) => {
-    const [, pid, ppid, role] = /^\s*(\d+)\s+(\d+) .*main\.ts (reader|writer)\b/.exec(line) ?? []
-    return Number(ppid) === parent ? [{ role: String(role), pid: Number(pid) }] : []
-  })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 /** Kills a process of this role, and waits until another has taken its place. */
 async function replaced(parent: number, role: string): Promise<void> {

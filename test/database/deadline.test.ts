@@ -1,0 +1,36 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Tx } from '../../src/database/query.ts'
+import { nextInSequence } from '../../src/database/sequence.ts'
+import { answerLimitMs, machineClock } from '../../src/deadline.ts'
+import { insertMerchant } from '../../src/merchants/repository.ts'
+import { everyEngine } from '../support/app.ts'
+import { openTestDatabaseOn } from './open-test-database.ts'
+import { idOf, merchantRow } from './rows.ts'
+
+const merchantId = idOf(1)
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'payouts')
+
+describe.each(everyEngine)('an operation on %s', (engine) => {
+  test('that waited beyond its deadline is not begun, and those beside it are', async () => {
+    const { db } = await openTestDatabaseOn(engine)
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+    const late = vi.fn(takeNumber)
+    const write = (operation: typeof takeNumber, beginBy?: number) =>
+      db.write(operation, { merchantId, ...(beginBy !== undefined && { beginBy }) })
+
+    // The first of a merchant runs alone on PostgreSQL, the others wait for it together.
+    const answers = await Promise.allSettled([
+      write(takeNumber),
+      write(late, machineClock() - 1),
+      write(takeNumber, machineClock() + answerLimitMs),
+    ])
+
+    expect(answers).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: expect.objectContaining({ code: 'UNAVAILABLE' }) },
+      { status: 'fulfilled', value: 2 },
+    ])
+    await expect(write(late, machineClock() - 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(late).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,72 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Database } from '../../../src/database/database.ts'
+import type { Tx } from '../../../src/database/query.ts'
+import { latestInSequence, nextInSequence } from '../../../src/database/sequence.ts'
+import { insertMerchant } from '../../../src/merchants/repository.ts'
+import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
+import { idOf, merchantRow } from '../rows.ts'
+
+const merchantId = idOf(1)
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'payouts')
+const latestNumber = async (db: Database) => (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+
+const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken this database over') }
+
+/** A database as two services and a command have it open, none of which has taken it over. */
+async function openThrice() {
+  const { db: one, path } = await openTestDatabase()
+  await one.write((tx) => insertMerchant(tx, merchantRow(1)))
+  const [other, command] = [await openTestDatabaseAt(path), await openTestDatabaseAt(path)]
+  return { one, other, command, path }
+}
+
+test('once another has taken a database over nothing is committed here, not even what was asked for before', async () => {
+  const { one, other, command } = await openThrice()
+  const told = vi.fn()
+  one.takeOver(told)
+  expect(await one.write(takeNumber)).toBe(1)
+
+  const asked = [one.write(takeNumber), one.write(takeNumber)]
+  other.takeOver(() => {})
+
+  for (const answer of await Promise.allSettled(asked)) {
+    expect(answer).toMatchObject({ status: 'rejected', reason: takenOver })
+  }
+  await expect(one.write(takeNumber)).rejects.toMatchObject(takenOver)
+  await expect(one.ping()).rejects.toMatchObject(takenOver)
+  expect(told).toHaveBeenCalledTimes(1)
+
+  expect(await other.write(takeNumber)).toBe(2)
+  expect(await command.write(takeNumber)).toBe(3)
+  expect(await other.write(takeNumber)).toBe(4)
+  await other.ping()
+  expect(await latestNumber(one)).toBe(4)
+})
+
+test('a commit that another process holds up is not done either when that has taken the database over', async () => {
+  const { one, other, path } = await openThrice()
+  one.takeOver(() => {})
+  const holder = new Sqlite(path)
+  onTestFinished(() => void holder.close())
+  holder.exec('begin immediate')
+  const asked = one.write(takeNumber)
+  await nextTurn()
+  await nextTurn()
+  holder.exec('rollback')
+  other.takeOver(() => {})
+
+  await expect(asked).rejects.toMatchObject(takenOver)
+  expect(await latestNumber(other)).toBe(0)
+})
+
+test('an epoch that is taken is on disk at once', async () => {
+  const { one, path } = await openThrice()
+  const inspector = new Sqlite(path, { readonly: true })
+  onTestFinished(() => void inspector.close())
+  const epoch = () => inspector.pragma('user_version', { simple: true }) as number
+  const before = epoch()
+  one.takeOver(() => {})
+  expect(epoch()).toBe(before + 1)
+})

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { answerLimitMs } from '../../../src/deadline.ts'
+import { isAlive, processesOf } from '../../support/processes.ts'
+import type { Change } from '../changed-source.ts'
+import type { Answer, PayoutLog } from '../clients.ts'
+import { acknowledgedBy, connections, newPayoutLog, payoutBody, send } from '../clients.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { makeDatabase, startMain } from '../server.ts'
+import { compare, faultsOfBooks } from '../stored.ts'
+
+/** A round kills a reader, the writer and the supervisor; one in so many stops a reader and the writer instead. */
+const rounds = { ci: 8, quick: 15, long: 200 }
+const stopEvery = 20
+
+/** Beyond its limit a request is granted what a busy machine may need to answer it. */
+const silenceMs = answerLimitMs + 5_000
+
+export const proof: Proof = {
+  promise:
+    'whichever process of several dies or is stopped, every request is answered in time, and no payout is lost or doubled',
+  control: 'readers that accept their connections themselves',
+  seconds: { ci: 200, quick: 300, long: 4_000 },
+  run,
+}
+
+const roundRobin: Change = {
+  file: 'src/workers/supervise.ts',
+  from: 'cluster.schedulingPolicy = cluster.SCHED_NONE',
+  to: 'cluster.schedulingPolicy = cluster.SCHED_RR',
+}
+
+/** What clients saw of all servers, one after the other. */
+type Seen = {
+  readonly log: PayoutLog
+  readonly faults: string[]
+  port: number
+  requests: number
+  broken: number
+  longestMs: number
+  isOver: boolean
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  const path = join(folder, 'payouts.sqlite')
+  const { url, apiKey } = await makeDatabase(path)
+  const start = () => startMain({ url, environment: { WORKERS: '2' }, changes: isControl ? [roundRobin] : [] })
+  let server = await start()
+  const log = newPayoutLog('worker death')
+  const seen: Seen = { log, faults: [], port: server.port, requests: 0, broken: 0, longestMs: 0, isOver: false }
+  // Of both kinds, because what is lost when a process dies is another thing for each.
+  const agents = [connections(8), new Agent({ keepAlive: false })]
+  const clients = agents.flatMap((agent) => [
+    ...Array.from({ length: 4 }, () => payWithKeys(seen, { apiKey, agent })),
+    payWithoutKeys(seen, { apiKey, agent }),
+  ])
+
+  const deaths = { reader: 0, writer: 0, supervisor: 0 }
+  let stops = 0
+  for (let round = 1; round <= rounds[length] && seen.faults.length === 0; round++) {
+    const isStop = round % stopEvery === 0 || (round === rounds[length] && stops === 0)
+    for (const role of ['reader', 'writer'] as const) {
+      await paysAgain(seen)
+      await delay(random() * 100)
+      const pid = pick(server, role, random)
+      if (pid === undefined) continue
+      process.kill(pid, isStop ? 'SIGSTOP' : 'SIGKILL')
+      if (isStop) stops++
+      else deaths[role]++
+      if (isStop && !(await isGone(pid))) seen.faults.push(`a ${role} that was stopped was not ended`)
+    }
+    await paysAgain(seen)
+    await delay(random() * 100)
+    await server.kill()
+    deaths.supervisor++
+    server = await start()
+    seen.port = server.port
+  }
+  await paysAgain(seen)
+  seen.isOver = true
+  await Promise.all(clients)
+  for (const agent of agents) agent.destroy()
+  await server.kill('SIGTERM')
+  seen.faults.push(...compare(path, log).faults, ...(await faultsOfBooks(path)))
+
+  const { requests, broken, longestMs, faults } = seen
+  const killed = `${deaths.reader} readers, ${deaths.writer} writers and ${deaths.supervisor} supervisors killed, ${stops} stopped`
+  const figure = `${killed}; ${requests} requests, ${broken} connections broken, the longest ${Math.round(longestMs)} ms; ${log.acknowledged.size} acknowledged`
+  if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
+  return { isHeld: log.acknowledged.size > deaths.supervisor, figure: `${figure}, 0 lost, 0 doubled` }
+}
+
+/** A process of this role that is there; the writer is one alone. */
+function pick({ child }: Server, role: string, random: () => number): number | undefined {
+  const those = processesOf(child.pid as number).filter((each) => each.role === role)
+  return those[Math.floor(random() * those.length)]?.pid
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  const until = performance.now() + silenceMs
+  while (isAlive(pid) && performance.now() < until) await delay(50)
+  return !isAlive(pid)
+}
+
+/** Waits until something was acknowledged since now, or for so long that something is wrong. */
+async function paysAgain({ log, faults }: Seen): Promise<void> {
+  const before = log.acknowledged.size
+  const until = performance.now() + 4 * silenceMs
+  while (log.acknowledged.size === before && faults.length === 0) {
+    if (performance.now() > until) faults.push('nothing was paid any more')
+    await delay(5)
+  }
+}
+
+type Client = { readonly apiKey: string; readonly agent: Agent }
+
+/** Pays over and over; each payout is sent again with its key until it is acknowledged. */
+async function payWithKeys(seen: Seen, client: Client): Promise<void> {
+  while (!seen.isOver && seen.faults.length === 0) {
+    const narration = newNarration(seen.log)
+    const key = randomUUID()
+    let answer: Answer | null = null
+    while (answer?.status !== 201 && seen.faults.length === 0) {
+      answer = await ask(seen, client, { narration, key })
+      if (answer === null || answer.status === 503) await delay(20)
+    }
+    if (answer?.status === 201) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
+  }
+}
+
+/** Pays over and over; what is not acknowledged may be stored or not, and is never sent again. */
+async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
+  while (!seen.isOver && seen.faults.length === 0) {
+    const narration = newNarration(seen.log)
+    const answer = await ask(seen, client, { narration, key: null })
+    if (answer?.status === 201) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
+    else await delay(20)
+  }
+}
+
+function newNarration({ name, sent }: PayoutLog): string {
+  const narration = `${name} ${sent.size}`
+  sent.add(narration)
+  return narration
+}
+
+/** One request; `null` when its connection broke. Not a word in time is a fault, and so is any answer but 201 and 503. */
+async function ask(
+  seen: Seen,
+  { apiKey, agent }: Client,
+  { narration, key }: { narration: string; key: string | null },
+): Promise<Answer | null> {
+  seen.requests++
+  const begunAt = performance.now()
+  const headers = key === null ? {} : { 'idempotency-key': key }
+  const asked = { path: '/api/payouts/banks', headers, body: { ...payoutBody, narration } }
+  const ends = new AbortController()
+  const answer = await Promise.race([
+    send({ port: seen.port, apiKey }, agent, asked).catch(() => 'broken' as const),
+    delay(silenceMs, 'silence' as const, { signal: ends.signal }).catch(() => 'silence' as const),
+  ])
+  ends.abort()
+  seen.longestMs = Math.max(seen.longestMs, performance.now() - begunAt)
+  if (answer === 'broken') seen.broken++
+  if (answer === 'silence') seen.faults.push(`a request had no answer after ${silenceMs / 1000} s`)
+  if (typeof answer === 'string') return null
+  if (![201, 503].includes(answer.status))
+    seen.faults.push(`a payout was answered with ${answer.status}: ${answer.text}`)
+  return answer
+}
