@@ -68,6 +68,11 @@ export type Answer = { readonly id: number; readonly isReplayed: boolean } & (
  * Signals are not heeded: whoever sends them sends them to all processes, and those that answer need this one to the end.
  */
 export async function write(config: Config, { writerPath }: WriterDetails): Promise<void> {
+  // Asked for before anything else: a supervisor that dies while this process starts leaves it to itself as well.
+  const left = new Promise<void>((resolve) => {
+    if (process.connected) process.once('disconnect', resolve)
+    else resolve()
+  })
   const started = await start(config)
   const service = createService({ db: started.db, mode: config.mode })
   await prepare(service)
@@ -76,7 +81,7 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
   started.logger.info({ mode: config.mode }, 'ready to write')
   process.on('SIGTERM', () => {})
   process.on('SIGINT', () => {})
-  process.once('disconnect', () => {
+  left.then(() => {
     const close = () => new Promise((resolve) => server.close(resolve))
     end(started, { close, withinMs: endTimeoutMs })
   })

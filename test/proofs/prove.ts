@@ -26,7 +26,7 @@ const { positionals, values } = parseArgs({
 const length: Length = values.long ? 'long' : values.ci ? 'ci' : 'quick'
 const seed = values.seed === undefined ? randomInt(2 ** 32) : Number(values.seed)
 /** What CI has time for. */
-const inCi = ['process-death', 'power-cut', 'one-key-pays-once', 'malformed-input']
+const inCi = ['process-death', 'worker-death', 'power-cut', 'one-key-pays-once', 'malformed-input']
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 // What a proof started is in a group of its own, which a terminal's interrupt does not reach.

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { answerLimitMs } from '../../../src/deadline.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
-import type { Answer, PayoutLog } from '../clients.ts'
+import type { Answer, PayoutLog, Request } from '../clients.ts'
 import { acknowledgedBy, connections, newPayoutLog, payoutBody, send } from '../clients.ts'
 import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
@@ -59,6 +59,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     ...Array.from({ length: 4 }, () => payWithKeys(seen, { apiKey, agent })),
     payWithoutKeys(seen, { apiKey, agent }),
   ])
+  // Connections come without end, so that there is always one on its way to whoever dies.
+  for (let i = 0; i < 8; i++) clients.push(connectAnew(seen, { apiKey, agent: agents[1] as Agent }))
 
   const deaths = { reader: 0, writer: 0, supervisor: 0 }
   let stops = 0
@@ -143,22 +145,30 @@ async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
   }
 }
 
+/** Asks over and over, each time by a connection of its own, for what is answered at once. */
+async function connectAnew(seen: Seen, client: Client): Promise<void> {
+  while (!seen.isOver && seen.faults.length === 0) {
+    const answer = await answerTo(seen, client, { method: 'GET', path: '/livez' })
+    if (answer === null) await delay(20)
+  }
+}
+
 function newNarration({ name, sent }: PayoutLog): string {
   const narration = `${name} ${sent.size}`
   sent.add(narration)
   return narration
 }
 
-/** One request; `null` when its connection broke. Not a word in time is a fault, and so is any answer but 201 and 503. */
-async function ask(
-  seen: Seen,
-  { apiKey, agent }: Client,
-  { narration, key }: { narration: string; key: string | null },
-): Promise<Answer | null> {
+/** Asks for one payout. */
+function ask(seen: Seen, client: Client, { narration, key }: { narration: string; key: string | null }) {
+  const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key }
+  return answerTo(seen, client, { path: '/api/payouts/banks', headers, body: { ...payoutBody, narration } })
+}
+
+/** What a request is answered; `null` when its connection broke. Silence is a fault, and so is any answer but these. */
+async function answerTo(seen: Seen, { apiKey, agent }: Client, asked: Request): Promise<Answer | null> {
   seen.requests++
   const begunAt = performance.now()
-  const headers = key === null ? {} : { 'idempotency-key': key }
-  const asked = { path: '/api/payouts/banks', headers, body: { ...payoutBody, narration } }
   const ends = new AbortController()
   const answer = await Promise.race([
     send({ port: seen.port, apiKey }, agent, asked).catch(() => 'broken' as const),
@@ -169,7 +179,6 @@ async function ask(
   if (answer === 'broken') seen.broken++
   if (answer === 'silence') seen.faults.push(`a request had no answer after ${silenceMs / 1000} s`)
   if (typeof answer === 'string') return null
-  if (![201, 503].includes(answer.status))
-    seen.faults.push(`a payout was answered with ${answer.status}: ${answer.text}`)
+  if (![200, 201, 503].includes(answer.status)) seen.faults.push(`an answer was ${answer.status}: ${answer.text}`)
   return answer
 }
