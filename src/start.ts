@@ -43,6 +43,7 @@ export async function start(
         logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
         process.exit(1)
       },
+      onStopped: (error) => logger.fatal({ err: error }, 'the files of the database were changed: refusing everything'),
       onWarning: (message) => logger.warn(message),
     })
   let stopWaiting: (() => Promise<unknown>) | null = null

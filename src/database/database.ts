@@ -88,6 +88,8 @@ export type DatabaseOptions = {
   readonly isReadOnly?: boolean
   /** Called once, when the process must end rather than guess whether a commit is durable. */
   readonly onFatal: (error: Error) => void
+  /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
+  readonly onStopped?: (error: Error) => void
   /** Told what an operator should put right, though the database works. */
   readonly onWarning?: (message: string) => void
 }

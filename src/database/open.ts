@@ -14,12 +14,13 @@ export async function openDatabase({
   isReadOnly = false,
   onFatal,
   onWarning = () => {},
+  onStopped = () => {},
 }: DatabaseOptions): Promise<Database> {
   if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, onWarning })
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   if (scheme === 'sqlite' && place) {
     const path = resolve(place)
-    return isReadOnly ? openSqliteReader(path) : openSqlite({ path, mustExist, onFatal })
+    return isReadOnly ? openSqliteReader({ path, onStopped }) : openSqlite({ path, mustExist, onFatal, onStopped })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -143,21 +142,6 @@ describe('npm start', () => {
     child.kill('SIGTERM')
     await ended
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true })
-  })
-
-  test('says that it is not ready, and acknowledges nothing, when its file is removed', async () => {
-    const place = await emptyPlace()
-    const { address } = await startService(place)
-    const body = JSON.stringify({ ...payoutBody, amount: '1' })
-    const pay = () => fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body })
-    expect((await pay()).status).toBe(201)
-    await rename(place.file, `${place.file}.gone`)
-    // The file is looked at once a second.
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
-    expect((await pay()).status).toBe(503)
-    expect((await fetch(`${address}/readyz`)).status).toBe(503)
-    await rename(`${place.file}.gone`, place.file)
-    expect((await pay()).status).toBe(201)
   })
 
   test('on SIGTERM does not wait for a connection that sends nothing', async () => {
