@@ -8,7 +8,7 @@ import { absentDatabase } from './database/database.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
-import { end, greeting, prepare, start } from './start.ts'
+import { end, greeting, isLoopback, prepare, publicKeyWarning, start } from './start.ts'
 import { lineToWriter } from './workers/hand-over.ts'
 import type { ReaderDetails } from './workers/messages.ts'
 import { exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
@@ -76,6 +76,7 @@ async function listen(started: Started, { service, hasDemo, sharing, onClosed }:
   })
   const address = await app.listen({ host: config.host, port: config.port })
   logger.info({ address, mode: config.mode }, 'ready')
+  if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
 
   let isEnding = false
   const drain = async (signal: string) => {

@@ -94,6 +94,10 @@ export type DatabaseOptions = {
   readonly onWarning?: (message: string) => void
 }
 
+/** What to do where a database was expected and there is none. */
+export const howToMakeOne =
+  'DATABASE_URL must name a database that is there, unless `npm run -s cli -- migrate` shall make a new one'
+
 /** Whether a database at `url` takes the writes of one process only. */
 export function hasOneWriter(url: string): boolean {
   return url.startsWith('sqlite:')

@@ -20,7 +20,9 @@ export async function openDatabase({
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   if (scheme === 'sqlite' && place) {
     const path = resolve(place)
-    return isReadOnly ? openSqliteReader({ path, onStopped }) : openSqlite({ path, mustExist, onFatal, onStopped })
+    return isReadOnly
+      ? openSqliteReader({ path, onStopped })
+      : openSqlite({ path, mustExist, onFatal, onStopped, onWarning })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Database } from '../database.ts'
@@ -8,29 +8,31 @@ import { openConnection } from './connection.ts'
 import type { FileWatch } from './file-watch.ts'
 import { watchFiles } from './file-watch.ts'
 import { migrateSqlite } from './migrate.ts'
+import { makeFile, preparePlace } from './place.ts'
 import type { SqliteReader } from './reader.ts'
 import { sqliteReader } from './reader.ts'
 import { requireWholeLog, saveLog } from './save-log.ts'
 import { sqliteWriter } from './writer.ts'
 
 /**
- * Opens the SQLite file at `path`, migrated to the latest form.
+ * Opens the SQLite file at `path`, migrated to the latest form; where there is none it is made, unless it `mustExist`.
  *
- * @throws Error that names the file when it can't be opened, or is missing where `mustExist`
+ * @throws Error that names the file when it can't be opened, as `preparePlace` says
  */
 export function openSqlite({
   path,
   mustExist,
   onFatal,
   onStopped = () => {},
+  onWarning = () => {},
 }: {
   path: string
   mustExist: boolean
   onFatal: (error: Error) => void
   onStopped?: (error: Error) => void
+  onWarning?: (message: string) => void
 }): Database {
-  if (mustExist && !existsSync(path)) throw new Error(`${path} does not exist: DATABASE_URL must name a database`)
-  const { writing, reading } = openConnections(path)
+  const { writing, reading } = openConnections(path, { mustExist, onWarning })
   const watch = watchFiles(path, (fates) => {
     reader.refresh()
     const isSaved = saveLog(writing.raw, fates)
@@ -112,9 +114,9 @@ function readSide(
   }
 }
 
-function openConnections(path: string) {
+function openConnections(path: string, place: Parameters<typeof preparePlace>[1]) {
   return naming(path, () => {
-    mkdirSync(dirname(path), { recursive: true })
+    preparePlace(path, place)
     const writing = openConnection(path, { isReadOnly: false })
     requireWholeLog(writing.raw, path)
     migrateSqlite(writing.raw, migrations)
@@ -138,7 +140,7 @@ function naming<Opened>(path: string, open: () => Opened): Opened {
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
     // The second is what SQLite calls it where there is no room for the index of its log.
-    const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE'
+    const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new NotNow(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })
   }
@@ -153,6 +155,7 @@ function backUp({ raw }: SqliteConnection, target: string): void {
   if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
   const partial = `${target}.${process.pid}.partial`
   try {
+    makeFile(partial)
     raw.prepare('vacuum into ?').run(partial)
     sync(partial)
     // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
