@@ -40,6 +40,7 @@ export async function start(
       url: config.databaseUrl,
       // A mistyped URL must not be taken for a new service: with real money only `migrate` makes one.
       mustExist: config.mode === 'live',
+      mustBeDurable: config.mode === 'live',
       isReadOnly,
       onFatal: (error) => {
         logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')

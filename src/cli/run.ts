@@ -40,6 +40,7 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
     url: config.databaseUrl,
     // With real money only `migrate` makes a database.
     mustExist: command.mayStart === undefined || (config.mode === 'live' && command.mayStart !== 'inAnyMode'),
+    mustBeDurable: config.mode === 'live',
     onFatal: (error) => {
       process.stderr.write(`The outcome of a commit is unknown: ${error.message}\n`)
       process.exit(1)

@@ -84,6 +84,8 @@ export type DatabaseOptions = {
   readonly url: string
   /** Refuses to make a new database, so that a mistyped URL is not taken for an empty one. */
   readonly mustExist?: boolean
+  /** Refuses a server that is set to lose what it acknowledges, instead of warning. */
+  readonly mustBeDurable?: boolean
   /** Opens it for reading only: it must be there, in the latest form, and `write` is a mistake. */
   readonly isReadOnly?: boolean
   /** Called once, when the process must end rather than guess whether a commit is durable. */

@@ -11,12 +11,13 @@ import { openSqlite, openSqliteReader } from './sqlite/open.ts'
 export async function openDatabase({
   url,
   mustExist = false,
+  mustBeDurable = false,
   isReadOnly = false,
   onFatal,
   onWarning = () => {},
   onStopped = () => {},
 }: DatabaseOptions): Promise<Database> {
-  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, onWarning })
+  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, mustBeDurable, onWarning })
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   if (scheme === 'sqlite' && place) {
     const path = resolve(place)
