@@ -9,7 +9,7 @@ import { absentDatabase } from './database/database.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
-import { end, greeting, prepare, start, takeOver } from './start.ts'
+import { end, greeting, isLoopback, prepare, publicKeyWarning, start, takeOver } from './start.ts'
 import { lineToWriter } from './workers/hand-over.ts'
 import type { ReaderDetails } from './workers/messages.ts'
 import { beatForSupervisor, exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
@@ -102,6 +102,7 @@ async function listen(
   const address = await app.listen({ host: config.host, port: config.port })
   if (fault !== null) throw fault
   logger.info({ address, mode: config.mode }, 'ready')
+  if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
 
   let isEnding = false
   const drain = async (signal: string) => {

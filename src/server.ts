@@ -121,14 +121,13 @@ function endpointNotFound(): Refusal {
   return new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
 }
 
-/** Alive: the process answers. Ready: it can read its database, and so serve. */
+/** Alive: the process answers. Ready: it can read its database, and so serve; else it says why, where that is known. */
 function addHealth(app: FastifyInstance, service: Service): void {
   app.get('/livez', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
     await service.db.ping().catch((error: Error) => {
-      throw error instanceof Refusal
-        ? error
-        : Object.assign(unavailable('The database can not be read.'), { cause: error })
+      if (error instanceof Refusal) throw error
+      throw Object.assign(unavailable('The database can not be read.'), { cause: error })
     })
     return { status: 'ok' }
   })

@@ -38,11 +38,15 @@ export async function start(
   const open = () =>
     openDatabase({
       url: config.databaseUrl,
+      // A mistyped URL must not be taken for a new service: with real money only `migrate` makes one.
+      mustExist: config.mode === 'live',
+      mustBeDurable: config.mode === 'live',
       isReadOnly,
       onFatal: (error) => {
         logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
         process.exit(1)
       },
+      onStopped: (error) => logger.fatal({ err: error }, 'the files of the database were changed: refusing everything'),
       onWarning: (message) => logger.warn(message),
     })
   let stopWaiting: (() => Promise<unknown>) | null = null
@@ -85,7 +89,7 @@ export function takeOver({ db, logger }: Started): void {
 }
 
 /** Where everything is, for whoever started the service. */
-export function greeting({ mode, databaseUrl }: Config, address: string, hasDemo: boolean): string {
+export function greeting({ mode, databaseUrl, host }: Config, address: string, hasDemo: boolean): string {
   const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
     `payout-gateway is ready (${mode}, ${place})`,
@@ -101,8 +105,19 @@ export function greeting({ mode, databaseUrl }: Config, address: string, hasDemo
       'Try:',
       `  curl -s ${address}/api/customers -H 'x-api-key: ${demoApiKey}'`,
     )
+    if (!isLoopback(host)) lines.push('', `WARNING: ${publicKeyWarning(host)}`)
   }
   return `${lines.join('\n')}\n\n`
+}
+
+/** Whether only programs of this machine reach an address. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
+}
+
+/** What is said where others than this machine can use the demo. */
+export function publicKeyWarning(host: string): string {
+  return `HOST=${host} lets other machines in, and everyone knows the demo key. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
 /** Lets go of everything, `close` first, and so ends the process: after `withinMs` milliseconds whatever happens. */

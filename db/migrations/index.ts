@@ -41,3 +41,6 @@ export const migrations: readonly Migration[] = [
   transferCauses,
   payoutsPayoutMethod,
 ]
+
+/** The one that every database of ours has. */
+export const firstMigration = merchants.name

@@ -36,8 +36,8 @@ export type Command = {
   /** What may be given as `--name value`, each with the name of its value. */
   readonly options?: Readonly<Record<string, string>>
   readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
-  /** Whether it may be the first to use a database; any other command refuses one that is not there. */
-  readonly mayStart?: true
+  /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
+  readonly mayStart?: 'inSandbox' | 'inAnyMode'
   /** Whether a result means failure, as a scheduler should see it. */
   readonly hasFailed?: (result: unknown) => boolean
 }
@@ -47,7 +47,7 @@ const word = (words: readonly string[], place: number) => words[place] ?? ''
 
 export const commands: Readonly<Record<string, Command>> = {
   'merchant create': {
-    mayStart: true,
+    mayStart: 'inSandbox',
     summary: 'Registers a merchant and shows its API key, once.',
     words: ['name'],
     run: (service, words) => createMerchant(service, { name: word(words, 0) }),
@@ -133,7 +133,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   'rate set': {
-    mayStart: true,
+    mayStart: 'inSandbox',
     summary: 'Sets what one unit of a stablecoin is worth, from now or from a time on.',
     words: ['from', 'to', 'rate'],
     options: { 'effective-at': 'time' },
@@ -146,7 +146,7 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   'fee set': {
-    mayStart: true,
+    mayStart: 'inSandbox',
     summary: 'Sets what payouts of an asset to a currency cost, from now or from a time on.',
     words: ['asset', 'currency'],
     options: { flat: 'amount', percent: 'number', 'effective-at': 'time' },
@@ -160,7 +160,7 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   'asset add': {
-    mayStart: true,
+    mayStart: 'inSandbox',
     summary: 'Supports one more asset; networks are separated by commas, places are those of its minor unit.',
     words: ['code', 'fiat or stablecoin'],
     options: { networks: 'list', places: 'number' },
@@ -173,7 +173,7 @@ export const commands: Readonly<Record<string, Command>> = {
       }),
   },
   demo: {
-    mayStart: true,
+    mayStart: 'inSandbox',
     summary: 'Gives an empty database the demo merchant and shows its fixed key.',
     run: async (service) => {
       if (!(await seedDemo(sandboxOnly(service, 'demo'))))
@@ -182,7 +182,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   fill: {
-    mayStart: true,
+    mayStart: 'inSandbox',
     summary: 'Makes realistic data for load: so much for each of so many merchants.',
     options: {
       merchants: 'number',
@@ -226,8 +226,8 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   migrate: {
-    mayStart: true,
-    summary: 'Brings the database to the latest form; every start does so too.',
+    mayStart: 'inAnyMode',
+    summary: 'Brings the database to the latest form, as every start does, or makes a new one.',
     // Opening the database has done it.
     run: async () => ({ migrated: true }),
   },

@@ -38,7 +38,9 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
   const config = readConfig()
   const db = await openDatabase({
     url: config.databaseUrl,
-    mustExist: command.mayStart !== true,
+    // With real money only `migrate` makes a database.
+    mustExist: command.mayStart === undefined || (config.mode === 'live' && command.mayStart !== 'inAnyMode'),
+    mustBeDurable: config.mode === 'live',
     onFatal: (error) => {
       process.stderr.write(`The outcome of a commit is unknown: ${error.message}\n`)
       process.exit(1)

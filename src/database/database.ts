@@ -104,13 +104,21 @@ export type DatabaseOptions = {
   readonly url: string
   /** Refuses to make a new database, so that a mistyped URL is not taken for an empty one. */
   readonly mustExist?: boolean
+  /** Refuses a server that is set to lose what it acknowledges, instead of warning. */
+  readonly mustBeDurable?: boolean
   /** Opens it for reading only: it must be there, in the latest form, and `write` is a mistake. */
   readonly isReadOnly?: boolean
   /** Called once, when the process must end rather than guess whether a commit is durable. */
   readonly onFatal: (error: Error) => void
+  /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
+  readonly onStopped?: (error: Error) => void
   /** Told what an operator should put right, though the database works. */
   readonly onWarning?: (message: string) => void
 }
+
+/** What to do where a database was expected and there is none. */
+export const howToMakeOne =
+  'DATABASE_URL must name a database that is there, unless `npm run -s cli -- migrate` shall make a new one'
 
 /** Whether a database at `url` takes the writes of one process only. */
 export function hasOneWriter(url: string): boolean {

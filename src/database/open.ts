@@ -11,15 +11,19 @@ import { openSqlite, openSqliteReader } from './sqlite/open.ts'
 export async function openDatabase({
   url,
   mustExist = false,
+  mustBeDurable = false,
   isReadOnly = false,
   onFatal,
   onWarning = () => {},
+  onStopped = () => {},
 }: DatabaseOptions): Promise<Database> {
-  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, onWarning })
+  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, mustBeDurable, onWarning })
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   if (scheme === 'sqlite' && place) {
     const path = resolve(place)
-    return isReadOnly ? openSqliteReader(path) : openSqlite({ path, mustExist, onFatal })
+    return isReadOnly
+      ? openSqliteReader({ path, onStopped })
+      : openSqlite({ path, mustExist, onFatal, onStopped, onWarning })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { sandboxExtendedPublicKeys } from '../../src/networks/sandbox-addresses.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+import { cli, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 
 type Merchant = { id: string; name: string; apiKey: string }
 
@@ -120,7 +120,7 @@ describe('the operator’s commands', () => {
   })
 
   test('take deposit addresses from keys and a pool, and in live mode from nothing else', async () => {
-    const place = await emptyPlace({ MODE: 'live' })
+    const place = await livePlace()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     const open = async (network: string) => {

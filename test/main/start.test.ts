@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+import { cli, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
@@ -30,7 +29,7 @@ describe('npm start', () => {
     const page = await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })
     expect(await page.text()).toContain('query _1_WhoAmI')
 
-    const { greeting: liveGreeting, address: liveAddress } = await startService(await emptyPlace({ MODE: 'live' }))
+    const { greeting: liveGreeting, address: liveAddress } = await startService(await livePlace())
     expect(liveGreeting).toContain(`  GraphQL  ${liveAddress}/graphql\n`)
     expect((await fetch(`${liveAddress}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
   })
@@ -84,7 +83,7 @@ describe('npm start', () => {
     const { address } = await startService(place)
     expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
 
-    const live = await emptyPlace({ MODE: 'live' })
+    const live = await livePlace()
     const { address: liveAddress, greeting } = await startService(live)
     expect(greeting).not.toContain('pgw_')
     expect((await fetch(`${liveAddress}/api/customers`, { headers })).status).toBe(401)
@@ -100,7 +99,7 @@ describe('npm start', () => {
   })
 
   test('refuses a database of the other mode, whichever command meets it', async () => {
-    const place = await emptyPlace({ MODE: 'live' })
+    const place = await livePlace()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
     await expect(startService(forgotten)).rejects.toThrow('This database is of MODE=live')
@@ -117,6 +116,17 @@ describe('npm start', () => {
     await expect(startService({ ...place, env: { ...place.env, ...{ LOG_LEVEL: 'loud' } } })).rejects.toThrow(
       /MODE[\s\S]*LOG_LEVEL/,
     )
+  })
+
+  test.each([
+    ['0.0.0.0', true],
+    ['127.0.0.1', false],
+  ])('on HOST=%s warns of the demo key, in the log too: %s', async (HOST, isWarned) => {
+    const { greeting, child, ended } = await startService(await emptyPlace({ HOST }))
+    child.kill('SIGTERM')
+    const { stdout } = await ended
+    const warning = `HOST=${HOST} lets other machines in, and everyone knows the demo key.`
+    expect([greeting.includes(`WARNING: ${warning}`), stdout.includes(warning)]).toEqual([isWarned, isWarned])
   })
 
   test('writes only JSON lines to standard output, without keys and account numbers', async () => {
@@ -143,21 +153,6 @@ describe('npm start', () => {
     child.kill('SIGTERM')
     await ended
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true })
-  })
-
-  test('says that it is not ready, and acknowledges nothing, when its file is removed', async () => {
-    const place = await emptyPlace()
-    const { address } = await startService(place)
-    const body = JSON.stringify({ ...payoutBody, amount: '1' })
-    const pay = () => fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body })
-    expect((await pay()).status).toBe(201)
-    await rename(place.file, `${place.file}.gone`)
-    // The file is looked at once a second.
-    await new Promise((resolve) => setTimeout(resolve, 1_100))
-    expect((await pay()).status).toBe(503)
-    expect((await fetch(`${address}/readyz`)).status).toBe(503)
-    await rename(`${place.file}.gone`, place.file)
-    expect((await pay()).status).toBe(201)
   })
 
   test('on SIGTERM does not wait for a connection that sends nothing', async () => {

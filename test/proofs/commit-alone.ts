@@ -14,7 +14,7 @@ export function openCommittingAlone(path: string): Database {
   const writing = openConnection(resolve(path), { isReadOnly: false })
   migrateSqlite(writing.raw, migrations)
   const reading = openConnection(resolve(path), { isReadOnly: true })
-  const reader = sqliteReader(reading, null)
+  const reader = sqliteReader(reading, { writing: null, requireFiles: () => {} })
   const [begin, commit, rollback] = ['begin immediate', 'commit', 'rollback'].map((sql) => writing.raw.prepare(sql))
   const tx = { execute: async (query: Query, params: object) => writing.run(query, params) } as unknown as Tx
   let commits = 0

@@ -22,6 +22,13 @@ export async function emptyPlace(environment: Record<string, string> = {}) {
 
 export type Place = Awaited<ReturnType<typeof emptyPlace>>
 
+/** The same in live mode, with the database that only `migrate` makes there. */
+export async function livePlace(environment: Record<string, string> = {}): Promise<Place> {
+  const place = await emptyPlace({ MODE: 'live', ...environment })
+  await cli(place, 'migrate')
+  return place
+}
+
 /** Runs an operator command as an operator would, and waits for its end. */
 export async function cli(place: Place, ...args: string[]): Promise<Ended & { readonly json: () => unknown }> {
   const ended = await endOf(spawn(process.execPath, ['src/cli.ts', ...args], { cwd: root, env: place.env }))

@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
 import type { Client } from 'pg'
+import { howToMakeOne } from '../database.ts'
 import type { Migration, MigrationDialect } from '../migration.ts'
 import { secureRows } from './row-security.ts'
 
@@ -70,7 +71,7 @@ export async function migratePostgres(
     await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
-      if (mustExist) throw new Error('it has no tables of this service: DATABASE_URL must name its database')
+      if (mustExist) throw new Error(`it has no tables of this service; ${howToMakeOne}`)
       await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
       await client.query(forbidChange)
     }

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { migrations } from '../../../db/migrations/index.ts'
-import type { Database } from '../database.ts'
+import type { Database, DatabaseOptions } from '../database.ts'
 import { query } from '../query.ts'
 import { migratePostgres } from './migrate.ts'
+import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
 import { postgresReader } from './reader.ts'
 import { roleToTake } from './row-security.ts'
@@ -12,25 +13,20 @@ import { postgresWriter } from './writer.ts'
 /** Connections of one process, and requests that may wait for one, unless the URL says otherwise. */
 const defaultSizes = { connections: 10, queue: 1_000 }
 
+/** What the server must be like, and who is told of what else should be put right. */
+type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>>
+
 /**
  * Opens the PostgreSQL database at `url`, migrated to the latest form.
  *
  * Besides what PostgreSQL knows, the URL takes `pool` (connections) and `queue` (requests that wait for one).
  *
- * @throws Error that names the server and the database when it can't be opened
+ * @throws Error that names the server and the database when it can't be opened, or loses what it acknowledges where it
+ *   `mustBeDurable`
  */
-export async function openPostgres({
-  url,
-  mustExist,
-  onWarning,
-}: {
-  url: string
-  mustExist: boolean
-  onWarning: (message: string) => void
-}): Promise<Database> {
+export async function openPostgres({ url, ...demands }: Demands & { url: string }): Promise<Database> {
   const { config, sizes } = readUrl(url)
-  const role = await prepare(config, { mustExist, onWarning })
-  const pool = postgresPool(config, sizes, role)
+  const pool = postgresPool(config, sizes, await prepare(config, demands))
   const reader = postgresReader(pool)
   const writer = postgresWriter(pool)
   const running = new Set<Promise<unknown>>()
@@ -80,18 +76,22 @@ function readUrl(url: string) {
   return { config: { connectionString: place.href, application_name: 'payout-gateway' }, sizes }
 }
 
-/** Migrates by a connection of its own, and finds out which role the others take. */
+/** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
 async function prepare(
   config: pg.ClientConfig,
-  { mustExist, onWarning }: { mustExist: boolean; onWarning: (message: string) => void },
-): Promise<string | null> {
+  { mustExist, mustBeDurable, onWarning }: Demands,
+): Promise<SessionSettings> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()
+    const refuse = (message: string) => {
+      throw new Error(`${message} MODE=live does not work with such a server.`)
+    }
+    await requireDurability(client, mustBeDurable ? refuse : onWarning)
     await migratePostgres(client, migrations, { mustExist })
-    await warnOfLoss(client, onWarning)
-    return await roleToTake(client, onWarning)
+    const synchronousCommit = await synchronousCommitOf(client)
+    return { synchronousCommit, role: await roleToTake(client, onWarning) }
   } catch (error) {
     throw new Error(`${client.host}:${client.port}/${client.database} can't be opened: ${(error as Error).message}`, {
       cause: error,
@@ -102,10 +102,20 @@ async function prepare(
 }
 
 /** What is acknowledged must be on disk; a server can be set otherwise, and only its operator can put that right. */
-async function warnOfLoss(client: pg.Client, onWarning: (message: string) => void): Promise<void> {
-  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
-    const { rows } = await client.query('select current_setting($1) as value', [setting])
-    if (rows[0]?.value !== 'off') continue
-    onWarning(`The PostgreSQL server has ${setting} = off: what is acknowledged can be lost when it crashes.`)
-  }
+async function requireDurability(client: pg.Client, onLoss: (message: string) => void): Promise<void> {
+  const { rows } = await client.query(
+    `select string_agg(name || ' = off', ' and ' order by name) as faults from pg_settings
+      where name in ('fsync', 'full_page_writes') and setting = 'off'`,
+  )
+  const faults = rows[0]?.faults
+  if (faults) onLoss(`The PostgreSQL server has ${faults}: what is acknowledged can be lost when it crashes.`)
+}
+
+/**
+ * When our sessions take a commit for done: when it is on the server's disk, and on that of each synchronous standby, if
+ * there are any. A server that waits for more (`remote_apply`) goes on doing so; what waits for less is not left so.
+ */
+async function synchronousCommitOf(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
+  const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)
+  return rows[0]?.value === 'remote_apply' ? 'remote_apply' : 'on'
 }

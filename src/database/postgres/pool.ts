@@ -8,6 +8,12 @@ import { isConnectionLost, isPassing } from './errors.ts'
 /** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
 export type PoolSizes = { readonly connections: number; readonly queue: number }
 
+/** What sessions are told: when a commit is done, and as what they act, where that is not who they log in as. */
+export type SessionSettings = {
+  readonly synchronousCommit: 'on' | 'remote_apply'
+  readonly role: string | null
+}
+
 /** Connections that are lent out one at a time. */
 export type PostgresPool = {
   readonly lend: () => Promise<Lent>
@@ -32,14 +38,18 @@ const statements: Statements = []
 
 /**
  * A pool of connections to the server of `config`; they are opened when needed, and anew when the server was away.
- *
- * @param role what the connections act as, where that is not who they log in as
  */
-export function postgresPool(config: ClientConfig, sizes: PoolSizes, role: string | null): PostgresPool {
+export function postgresPool(
+  config: ClientConfig,
+  sizes: PoolSizes,
+  { synchronousCommit, role }: SessionSettings,
+): PostgresPool {
   const connections = new WeakMap<Client, PostgresConnection>()
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
+    // Whatever the server, the database or the user says: with `off` a crash loses what was acknowledged.
+    `synchronous_commit=${synchronousCommit}`,
     // Every query finds its rows by a merchant's key, whatever the values: planning it anew each time is for nothing.
     'plan_cache_mode=force_generic_plan',
     ...(role === null ? [] : [`role=${role}`]),

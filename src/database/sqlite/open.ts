@@ -1,43 +1,57 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
-import { unavailable } from '../../errors.ts'
 import type { Database } from '../database.ts'
 import { NotNow } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import { epochOf } from './epoch.ts'
+import type { FileWatch } from './file-watch.ts'
+import { watchFiles } from './file-watch.ts'
 import { migrateSqlite } from './migrate.ts'
+import { makeFile, preparePlace } from './place.ts'
 import type { SqliteReader } from './reader.ts'
 import { sqliteReader } from './reader.ts'
+import { requireWholeLog, saveLog } from './save-log.ts'
 import { sqliteWriter } from './writer.ts'
 
 /**
- * Opens the SQLite file at `path`, migrated to the latest form.
+ * Opens the SQLite file at `path`, migrated to the latest form; where there is none it is made, unless it `mustExist`.
  *
- * @throws Error that names the file when it can't be opened, or is missing where `mustExist`
+ * @throws Error that names the file when it can't be opened, as `preparePlace` says
  */
 export function openSqlite({
   path,
   mustExist,
   onFatal,
+  onStopped = () => {},
+  onWarning = () => {},
 }: {
   path: string
   mustExist: boolean
   onFatal: (error: Error) => void
+  onStopped?: (error: Error) => void
+  onWarning?: (message: string) => void
 }): Database {
-  if (mustExist && !existsSync(path)) throw new Error(`${path} does not exist: DATABASE_URL must name a database`)
-  const { writing, reading } = openConnections(path)
-  const requireFile = fileWatch(path)
-  const reader = sqliteReader(reading, writing)
+  const { writing, reading } = openConnections(path, { mustExist, onWarning })
+  const watch = watchFiles(path, (fates) => {
+    reader.refresh()
+    const isSaved = saveLog(writing.raw, fates)
+    // Before the reading one: whichever closes last removes the log, and it may hold what others have written.
+    writing.raw.close()
+    const advice = isSaved ? `${saved} ${stopped}` : stopped
+    onStopped(new Error(`${path}: ${advice}`))
+    return advice
+  })
+  const reader = sqliteReader(reading, { writing, requireFiles: watch.requireLately })
   const epoch = epochOf(writing.raw)
   const writer = sqliteWriter(writing, {
-    requireFile,
+    requireFile: watch.require,
     requireEpoch: epoch.require,
     onCommit: reader.noteCommit,
     onFatal,
   })
-  const readSideOfWriter = readSide(reading, { reader, requireFile })
+  const readSideOfWriter = readSide(reading, { reader, watch })
 
   return {
     ...readSideOfWriter,
@@ -52,22 +66,32 @@ export function openSqlite({
     close: async () => {
       await writer.drain()
       reader.refresh()
+      watch.close()
+      // Closed as below, the files would lose what others have written to those that took their place.
+      if (!watch.isSame()) writing.raw.close()
       reading.raw.close()
       writing.raw.close()
     },
   }
 }
 
+const saved = 'All that was acknowledged is saved in the database file.'
+const stopped = 'Nothing is read or stored any more until the service is started again.'
+
 /**
  * Opens the SQLite file at `path` in a process that leaves the writing to another, which has opened it before.
  *
  * @throws Error that names the file when it can't be opened
  */
-export function openSqliteReader(path: string): Database {
-  const reading = naming(path, () => openConnection(path, { isReadOnly: true }))
-  const reader = sqliteReader(reading, null)
+export function openSqliteReader({ path, onStopped }: { path: string; onStopped: (error: Error) => void }): Database {
+  const reading = naming(path, () => openReading(path))
+  const watch = watchFiles(path, () => {
+    onStopped(new Error(`${path}: ${stopped}`))
+    return stopped
+  })
+  const reader = sqliteReader(reading, { writing: null, requireFiles: watch.requireLately })
   return {
-    ...readSide(reading, { reader, requireFile: fileWatch(path) }),
+    ...readSide(reading, { reader, watch }),
     write: async () => {
       throw new Error('this process only reads: an operation that writes must be declared as such')
     },
@@ -76,6 +100,7 @@ export function openSqliteReader(path: string): Database {
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {
       reader.refresh()
+      watch.close()
       reading.raw.close()
     },
   }
@@ -83,7 +108,7 @@ export function openSqliteReader(path: string): Database {
 
 function readSide(
   reading: SqliteConnection,
-  { reader, requireFile }: { reader: SqliteReader; requireFile: () => void },
+  { reader, watch }: { reader: SqliteReader; watch: FileWatch },
 ): Omit<Database, 'write' | 'requireRoom' | 'takeOver' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
@@ -91,10 +116,11 @@ function readSide(
     refresh: reader.refresh,
     version: reader.version,
     ping: async () => {
-      requireFile()
+      watch.require()
       reading.raw.prepare('select name from migrations limit 1').get()
     },
     backup: async (target) => {
+      watch.require()
       // A copy can't be made inside the read transaction of a turn that has read.
       reader.refresh()
       backUp(reading, target)
@@ -102,15 +128,23 @@ function readSide(
   }
 }
 
-function openConnections(path: string) {
+function openConnections(path: string, place: Parameters<typeof preparePlace>[1]) {
   return naming(path, () => {
-    mkdirSync(dirname(path), { recursive: true })
+    preparePlace(path, place)
     const writing = openConnection(path, { isReadOnly: false })
+    requireWholeLog(writing.raw, path)
     migrateSqlite(writing.raw, migrations)
     // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
     sync(dirname(path))
-    return { writing, reading: openConnection(path, { isReadOnly: true }) }
+    return { writing, reading: openReading(path) }
   })
+}
+
+/** A connection opens its files when it first reads, and holds its lock on them from then on. */
+function openReading(path: string): SqliteConnection {
+  const reading = openConnection(path, { isReadOnly: true })
+  reading.raw.prepare('select name from migrations limit 1').get()
+  return reading
 }
 
 /** Opens something at `path`; an error of SQLite does not say where. */
@@ -120,23 +154,9 @@ function naming<Opened>(path: string, open: () => Opened): Opened {
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
     // The second is what SQLite calls it where there is no room for the index of its log.
-    const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE'
+    const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new NotNow(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })
-  }
-}
-
-/**
- * Throws once the file at `path` is no longer the one that was opened: SQLite would go on in a file that has no name, and
- * what it acknowledges would be gone with the process. Looks at most once a second.
- */
-function fileWatch(path: string): () => void {
-  const { ino } = statSync(path)
-  let lookedAt = performance.now()
-  return () => {
-    if (performance.now() - lookedAt < 1_000) return
-    if (statSync(path, { throwIfNoEntry: false })?.ino === ino) lookedAt = performance.now()
-    else throw unavailable('The database file was removed or replaced while it was in use.')
   }
 }
 
@@ -149,6 +169,7 @@ function backUp({ raw }: SqliteConnection, target: string): void {
   if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
   const partial = `${target}.${process.pid}.partial`
   try {
+    makeFile(partial)
     raw.prepare('vacuum into ?').run(partial)
     sync(partial)
     // A link, because unlike a new name it never replaces what another backup has put there meanwhile.

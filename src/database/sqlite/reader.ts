@@ -21,8 +21,12 @@ export type SqliteReader = Reader & {
  * the same snapshot. The transaction ends with the turn, so it neither serves stale rows nor holds up a checkpoint.
  *
  * @param writing the connection that this process writes by, if it does
+ * @param requireFiles throws when what would be read may not be what is stored; asked before each transaction
  */
-export function sqliteReader(connection: SqliteConnection, writing: SqliteConnection | null): SqliteReader {
+export function sqliteReader(
+  connection: SqliteConnection,
+  { writing, requireFiles }: { writing: SqliteConnection | null; requireFiles: () => void },
+): SqliteReader {
   const begin = connection.raw.prepare('begin')
   // Ending by ROLLBACK needs no I/O, so it works even after a read has failed and closed the transaction by itself.
   const end = connection.raw.prepare('rollback')
@@ -36,6 +40,7 @@ export function sqliteReader(connection: SqliteConnection, writing: SqliteConnec
 
   function open(): void {
     if (isOpen) return
+    requireFiles()
     // Before the transaction begins: what is read in it may be newer than this says, but never older.
     lookForCommits()
     begin.run()

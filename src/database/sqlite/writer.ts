@@ -1,5 +1,5 @@
 import { answerLimitMs, machineClock, tooLate } from '../../deadline.ts'
-import { unavailable } from '../../errors.ts'
+import { unavailable, unknownOutcome } from '../../errors.ts'
 import { sendWaiting } from '../../turn.ts'
 import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import type { Query, Tx } from '../query.ts'
@@ -64,9 +64,10 @@ type Group = {
  * group roll back and run again without it: operations check before they write, so this is rare, and it spares every
  * other operation a savepoint. It too is answered after the commit.
  *
- * @param requireFile throws when what would be written could never be read again; asked before each group
  * @param requireEpoch throws when another process writes in place of this one; asked within each transaction, before its
  *   members run
+ * @param requireFile throws when what is written could never be read again; asked before each group, and after its commit
+ *   before anyone is answered
  * @param onCommit called after each commit, before anyone is answered, with what it changed
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
  */
@@ -221,6 +222,12 @@ export function sqliteWriter(
     }
     commits++
     onCommit(group.changed)
+    try {
+      requireFile()
+    } catch (error) {
+      finish(group, () => refuse(group, unknownOutcome(error)))
+      return
+    }
     finish(group, () => {
       for (const { outcome, resolve, reject } of everyone(group)) {
         if (outcome && 'result' in outcome) {

@@ -1,10 +1,12 @@
+import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import { installationRow } from '../../../src/installation/repository.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
-import { cli, emptyPlace } from '../../support/process.ts'
+import { cli, emptyPlace, startService } from '../../support/process.ts'
+import { rawQuery } from '../rows.ts'
 
 async function newPlace({ isMigrated = true } = {}): Promise<string> {
   const { url, remove } = await newPostgresDatabase({ isMigrated })
@@ -82,6 +84,37 @@ describePostgres('a PostgreSQL database', {}, () => {
     const refusal = await open(url.href).catch((error: Error) => error.message)
     expect(refusal).toMatch(/^127\.0\.0\.1:\d+\/missing can't be opened: /)
     expect(refusal).not.toContain('secret')
+  })
+
+  test.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['remote_write', 'on'],
+    ['on', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('whose synchronous_commit is %s has sessions with %s', async (given, expected) => {
+    const url = await newPlace()
+    const [{ name } = { name: '' }] = await runSql<{ name: string }>(url, 'select current_database() as name')
+    await runSql(url, `alter database ${name} set synchronous_commit = ${given}`)
+    const db = await open(url)
+
+    const inSession = rawQuery(sql`select current_setting('synchronous_commit') as value`)
+    expect(await inSession(db)).toEqual([{ value: expected }])
+    expect(await db.write((tx) => inSession(tx))).toEqual([{ value: expected }])
+  })
+
+  // The server of the tests is one that nothing may be entrusted to.
+  test('of a server that loses what it acknowledged is refused in live mode, and warned of in the sandbox', async () => {
+    const DATABASE_URL = await newPlace({ isMigrated: false })
+    const loss = 'The PostgreSQL server has fsync = off and full_page_writes = off'
+    const live = await emptyPlace({ DATABASE_URL, MODE: 'live' })
+    expect((await cli(live, 'migrate')).stderr).toContain(`${loss}: what is acknowledged can be lost`)
+    await expect(startService(live)).rejects.toThrow(loss)
+    expect(await runSql(DATABASE_URL, `select to_regclass('migrations') as name`)).toEqual([{ name: null }])
+
+    const { child, ended } = await startService(await emptyPlace({ DATABASE_URL }))
+    child.kill('SIGTERM')
+    expect((await ended).stdout).toContain(loss)
   })
 
   test('refuses with UNAVAILABLE what would wait behind too many, and serves the rest', async () => {

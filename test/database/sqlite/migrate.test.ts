@@ -91,9 +91,11 @@ test('a migration that fails leaves the file as it was', async () => {
   const path = join(folder, 'test.sqlite')
   // A table of ours is there already, so that the eighth migration fails.
   runSql(path, 'create table accounts (id text)')
+  runSql(path, 'create table migrations (name text, applied_at text)')
+  runSql(path, `insert into migrations values ('0001-merchants', '')`)
 
   await expect(open(path)).rejects.toThrow('table "accounts" already exists')
-  expect(runSql(path, `select name from sqlite_schema`)).toEqual(['accounts'])
+  expect(runSql(path, `select name from sqlite_schema`)).toEqual(['accounts', 'migrations'])
 })
 
 test('a file that is no database is refused', async () => {

@@ -1,0 +1,101 @@
+import type { Stats } from 'node:fs'
+import { statSync } from 'node:fs'
+import { unavailable } from '../../errors.ts'
+
+/** What SQLite adds to the path of a database for its files: the database itself, its log, and the index of that. */
+const files = {
+  '': 'The database file',
+  '-wal': 'The log of the database (-wal)',
+  '-shm': 'The index of the database’s log (-shm)',
+} as const
+type Suffix = keyof typeof files
+
+/** What became of a file since it was opened, as far as its name tells. */
+type Fate = 'same' | 'removed' | 'replaced'
+
+/** What became of each file; `isLogEmpty` where one is there in the place of the log that holds nothing yet. */
+export type Fates = Readonly<Record<Suffix, Fate>> & { readonly isLogEmpty: boolean }
+
+/** Watches over the names of the files that a process has open. */
+export type FileWatch = {
+  /**
+   * Looks at all three.
+   *
+   * @throws Refusal UNAVAILABLE from the first time on that one is not what was opened
+   */
+  readonly require: () => void
+  /** The same for what only reads: looks at most every 100 ms, in which no other process of ours starts and commits. */
+  readonly requireLately: () => void
+  /** Looks, and answers instead of throwing. */
+  readonly isSame: () => boolean
+  /** Stops looking by itself. */
+  readonly close: () => void
+}
+
+const lookMs = 100
+const idleLookMs = 1_000
+
+/**
+ * Holds that the database at `path`, its log and the index of that are the files that this process has open: SQLite goes on
+ * in files that have no name any more, and what it acknowledges there is gone with the process.
+ *
+ * Whatever others did to the files meanwhile can't be known, so a process that has seen a change once has stopped for good.
+ * It looks by itself too, so that a process that nobody asks stops as well.
+ *
+ * @param onChange called once, with what became of the files; what it answers is told to whoever asks from then on
+ */
+export function watchFiles(path: string, onChange: (fates: Fates) => string): FileWatch {
+  const suffixes = Object.keys(files) as Suffix[]
+  const opened = suffixes.map((suffix) => ({ suffix, path: path + suffix, ...statSync(path + suffix) }))
+  let lookedAt = performance.now()
+  let stopped: string | null = null
+
+  function requireSame(): void {
+    if (stopped !== null) throw unavailable(stopped)
+    if (!opened.every((file) => fateOf(file) === 'same')) stop()
+    lookedAt = performance.now()
+  }
+
+  function stop(): never {
+    const fates = Object.fromEntries(opened.map((file) => [file.suffix, fateOf(file)])) as Record<Suffix, Fate>
+    const changed = suffixes.find((suffix) => fates[suffix] !== 'same') ?? ''
+    stopped = `${files[changed]} was ${fates[changed]} while the service had it open.`
+    stopped = `${stopped} ${onChange({ ...fates, isLogEmpty: lookAt(`${path}-wal`)?.size === 0 })}`
+    throw unavailable(stopped)
+  }
+
+  function isSame(): boolean {
+    try {
+      requireSame()
+    } catch {
+      if (stopped !== null) clearInterval(idle)
+    }
+    return stopped === null
+  }
+
+  const idle = setInterval(isSame, idleLookMs)
+  idle.unref()
+
+  return {
+    require: requireSame,
+    requireLately: () => {
+      if (stopped !== null || performance.now() - lookedAt >= lookMs) requireSame()
+    },
+    isSame,
+    close: () => clearInterval(idle),
+  }
+}
+
+function fateOf({ path, dev, ino }: { readonly path: string; readonly dev: number; readonly ino: number }): Fate {
+  const found = lookAt(path)
+  if (found === undefined) return 'removed'
+  return found.ino === ino && found.dev === dev ? 'same' : 'replaced'
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw Object.assign(unavailable('The files of the database can not be looked at.'), { cause: error })
+  }
+}

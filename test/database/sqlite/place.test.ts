@@ -1,0 +1,98 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/database/open.ts'
+import type { Place } from '../../support/process.ts'
+import { cli, emptyPlace, livePlace, startService } from '../../support/process.ts'
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+const failure = (place: Place) => startService(place).then(String, (error: Error) => error.message)
+
+describe('a mistyped DATABASE_URL', () => {
+  test('that names a missing folder makes nothing', async () => {
+    const place = await emptyPlace()
+    const missing = join(place.folder, 'missing')
+    const mistyped = { ...place, env: { ...place.env, DATABASE_URL: `sqlite:${missing}/payouts.sqlite` } }
+
+    expect(await failure(mistyped)).toContain(`the folder ${missing} does not exist`)
+    expect((await cli(mistyped, 'merchant', 'create', 'Acme')).stderr).toContain(`the folder ${missing} does not exist`)
+    expect(existsSync(missing)).toBe(false)
+  })
+
+  test.each([
+    ['of other tables', 'create table orders (id integer primary key) strict'],
+    ['with a list of migrations of its own', 'create table migrations (id integer primary key, name text)'],
+    ['with one that looks like ours', 'create table migrations (name text, applied_at text)'],
+  ])('that names a database %s leaves it as it was', async (_, made) => {
+    const place = await emptyPlace()
+    const foreign = new Sqlite(place.file)
+    foreign.exec(made)
+    foreign.close()
+    const before = readFileSync(place.file)
+
+    expect(await failure(place)).toContain('it is a database of something else, and was left as it is')
+    for (const args of [['migrate'], ['audit']]) {
+      expect((await cli(place, ...args)).stderr).toContain('is a database of something else')
+    }
+    expect(readFileSync(place.file).equals(before)).toBe(true)
+    expect(readdirSync(place.folder)).toEqual(['payouts.sqlite'])
+  })
+
+  test('that names another file leaves it as it was', async () => {
+    const place = await emptyPlace()
+    writeFileSync(place.file, 'precious '.repeat(100))
+
+    expect(await failure(place)).toContain('file is not a database')
+    expect(readFileSync(place.file, 'utf8')).toBe('precious '.repeat(100))
+  })
+
+  test('in live mode makes no database, whatever uses it first: only migrate does', async () => {
+    const place = await emptyPlace({ MODE: 'live' })
+    expect(await failure(place)).toMatch(
+      /it does not exist; .* unless `npm run -s cli -- migrate` shall make a new one/,
+    )
+    for (const args of [
+      ['merchant', 'create', 'Acme'],
+      ['rate', 'set', 'USDC', 'NGN', '1500'],
+    ]) {
+      expect(await cli(place, ...args)).toMatchObject({ code: 1, stderr: expect.stringContaining('does not exist') })
+    }
+    writeFileSync(place.file, '')
+    expect(await failure(place)).toContain('does not exist')
+
+    expect((await cli(place, 'migrate', '--json')).json()).toEqual({ migrated: true })
+    await startService(place)
+    expect((await cli(place, 'merchant', 'create', 'Acme')).code).toBe(0)
+  })
+})
+
+describe('what others on the machine may read', () => {
+  test('is neither the database, nor its log, nor a backup', async () => {
+    const place = await livePlace()
+    await startService(place)
+    const copy = join(place.folder, 'copy.sqlite')
+    await cli(place, 'backup', copy)
+
+    const files = readdirSync(place.folder).map((name) => [name, modeOf(join(place.folder, name))])
+    expect(files.length).toBeGreaterThanOrEqual(4)
+    expect(files.filter(([, mode]) => mode !== '600')).toEqual([])
+  })
+
+  test('is warned of where a database is open to them, and stays as somebody may have wanted it', async () => {
+    const place = await livePlace()
+    const warnings: string[] = []
+    const open = async () => {
+      const url = place.env.DATABASE_URL
+      const db = await openDatabase({ url, onFatal: () => {}, onWarning: (warning) => warnings.push(warning) })
+      await db.close()
+    }
+    await open()
+    expect(warnings).toEqual([])
+
+    chmodSync(place.file, 0o640)
+    await open()
+    expect(warnings).toEqual([expect.stringContaining('chmod 600')])
+    expect(modeOf(place.file)).toBe('640')
+  })
+})

@@ -1,0 +1,157 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { payoutBody } from '../support/app.ts'
+import type { Place } from '../support/process.ts'
+import { cli, emptyPlace, jsonOf, startService } from '../support/process.ts'
+
+const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+
+/** Six payouts are the demo's. */
+const demoPayouts = 6
+
+async function startAt(place: Place) {
+  const service = await startService(place)
+  const pay = (): Promise<Response> =>
+    fetch(`${service.address}/api/payouts/banks`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ ...payoutBody, amount: '0.01' }),
+    })
+  const ready = async () => {
+    const answer = await fetch(`${service.address}/readyz`)
+    return [answer.status, (await jsonOf(answer)).error?.message]
+  }
+  return { ...service, pay, ready }
+}
+
+/** Pays from eight clients until each is refused; how often it was acknowledged, and after `removed` was called. */
+async function payUntilRefused(pay: () => Promise<Response>, remove: () => void) {
+  let acknowledged = 0
+  let acknowledgedLate = 0
+  let isRemoved = false
+  const refusals = new Set<number>()
+  const client = async () => {
+    for (;;) {
+      const isLate = isRemoved
+      const { status } = await pay()
+      if (status === 201) acknowledged++
+      else return refusals.add(status)
+      if (isLate && acknowledgedLate++ > 20) return
+    }
+  }
+  const clients = Promise.all(Array.from({ length: 8 }, client))
+  await delay(300)
+  remove()
+  isRemoved = true
+  await clients
+  return { acknowledged, acknowledgedLate, refusals: [...refusals] }
+}
+
+/** Ends the service as a crash would, and counts what a new one finds. */
+async function payoutsAfterCrash(place: Place, { child, ended }: Awaited<ReturnType<typeof startAt>>) {
+  child.kill('SIGKILL')
+  await ended
+  const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
+  expect(balanced).toBe(true)
+  return payouts
+}
+
+describe('files that are removed under a running service', () => {
+  test('the log: what was acknowledged is saved, and everything is refused', async () => {
+    const place = await emptyPlace()
+    const service = await startAt(place)
+
+    const paid = await payUntilRefused(service.pay, () => rmSync(`${place.file}-wal`))
+
+    expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
+    expect(await service.ready()).toEqual([
+      503,
+      'The log of the database (-wal) was removed while the service had it open. All that was acknowledged is saved in the database file. Nothing is read or stored any more until the service is started again.',
+    ])
+    expect((await fetch(`${service.address}/api/customers`, { headers })).status).toBe(503)
+    // A group that was under way when it was removed is of unknown outcome.
+    const found = await payoutsAfterCrash(place, service)
+    expect(found).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+    expect(found).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
+  })
+
+  test('the log, with several processes: readers refuse as the writer does', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { pay, ready, address, child, ended } = await startAt(place)
+    for (let i = 0; i < 10; i++) expect((await pay()).status).toBe(201)
+
+    rmSync(`${place.file}-wal`)
+
+    expect((await pay()).status).toBe(503)
+    await expect.poll(async () => (await fetch(`${address}/api/customers`, { headers })).status).toBe(503)
+    expect(await ready()).toEqual([503, expect.stringContaining('The log of the database (-wal) was removed')])
+    child.kill('SIGTERM')
+    await ended
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 10 })
+  })
+
+  test('the log of a service that nobody asks: saved within a second or so, and no command writes to another', async () => {
+    const place = await emptyPlace()
+    const service = await startAt(place)
+    for (let i = 0; i < 10; i++) expect((await service.pay()).status).toBe(201)
+
+    rmSync(`${place.file}-wal`)
+    const created = await cli(place, 'merchant', 'create', 'Beside')
+    expect([created.code, created.stderr]).toEqual([1, expect.stringContaining("can't be opened")])
+    await delay(1_200)
+
+    expect(await payoutsAfterCrash(place, service)).toBe(demoPayouts + 10)
+  })
+
+  test('the index of the log: a command’s deposit stays, also when the service ends in good order', async () => {
+    const place = await emptyPlace()
+    const { pay, ready, child, ended } = await startAt(place)
+    expect((await pay()).status).toBe(201)
+    const beside = new Sqlite(place.file, { readonly: true })
+    const walletId = String(beside.prepare('select wallet_id from payouts limit 1').pluck().get())
+    beside.close()
+
+    rmSync(`${place.file}-shm`)
+    const deposit = await cli(place, 'deposit', walletId, '5', '--reference', 'beside', '--json')
+    expect(deposit.code).toBe(0)
+
+    expect((await pay()).status).toBe(503)
+    expect(await ready()).toEqual([503, expect.stringMatching(/^The index of the database’s log \(-shm\) was re/)])
+    child.kill('SIGTERM')
+    await ended
+    const again = await cli(place, 'deposit', walletId, '5', '--reference', 'beside', '--json')
+    expect(again.json()).toEqual(deposit.json())
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 1 })
+  })
+
+  test.each([
+    ['removed', (file: string) => renameSync(file, `${file}.gone`)],
+    [
+      'replaced',
+      (file: string) => {
+        copyFileSync(file, `${file}.copy`)
+        renameSync(`${file}.copy`, file)
+      },
+    ],
+  ])('the database itself, %s: nothing more is acknowledged, also when it is put back', async (fate, remove) => {
+    const place = await emptyPlace()
+    const service = await startAt(place)
+
+    const paid = await payUntilRefused(service.pay, () => remove(place.file))
+
+    expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
+    expect(paid.acknowledged).toBeGreaterThan(0)
+    expect(await service.ready()).toEqual([
+      503,
+      `The database file was ${fate} while the service had it open. Nothing is read or stored any more until the service is started again.`,
+    ])
+    if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
+    expect((await service.pay()).status).toBe(503)
+    if (fate === 'removed') {
+      expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+    }
+  })
+})
