@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { Service } from './context.ts'
 import { createService } from './context.ts'
 import { absentDatabase } from './database/database.ts'
+import { comingPrices } from './fees/coming-prices.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
@@ -24,7 +25,7 @@ export async function serve(config: Config): Promise<void> {
   const hasDemo = await prepare(service)
   const address = await listen(started, { service, hasDemo })
   // Standard output has log lines only.
-  process.stderr.write(greeting(config, address, hasDemo))
+  process.stderr.write(greeting(config, address, hasDemo, await comingPrices(service)))
 }
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
@@ -42,7 +43,7 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
       cluster.worker?.disconnect()
     },
   })
-  tellSupervisor({ ready: greeting(config, address, hasDemo) })
+  tellSupervisor({ ready: greeting(config, address, hasDemo, await comingPrices(service)) })
 }
 
 /** Answers that the service is alive and not ready, until it is told to stop. */

@@ -72,8 +72,13 @@ export async function prepare(service: Service): Promise<boolean> {
   return service.mode === 'sandbox' && (await seedDemo(service))
 }
 
-/** Where everything is, for whoever started the service. */
-export function greeting({ mode, databaseUrl }: Config, address: string, hasDemo: boolean): string {
+/** Where everything is, and which prices are to come, for whoever started the service. */
+export function greeting(
+  { mode, databaseUrl }: Config,
+  address: string,
+  hasDemo: boolean,
+  coming: readonly string[] = [],
+): string {
   const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
     `payout-gateway is ready (${mode}, ${place})`,
@@ -82,6 +87,10 @@ export function greeting({ mode, databaseUrl }: Config, address: string, hasDemo
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
     `  Health   ${address}/readyz`,
   ]
+  if (coming.length > 0) {
+    lines.push('', 'Warning: these take over later, unless cancelled (rate cancel, fee cancel):')
+    lines.push(...coming.map((line) => `  ${line}`), '')
+  }
   if (hasDemo) {
     lines.push(
       `  Demo     x-api-key: ${demoApiKey}`,

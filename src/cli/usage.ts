@@ -50,7 +50,7 @@ export function nearest(text: string, known: readonly string[]): string | null {
   const [closest] = known
     .map((name) => ({ name, distance: distanceBetween(text, name) }))
     .toSorted((one, other) => one.distance - other.distance)
-  return closest !== undefined && closest.distance <= Math.max(1, text.length / 3) ? closest.name : null
+  return closest !== undefined && closest.distance <= Math.max(2, text.length / 3) ? closest.name : null
 }
 
 /** How many letters must be added, taken away or replaced to make one text of the other (Levenshtein). */
