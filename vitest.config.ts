@@ -7,6 +7,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    // A dot for each test, what failed in full, and the counts: the default names each of hundreds of tests that take a while.
+    reporters: ['dot'],
     globalSetup: 'test/support/global-setup.ts',
     // The default leaves one for whoever works at the machine, which on two cores is half of it.
     maxWorkers: availableParallelism(),

@@ -22,6 +22,8 @@ export type Config = {
   readonly port: number
   readonly databaseUrl: string
   readonly mode: 'sandbox' | 'live'
+  /** Whether `mode` was asked for, and not left to its default. */
+  readonly isModeGiven: boolean
   readonly logLevel: (typeof logLevels)[number]
   /** Requests a second and merchant; `null` for no limit. */
   readonly rateLimit: number | null
@@ -48,6 +50,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: PORT,
     databaseUrl: DATABASE_URL,
     mode: MODE,
+    isModeGiven: given.MODE !== undefined,
     logLevel: LOG_LEVEL,
     rateLimit: RATE_LIMIT,
     workers: WORKERS,

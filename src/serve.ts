@@ -6,6 +6,7 @@ import type { Service } from './context.ts'
 import { createService } from './context.ts'
 import type { Database } from './database/database.ts'
 import { absentDatabase } from './database/database.ts'
+import { comingPrices } from './fees/coming-prices.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
@@ -25,7 +26,7 @@ export async function serve(config: Config): Promise<void> {
   const hasDemo = await prepare(service)
   const address = await listen(started, { service, hasDemo, onListening: () => takeOver(started) })
   // Standard output has log lines only.
-  process.stderr.write(greeting(config, address, hasDemo))
+  process.stderr.write(greeting(config, address, hasDemo, await comingPrices(service)))
 }
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
@@ -45,7 +46,7 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
     },
   })
   beatForSupervisor()
-  tellSupervisor({ ready: greeting(config, address, hasDemo) })
+  tellSupervisor({ ready: greeting(config, address, hasDemo, await comingPrices(service)) })
 }
 
 /** A database that is not ready either while whoever writes it does not answer. */

@@ -88,8 +88,13 @@ export function takeOver({ db, logger }: Started): void {
   })
 }
 
-/** Where everything is, for whoever started the service. */
-export function greeting({ mode, databaseUrl, host }: Config, address: string, hasDemo: boolean): string {
+/** Where everything is, and which prices are to come, for whoever started the service. */
+export function greeting(
+  { mode, databaseUrl, host }: Config,
+  address: string,
+  hasDemo: boolean,
+  coming: readonly string[] = [],
+): string {
   const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
     `payout-gateway is ready (${mode}, ${place})`,
@@ -98,6 +103,10 @@ export function greeting({ mode, databaseUrl, host }: Config, address: string, h
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
     `  Health   ${address}/readyz`,
   ]
+  if (coming.length > 0) {
+    lines.push('', 'Warning: these take over later, unless cancelled (rate cancel, fee cancel):')
+    lines.push(...coming.map((line) => `  ${line}`), '')
+  }
   if (hasDemo) {
     lines.push(
       `  Demo     x-api-key: ${demoApiKey}`,

@@ -69,6 +69,11 @@ describe('package.json', () => {
     expect(manifest.scripts.start).toMatch(/^exec node /)
   })
 
+  // npm itself may run on a Node that is older than the one that it brings, and has a block of lines for each package then.
+  test('has npm say what is wrong and nothing else', () => {
+    expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
+  })
+
   test('has every package that is imported, in the right place', () => {
     const imported = (folders: readonly string[]) =>
       new Set(

@@ -18,6 +18,8 @@ import { installation } from './0016-installation.ts'
 import { listFilters } from './0017-list-filters.ts'
 import { transferCauses } from './0018-transfer-causes.ts'
 import { payoutsPayoutMethod } from './0019-payouts-payout-method.ts'
+import { cancelledRates } from './0025-cancelled-rates.ts'
+import { cancelledFees } from './0026-cancelled-fees.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -40,6 +42,8 @@ export const migrations: readonly Migration[] = [
   listFilters,
   transferCauses,
   payoutsPayoutMethod,
+  cancelledRates,
+  cancelledFees,
 ]
 
 /** The one that every database of ours has. */

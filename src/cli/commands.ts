@@ -3,48 +3,30 @@ import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
 import { addAssetCode } from '../asset-codes/add-asset-code.ts'
 import type { Audit } from '../audit/audit.ts'
 import { audit } from '../audit/audit.ts'
-import type { Context, Service } from '../context.ts'
+import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { closeCustomer } from '../customers/close-customer.ts'
 import { createCustomer } from '../customers/create-customer.ts'
-import { merchantOfCustomer } from '../customers/repository.ts'
-import type { Reader } from '../database/query.ts'
-import { invalidInput, notFound, Refusal } from '../errors.ts'
-import { setFee } from '../fees/set-fee.ts'
+import { Refusal } from '../errors.ts'
 import { fill } from '../fill/fill.ts'
-import { parseUuid } from '../ids.ts'
 import { createMerchant } from '../merchants/create-merchant.ts'
 import { findMerchant } from '../merchants/find-merchant.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../merchants/keys.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import { setExtendedPublicKeys } from '../merchants/set-extended-public-keys.ts'
-import { merchantOfPayout } from '../payouts/repository.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { settlePayout } from '../payouts/settle-payout.ts'
-import { setRate } from '../rates/set-rate.ts'
 import { depositToWallet } from '../wallets/deposit-to-wallet.ts'
 import { importSolanaAddresses } from '../wallets/import-addresses.ts'
-import { merchantOfWallet } from '../wallets/repository.ts'
+import type { Command, Options } from './command.ts'
+import { contextOf, wholeNumber, word } from './command.ts'
+import { listCommands } from './lists.ts'
+import { priceCommands } from './prices.ts'
 import { progressOn } from './progress.ts'
 
-type Options = Readonly<Record<string, string | undefined>>
+const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
 
-/** One operator command; its result is what it prints. */
-export type Command = {
-  readonly summary: string
-  /** What must be given, in order. */
-  readonly words?: readonly string[]
-  /** What may be given as `--name value`, each with the name of its value. */
-  readonly options?: Readonly<Record<string, string>>
-  readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
-  /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
-  readonly mayStart?: 'inSandbox' | 'inAnyMode'
-  /** Whether a result means failure, as a scheduler should see it. */
-  readonly hasFailed?: (result: unknown) => boolean
-}
-
-// The operations parse what they are given, so a command only renames it.
-const word = (words: readonly string[], place: number) => words[place] ?? ''
-
+/** Every operator command by its name, in the order in which they are explained. */
 export const commands: Readonly<Record<string, Command>> = {
   'merchant create': {
     mayStart: 'inSandbox',
@@ -60,6 +42,7 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",
     words: ['merchant id'],
     options: { evm: 'xpub', tron: 'xpub', solana: 'file' },
+    names: { evmExtendedPublicKey: '--evm', tronExtendedPublicKey: '--tron', addresses: '--solana' },
     run: setAddresses,
   },
   'key create': {
@@ -83,12 +66,10 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (service, words) => rotateKey(service, word(words, 0)),
   },
   'customer create': {
-    summary: 'Registers a customer.',
+    summary: 'Registers a customer: an individual with --first-name and --last-name, a business with --business-name.',
     words: ['merchant id'],
+    required: { type: 'individual or business', email: 'e-mail address', phone: 'phone number' },
     options: {
-      type: 'individual or business',
-      email: 'e-mail address',
-      phone: 'phone number',
       'first-name': 'name',
       'last-name': 'name',
       'business-name': 'name',
@@ -97,6 +78,7 @@ export const commands: Readonly<Record<string, Command>> = {
       state: 'state',
       country: 'country',
     },
+    names: { customerType: '--type', addressLine1: '--address' },
     run: newCustomer,
   },
   'customer close': {
@@ -104,73 +86,53 @@ export const commands: Readonly<Record<string, Command>> = {
     words: ['customer id'],
     run: async (service, words) => {
       const customerId = word(words, 0)
-      const context = await contextOf(service, merchantOfCustomer, customerId, 'Customer')
+      const context = await contextOf(service, 'customer', customerId)
       const { id, status } = await closeCustomer(context, { customerId })
       return { id, status }
     },
   },
+  ...listCommands,
   deposit: {
     summary: 'Adds money that arrived to a wallet; a reference pays once.',
     words: ['wallet id', 'amount'],
-    options: { reference: 'text' },
+    required: { reference: 'text' },
     run: async (service, words, { reference }) => {
       const walletId = word(words, 0)
-      const context = await contextOf(service, merchantOfWallet, walletId, 'Wallet')
+      const context = await contextOf(service, 'wallet', walletId)
       const deposit = await depositToWallet(context, { walletId, amount: word(words, 1), reference: reference ?? '' })
       return { walletId: deposit.walletId, balance: deposit.balanceAfter }
     },
   },
   'payout settle': {
-    summary: 'Records what the bank did with a payout; failed and returned put the money back.',
+    summary:
+      'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing.',
     words: ['payout id', 'completed, failed or returned'],
     options: { reason: 'text' },
+    names: { status: '<completed, failed or returned>', cause: '--reason' },
     run: async (service, words, { reason }) => {
       const payoutId = word(words, 0)
-      const context = await contextOf(service, merchantOfPayout, payoutId, 'Payout')
+      const context = await contextOf(service, 'payout', payoutId)
       const status = word(words, 1).toUpperCase() as 'COMPLETED'
       const payout = await settlePayout(context, { payoutId, status, cause: reason })
       return { id: payout.id, status: payout.status, updatedAt: payout.updatedAt }
     },
   },
-  'rate set': {
-    mayStart: 'inSandbox',
-    summary: 'Sets what one unit of a stablecoin is worth, from now or from a time on.',
-    words: ['from', 'to', 'rate'],
-    options: { 'effective-at': 'time' },
-    run: (service, words, options) =>
-      setRate(service, {
-        fromCode: word(words, 0),
-        toCode: word(words, 1),
-        rate: word(words, 2),
-        effectiveAt: options['effective-at'],
-      }),
-  },
-  'fee set': {
-    mayStart: 'inSandbox',
-    summary: 'Sets what payouts of an asset to a currency cost, from now or from a time on.',
-    words: ['asset', 'currency'],
-    options: { flat: 'amount', percent: 'number', 'effective-at': 'time' },
-    run: (service, words, options) =>
-      setFee(service, {
-        assetCode: word(words, 0),
-        recipientCurrency: word(words, 1),
-        flat: options.flat ?? '0',
-        percent: options.percent ?? '0',
-        effectiveAt: options['effective-at'],
-      }),
-  },
+  ...priceCommands,
   'asset add': {
     mayStart: 'inSandbox',
-    summary: 'Supports one more asset; networks are separated by commas, places are those of its minor unit.',
+    summary: `Supports one more asset; networks are separated by commas, places are those of its minor unit. ${whatIsPaid}`,
     words: ['code', 'fiat or stablecoin'],
     options: { networks: 'list', places: 'number' },
-    run: (service, words, { networks, places }) =>
-      addAssetCode(service, {
+    names: { assetType: '<fiat or stablecoin>', minorUnitPlaces: '--places' },
+    run: async (service, words, { networks, places }) => ({
+      ...(await addAssetCode(service, {
         code: word(words, 0),
         assetType: word(words, 1).toUpperCase() as 'FIAT',
         networks: (networks?.split(',') ?? []) as [],
         minorUnitPlaces: wholeNumber('places', places ?? '2'),
-      }),
+      })),
+      note: whatIsPaid,
+    }),
   },
   demo: {
     mayStart: 'inSandbox',
@@ -233,19 +195,6 @@ export const commands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** A request in the name of the merchant that a thing belongs to, for an operator who names only the thing. */
-async function contextOf(
-  service: Service,
-  find: (db: Reader, params: { id: string }) => Promise<{ id: string } | null>,
-  id: string,
-  noun: string,
-): Promise<Context> {
-  const uuid = parseUuid(id)
-  const merchant = uuid && (await find(service.db, { id: uuid }))
-  if (!merchant) throw notFound(noun)
-  return createContext(service, merchant.id)
-}
-
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: Options) {
   const merchantId = word(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
@@ -278,9 +227,4 @@ async function newCustomer(service: Service, words: readonly string[], options: 
 function sandboxOnly(service: Service, command: string): Service {
   if (service.mode === 'sandbox') return service
   throw new Refusal('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
-}
-
-function wholeNumber(option: string, text: string): number {
-  if (/^\d{1,10}$/.test(text)) return Number(text)
-  throw invalidInput([{ field: `--${option}`, code: 'INVALID_FORMAT', message: 'must be a whole number' }])
 }

@@ -4,10 +4,16 @@ import { createService } from '../context.ts'
 import { openDatabase } from '../database/open.ts'
 import { Refusal } from '../errors.ts'
 import { claimMode } from '../installation/claim-mode.ts'
+import { findMode } from '../installation/find-mode.ts'
 import { formatAmount } from '../money/amount.ts'
-import type { Command } from './commands.ts'
+import type { Names } from '../refusal-text.ts'
+import { refusalText } from '../refusal-text.ts'
+import type { Command, Options } from './command.ts'
+import { namesOf } from './command.ts'
 import { commands } from './commands.ts'
 import { asText } from './text.ts'
+import type { Explained } from './usage.ts'
+import { commandNamed, explained, nearest, UsageError, unknownCommand, usageOf } from './usage.ts'
 
 /**
  * Runs one operator command and answers the exit code: 0 done, 1 refused or failed, 2 not understood.
@@ -17,22 +23,24 @@ import { asText } from './text.ts'
 export async function runCommand(args: readonly string[]): Promise<number> {
   const isJson = args.includes('--json')
   const words = args.filter((arg) => arg !== '--json')
-  const name = Object.keys(commands).find((known) => known.split(' ').every((word, i) => words[i] === word))
+  const name = commandNamed(commands, words)
   const command = name === undefined ? undefined : commands[name]
-  if (name === undefined || command === undefined) return explain(words)
   try {
-    const given = readArguments(name, command, words.slice(name.split(' ').length))
-    const { result, code } = await run(command, given)
+    const help = askedForHelp(words)
+    if (help !== null) {
+      process.stdout.write(isJson ? `${JSON.stringify(help)}\n` : helpText(help))
+      return 0
+    }
+    if (name === undefined || command === undefined) throw unknownCommand(commands, words)
+    const { result, code } = await run(command, readArguments(name, command, words))
     process.stdout.write(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
     return code
   } catch (error) {
-    return fail(error as Error, isJson)
+    return fail(error as Error, isJson, command ? namesOf(command) : {})
   }
 }
 
-type Given = { readonly words: readonly string[]; readonly options: Record<string, string | undefined> }
-
-class UsageError extends Error {}
+type Given = { readonly words: readonly string[]; readonly options: Options }
 
 async function run(command: Command, { words, options }: Given): Promise<{ result: unknown; code: number }> {
   const config = readConfig()
@@ -47,7 +55,9 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
     },
   })
   try {
-    const service = createService({ db, mode: config.mode })
+    // A command works on the database as it is; a MODE that is given must agree.
+    const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
+    const service = createService({ db, mode })
     await claimMode(service)
     const result = await command.run(service, words, options)
     return { result, code: command.hasFailed?.(result) ? 1 : 0 }
@@ -57,41 +67,55 @@ async function run(command: Command, { words, options }: Given): Promise<{ resul
 }
 
 function readArguments(name: string, command: Command, args: readonly string[]): Given {
-  const { words = [], options = {} } = command
+  const { words = [], required = {}, options = {}, flags = [] } = command
+  const withValue = Object.keys({ ...required, ...options })
+  const fail = (message: string) => new UsageError(`${message}\nUsage: ${usageOf(name, command)}`)
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: args.slice(name.split(' ').length),
       allowPositionals: true,
-      options: Object.fromEntries(Object.keys(options).map((option) => [option, { type: 'string' as const }])),
+      options: Object.fromEntries([
+        ...withValue.map((option) => [option, { type: 'string' as const }]),
+        ...flags.map((flag) => [flag, { type: 'boolean' as const }]),
+      ]),
     })
-    if (positionals.length !== words.length)
-      throw new Error(`It takes ${words.length} words, not ${positionals.length}.`)
-    return { words: positionals, options: values as Record<string, string | undefined> }
+    const given: Options = Object.fromEntries(Object.entries(values).map(([option, value]) => [option, String(value)]))
+    const missing = [
+      ...words.slice(positionals.length).map((word) => `<${word}>`),
+      ...Object.keys(required)
+        .filter((option) => given[option] === undefined)
+        .map((option) => `--${option}`),
+    ]
+    if (missing.length > 0) throw fail(missing.map((each) => `${each} is required`).join('; '))
+    if (positionals.length > words.length) throw fail(`"${positionals[words.length]}" is a word too many`)
+    return { words: positionals, options: given }
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\nUsage: ${usageOf(name, command)}`)
+    if (error instanceof UsageError) throw error
+    const { message, code } = error as Error & { code?: string }
+    const [, option = ''] = /'(--?[^']*)'/.exec(message) ?? []
+    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw fail(message)
+    const near = nearest(option.replace(/^-+/, ''), [...withValue, ...flags])
+    throw fail(`There is no ${option}${near ? `. Did you mean --${near}?` : ''}`)
   }
 }
 
-function usageOf(name: string, { words = [], options = {} }: Command): string {
-  const optional = Object.entries(options).map(([option, value]) => `[--${option} <${value}>]`)
-  return [name, ...words.map((word) => `<${word}>`), ...optional].join(' ')
+/** What is asked for with `help`, `--help` before or after anything, or nothing at all; `null` where something else is. */
+function askedForHelp(words: readonly string[]): Explained[] | null {
+  const [first] = words
+  const isAsked = words.includes('--help') || words.includes('-h')
+  if (first !== undefined && first !== 'help' && !isAsked) return null
+  const about = words.filter((word) => !['help', '--help', '-h'].includes(word))
+  return explained(commands, about)
 }
 
-function explain(words: readonly string[]): number {
-  const isHelp = words.length === 0 || words[0] === 'help' || words[0] === '--help'
-  const lines = Object.entries(commands).map(
-    ([name, command]) => `  ${usageOf(name, command)}\n      ${command.summary}`,
-  )
-  const text = `Usage: npm run -s cli -- <command> [--json]\n\n${lines.join('\n')}\n`
-  if (isHelp) process.stdout.write(text)
-  else process.stderr.write(`There is no command "${words.join(' ')}".\n\n${text}`)
-  return isHelp ? 0 : 2
+function helpText(help: readonly Explained[]): string {
+  const lines = help.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
+  return `Usage: npm run -s cli -- <command> [--json]\n\n${lines.join('\n')}\n`
 }
 
-function fail(error: Error, isJson: boolean): number {
+function fail(error: Error, isJson: boolean, names: Names): number {
   const code = error instanceof Refusal ? error.code : error instanceof UsageError ? 'USAGE' : 'FAILED'
-  const fields = error instanceof Refusal ? error.details.fields : undefined
-  const message = fields?.map(({ field, message: fault }) => `${field} ${fault}`).join('; ') ?? error.message
+  const { message } = error instanceof Refusal ? refusalText(error, names) : error
   if (isJson) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
   else process.stderr.write(`${message}\n`)
   return error instanceof UsageError ? 2 : 1

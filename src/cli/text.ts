@@ -38,5 +38,6 @@ function isNested(value: unknown): value is Record<string, unknown> {
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-'
-  return Array.isArray(value) ? value.join(', ') : String(value)
+  if (!Array.isArray(value)) return String(value)
+  return value.length === 0 ? '(none)' : value.join(', ')
 }

@@ -29,6 +29,15 @@ export type MigrationDialect = {
   ) => CreateTableBuilder<Table, Column>
   /** Forbids to change or delete rows of `table`. */
   readonly appendOnly: (table: string) => readonly Compilable[]
+  /**
+   * The same, but that `column`, NULL at first, is set once, and with it nothing else of the row changes.
+   *
+   * @param others every other column of the table
+   */
+  readonly changeableOnce: (
+    table: string,
+    columns: { readonly column: string; readonly others: readonly string[] },
+  ) => readonly Compilable[]
   /** Takes back what `appendOnly` forbade, for a migration that fills a new column of old rows and then forbids it again. */
   readonly changeable: (table: string) => readonly Compilable[]
   /**

@@ -49,14 +49,18 @@ export const tables = {
     fromCode: text(),
     toCode: text(),
     effectiveAt: timestamp(),
+    revision: integer(),
     rate: text(),
+    cancelledAt: nullable(timestamp()),
   },
   fees: {
     assetCode: text(),
     recipientCurrency: text(),
     effectiveAt: timestamp(),
+    revision: integer(),
     flat: amount(),
     percent: text(),
+    cancelledAt: nullable(timestamp()),
   },
   sequences: {
     merchantId: uuid(),

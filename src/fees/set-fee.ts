@@ -2,24 +2,27 @@ import { z } from 'zod'
 import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Service } from '../context.ts'
+import type { FieldFault } from '../errors.ts'
 import { optional, parse, refuse, text } from '../input.ts'
 import { parseAmount } from '../money/amount.ts'
 import { parsePercent } from '../money/rate.ts'
-import { effectiveTime, refuseSameTime } from '../rates/effective-time.ts'
+import { effectiveTime, placeAmong } from '../rates/effective-time.ts'
 import type { Fee } from './fee.ts'
-import { feeInForce, insertFee } from './repository.ts'
+import { feesFrom, insertFee } from './repository.ts'
 
 export const SetFeeInput = z.object({
   assetCode: text(),
   recipientCurrency: text(),
   flat: z
     .string()
+    .default('0')
     .transform(
       (value, context) =>
         parseAmount(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a decimal of at most eight places'),
     ),
   percent: z
     .string()
+    .default('0')
     .transform(
       (value, context) =>
         parsePercent(value) ??
@@ -31,20 +34,33 @@ export const SetFeeInput = z.object({
 /**
  * Sets what payouts of a stablecoin to a currency cost, from now or from `effectiveAt` on.
  *
- * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` meaning half a per cent
+ * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` meaning half a per cent; one may be left out
+ * @returns the fee, with `later` the pair's fees that will take over from it
  * @throws Refusal INVALID_INPUT
  */
-export async function setFee(service: Service, input: z.input<typeof SetFeeInput>): Promise<Fee> {
+export async function setFee(
+  service: Service,
+  input: z.input<typeof SetFeeInput>,
+): Promise<Fee & { readonly later: readonly Fee[] }> {
   return service.db.write(async (tx) => {
     const assets = await assetCodesWithNetworks(tx)
     const faults = [
       ...assetCodeFault(assets, { field: 'assetCode', code: input.assetCode, assetType: 'STABLECOIN' }),
       ...assetCodeFault(assets, { field: 'recipientCurrency', code: input.recipientCurrency, assetType: 'FIAT' }),
+      ...silenceFault(input),
     ]
-    const { effectiveAt, ...fee } = parse(SetFeeInput, input, faults)
-    const row = { ...fee, effectiveAt: effectiveTime(service, effectiveAt) }
-    refuseSameTime(row, await feeInForce(tx, { ...fee, at: row.effectiveAt }))
+    const { effectiveAt: asked, ...fee } = parse(SetFeeInput, input, faults)
+    const effectiveAt = effectiveTime(service, asked)
+    const { revision, later } = placeAmong(await feesFrom(tx, { ...fee, at: effectiveAt }), effectiveAt)
+    const row = { ...fee, effectiveAt, revision, cancelledAt: null }
     await insertFee(tx, row)
-    return row
+    return { ...row, later }
   })
+}
+
+/** That payouts cost nothing must be said: silence is a forgotten flag. */
+function silenceFault({ flat, percent }: z.input<typeof SetFeeInput>): FieldFault[] {
+  if (flat !== undefined || percent !== undefined) return []
+  const message = 'is required where no percent is given; 0 means that payouts cost nothing'
+  return [{ field: 'flat', code: 'MISSING_REQUIRED_FIELD', message }]
 }

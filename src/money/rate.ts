@@ -22,6 +22,17 @@ export function parsePercent(text: string): string | null {
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
+/** How much `after` is above or below `before`, in per cent with two places, and whether that is more than `limit` per cent. */
+export function differenceInPercent(
+  before: string,
+  after: string,
+  limit: number,
+): { percent: string; isOver: boolean } {
+  const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
+  const sign = percent.isNegative() ? '' : '+'
+  return { percent: `${sign}${percent.toFixed(2)}`, isOver: percent.abs().greaterThan(limit) }
+}
+
 /**
  * What `amount` is worth at `rate`, rounded down to `minorUnitPlaces`, as a decimal string of eight places (ruling 43).
  *

@@ -28,7 +28,8 @@ export const SettlePayoutInput = z.object({
  * Records what the bank did with a payout, with the transfer that belongs to it (ruling 46).
  *
  * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) put amount and fee back into the wallet in the same
- * commit: what the merchant did not get is not charged.
+ * commit: what the merchant did not get is not charged. A payout that is in the status already is answered as it is: whoever
+ * did not hear the answer asks again.
  *
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT,
  *   BALANCE_LIMIT_EXCEEDED
@@ -46,6 +47,7 @@ export async function settleWithin(
 ): Promise<Payout> {
   const payout = await findPayout(tx, context, payoutId)
   const { merchantId, id } = payout
+  if (payout.status === status) return payout
   const from = statusBefore[status]
   if (payout.status !== from) throw statusConflict(payout.status, status)
 

@@ -2,11 +2,15 @@ import { z } from 'zod'
 import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Service } from '../context.ts'
+import { invalidInput } from '../errors.ts'
 import { optional, parse, refuse, text } from '../input.ts'
-import { parseRate } from '../money/rate.ts'
-import { effectiveTime, refuseSameTime } from './effective-time.ts'
+import { differenceInPercent, parseRate } from '../money/rate.ts'
+import { effectiveTime, placeAmong } from './effective-time.ts'
 import type { Rate } from './rate.ts'
-import { insertRate, rateInForce } from './repository.ts'
+import { insertRate, rateInForce, ratesFrom } from './repository.ts'
+
+/** A rate that differs by more from the one that it takes over from is taken for a slip of the finger. */
+const largestDifference = 20
 
 export const SetRateInput = z.object({
   fromCode: text(),
@@ -18,25 +22,43 @@ export const SetRateInput = z.object({
         parseRate(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a positive decimal of at most nine places'),
     ),
   effectiveAt: optional(z.iso.datetime()),
+  isForced: z.boolean().default(false),
 })
 
 /**
  * Sets what one unit of a stablecoin is worth in a fiat currency, from now or from `effectiveAt` on.
  *
- * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC
+ * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` takes a rate that differs by more than 20 %
+ *   from the one in force when it takes over, if any is
+ * @returns the rate, with `later` the pair's rates that will take over from it
  * @throws Refusal INVALID_INPUT
  */
-export async function setRate(service: Service, input: z.input<typeof SetRateInput>): Promise<Rate> {
+export async function setRate(
+  service: Service,
+  input: z.input<typeof SetRateInput>,
+): Promise<Rate & { readonly later: readonly Rate[] }> {
   return service.db.write(async (tx) => {
     const assets = await assetCodesWithNetworks(tx)
     const faults = [
       ...assetCodeFault(assets, { field: 'fromCode', code: input.fromCode, assetType: 'STABLECOIN' }),
       ...assetCodeFault(assets, { field: 'toCode', code: input.toCode, assetType: 'FIAT' }),
     ]
-    const { fromCode, toCode, rate, effectiveAt } = parse(SetRateInput, input, faults)
-    const row = { fromCode, toCode, effectiveAt: effectiveTime(service, effectiveAt), rate }
-    refuseSameTime(row, await rateInForce(tx, { fromCode, toCode, at: row.effectiveAt }))
+    const { isForced, effectiveAt: asked, ...pairAndRate } = parse(SetRateInput, input, faults)
+    const effectiveAt = effectiveTime(service, asked)
+    const at = { ...pairAndRate, at: effectiveAt }
+    const { revision, later } = placeAmong(await ratesFrom(tx, at), effectiveAt)
+    if (!isForced) refuseSlip(pairAndRate.rate, await rateInForce(tx, at))
+    const row = { ...pairAndRate, effectiveAt, revision, cancelledAt: null }
     await insertRate(tx, row)
-    return row
+    return { ...row, later }
   })
+}
+
+/** Only operators set rates, and only by the command that has this flag. */
+function refuseSlip(rate: string, before: Rate | null): void {
+  if (before === null) return
+  const { percent, isOver } = differenceInPercent(before.rate, rate, largestDifference)
+  if (!isOver) return
+  const message = `of ${rate} differs by ${percent} % from ${before.rate}, which is in force until then: more than ${largestDifference} % needs --force`
+  throw invalidInput([{ field: 'rate', code: 'INVALID_PARAMETER', message }])
 }

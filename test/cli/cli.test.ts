@@ -57,7 +57,10 @@ describe('the operator’s commands', () => {
     const settle = (status: string) =>
       cli(place, 'payout', 'settle', payout.body.data.id, status, '--reason', 'x', '--json')
     expect((await settle('returned')).json()).toMatchObject({ error: { code: 'PAYOUT_STATUS_CONFLICT' } })
-    expect((await settle('failed')).json()).toMatchObject({ id: payout.body.data.id, status: 'FAILED' })
+    const failed = (await settle('failed')).json()
+    expect(failed).toMatchObject({ id: payout.body.data.id, status: 'FAILED' })
+    // Told again, it is as it is.
+    expect((await settle('failed')).json()).toEqual(failed)
     expect((await call('GET', `/api/wallets/${wallet.body.data.id}`)).body.data.balance).toBe('100.00000000')
 
     expect((await cli(place, 'customer', 'close', customerId, '--json')).json()).toEqual({
@@ -111,12 +114,97 @@ describe('the operator’s commands', () => {
     expect(refused.json()).toEqual({
       error: {
         code: 'INVALID_INPUT',
-        message: 'rate must be a positive decimal of at most nine places; toCode must be one of NGN, ZAR',
+        message: '<rate> must be a positive decimal of at most nine places; <to> must be one of NGN, ZAR.',
       },
     })
     expect((await cli(place, 'asset', 'add', 'EURC', 'stablecoin', '--networks', 'erc20')).stderr).toContain(
-      'code is supported already',
+      '<code> is supported already',
     )
+    expect(added.json()).toMatchObject({ note: expect.stringContaining('go to NGN and ZAR only') })
+  })
+
+  test('ask before a rate that is a slip of the finger and before a fee of nothing, and name what takes over later', async () => {
+    const place = await emptyPlace()
+    await cli(place, 'rate', 'set', 'USDC', 'NGN', '1500')
+    const slip = ['rate', 'set', 'USDC', 'NGN', '150000000', '--effective-at', '2126-01-01T00:00:00Z', '--json']
+    const refused = await cli(place, ...slip)
+    expect([refused.code, refused.json()]).toMatchObject([1, { error: { code: 'INVALID_INPUT' } }])
+    expect(refused.stdout).toMatch(/150000000 .*\+9999900.00 % from 1500.*--force/)
+    expect((await cli(place, ...slip, '--force')).json()).toMatchObject({ rate: '150000000', later: [] })
+    const later = [{ effectiveAt: '2126-01-01T00:00:00.000Z', rate: '150000000' }]
+    expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1510', '--json')).json()).toMatchObject({ later })
+
+    expect((await cli(place, 'rate', 'cancel', 'USDC', 'NGN', '2126-01-01T00:00:00Z', '--json')).json()).toMatchObject({
+      cancelledAt: expect.any(String),
+    })
+    expect((await cli(place, 'rate', 'list', '--json')).json()).toMatchObject({
+      rates: [{ state: 'CANCELLED' }, { state: 'IN_FORCE', rate: '1510' }, { state: 'PAST', rate: '1500' }],
+      total: 3,
+    })
+
+    const silent = await cli(place, 'fee', 'set', 'USDC', 'NGN')
+    expect([silent.code, silent.stderr]).toEqual([1, expect.stringMatching(/^--flat is required/)])
+    await cli(place, 'fee', 'set', 'USDC', 'NGN', '--flat', '0')
+    expect((await cli(place, 'fee', 'list', '--state', 'in-force', '--json')).json()).toMatchObject({
+      fees: [{ flat: '0.00000000', percent: '0' }],
+    })
+  })
+
+  test('show payouts, wallets and customers of one merchant, narrowed and page by page', async () => {
+    const place = await emptyPlace()
+    await cli(place, 'demo')
+    type Row = { id: string; customerId: string | null; walletId: string; recipientCurrency: string }
+    type Listed = { payouts: Row[]; wallets: Row[]; customers: Row[]; total: number; next: string | null }
+    const list = async (...args: string[]) => (await cli(place, ...args, '--json')).json() as Listed
+
+    const first = await list('payout', 'list', '--limit', '4')
+    const rest = await list('payout', 'list', '--limit', '4', '--after', first.next ?? '')
+    expect([first.payouts.length, rest.payouts.length, first.total, rest.next]).toEqual([4, 2, 6, null])
+    const all = [...first.payouts, ...rest.payouts]
+    const only = async (...args: string[]) => (await list('payout', 'list', ...args)).payouts.map(({ id }) => id)
+    const ids = (isKept: (row: Row) => boolean) => all.filter(isKept).map(({ id }) => id)
+    const [{ customerId = null, walletId = '' } = {}] = all.filter((row) => row.customerId !== null)
+    expect(await only('--customer', customerId ?? '')).toEqual(ids((row) => row.customerId === customerId))
+    expect(await only('--wallet', walletId)).toEqual(ids((row) => row.walletId === walletId))
+    expect(await only('--own')).toEqual(ids((row) => row.customerId === null))
+    expect(await only('--currency', 'ZAR')).toEqual(ids((row) => row.recipientCurrency === 'ZAR'))
+    expect(await only('--created-before', '2026-01-01')).toEqual([])
+
+    const [returned] = (await list('payout', 'list', '--status', 'returned')).payouts
+    expect((await cli(place, 'payout', 'show', returned?.id ?? '', '--json')).json()).toMatchObject({
+      accountNumber: expect.any(String),
+      events: [{ status: 'COMPLETED' }, { status: 'RETURNED', cause: expect.any(String) }],
+      entries: [{ kind: 'payout' }, { kind: 'payout_returned' }],
+    })
+    expect((await list('customer', 'list', '--status', 'closed')).customers).toHaveLength(1)
+    const shown = (await cli(place, 'customer', 'show', customerId ?? '', '--json')).json()
+    expect(shown).toMatchObject({ id: customerId, email: expect.any(String) })
+    expect((await list('wallet', 'list', '--type', 'fiat', '--currency', 'USDC')).total).toBe(0)
+    expect((await cli(place, 'wallet', 'show', walletId, '--json')).json()).toMatchObject({
+      id: walletId,
+      addresses: [{}],
+      entries: expect.arrayContaining([expect.objectContaining({ kind: 'deposit' })]),
+    })
+
+    // With a second merchant somebody must say whose.
+    const other = (await cli(place, 'merchant', 'create', 'Other', '--json')).json() as Merchant
+    const whose = await cli(place, 'payout', 'list')
+    expect([whose.code, whose.stderr]).toEqual([1, expect.stringMatching(/^--merchant is required/)])
+    expect((await list('payout', 'list', '--merchant', other.id)).total).toBe(0)
+    expect((await list('payout', 'list', '--customer', customerId ?? '')).total).toBeGreaterThan(0)
+  })
+
+  test('take the mode from the database, and refuse another that is given', async () => {
+    const place = await emptyPlace({ MODE: 'live' })
+    const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
+    // An empty variable is an absent one.
+    const inMode = (MODE: string) => ({ ...place, env: { ...place.env, MODE } })
+    const without = inMode('')
+    expect((await cli(without, 'merchant', 'list', '--json')).json()).toHaveLength(1)
+    expect((await cli(without, 'merchant', 'create', 'Other', '--json')).stdout).toContain('"apiKey":"pgw_live_')
+    expect(apiKey).toMatch(/^pgw_live_/)
+    const other = await cli(inMode('sandbox'), 'merchant', 'list')
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('is of MODE=live')])
   })
 
   test('take deposit addresses from keys and a pool, and in live mode from nothing else', async () => {
@@ -209,12 +297,38 @@ describe('the operator’s commands', () => {
     const help = await cli(place)
     expect(help.code).toBe(0)
     expect(help.stdout).toContain('payout settle <payout id>')
+    expect(help.stdout).toContain('  deposit <wallet id> <amount> --reference <text>\n')
     // A mistyped URL must not look like an empty database whose books balance.
     expect((await cli(place, 'audit')).stderr).toContain('does not exist')
-    expect((await cli(place, 'nonsense')).code).toBe(2)
-    const usage = await cli(place, 'deposit', 'only-one-word', '--json')
-    expect(usage.code).toBe(2)
-    expect(usage.json()).toMatchObject({ error: { code: 'USAGE' } })
     expect((await cli(place, 'migrate', '--json')).json()).toEqual({ migrated: true })
+  })
+
+  test.each([
+    [['payuot', 'settle'], 'There is no command "payuot settle". Did you mean "payout settle"?'],
+    [['payout', 'settel'], 'There is no command "payout settel". Did you mean "payout settle"?'],
+    [['wallet'], 'There is no command "wallet". There is wallet list, wallet show.'],
+    [['xyzzy'], 'There is no command "xyzzy". The command "help" lists them.'],
+    [
+      ['deposit', 'w'],
+      '<amount> is required; --reference is required\nUsage: deposit <wallet id> <amount> --reference',
+    ],
+    [['deposit', 'w', '1', '2', '--reference', 'r'], '"2" is a word too many\nUsage: deposit'],
+    [['customer', 'create', 'm', '--emial', 'x'], 'There is no --emial. Did you mean --email?\nUsage: customer create'],
+  ])('%j is not understood: %s', async (args, message) => {
+    const place = await emptyPlace()
+    const { code, stdout } = await cli(place, ...args, '--json')
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { error: { code: 'USAGE' } }])
+    expect(JSON.parse(stdout).error.message).toContain(message)
+  })
+
+  test.each([
+    [['help', 'rate'], 3],
+    [['payout', 'settle', 'an id', 'completed', '--json', '-h'], 1],
+  ])('%j explains %i', async (args, count) => {
+    const { code, stdout } = await cli(await emptyPlace(), ...args, '--json')
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      Array(count).fill({ usage: expect.any(String), summary: expect.any(String) }),
+    ])
   })
 })

@@ -47,6 +47,16 @@ describe('what is written once is never changed', () => {
     expect(database.prepare(`select * from ${table}`).all()).toEqual(before)
   })
 
+  test.each(['rates', 'fees'])('%s may be cancelled, once and with nothing else', async (table) => {
+    const { database } = await startBooks()
+    const column = table === 'rates' ? 'rate' : 'percent'
+
+    expect(() => database.exec(`update ${table} set cancelled_at = 'now', ${column} = '7'`)).toThrow('append-only')
+    database.exec(`update ${table} set cancelled_at = 'now'`)
+    expect(() => database.exec(`update ${table} set cancelled_at = 'later'`)).toThrow(`${table} are append-only`)
+    expect(() => database.exec(`update ${table} set cancelled_at = null`)).toThrow(`${table} are append-only`)
+  })
+
   test('REPLACE does not get round it in the service', async () => {
     const { app, database } = await startBooks()
     const transfers = database.prepare('select * from transfers').all()
@@ -63,7 +73,7 @@ describe('what is written once is never changed', () => {
 const violations: Readonly<Record<string, readonly string[]>> = {
   api_keys: [`update api_keys set mode = 'other'`],
   asset_codes: [`update asset_codes set asset_type = 'OTHER'`, 'update asset_codes set minor_unit_places = 9'],
-  fees: [`insert into fees values ('USDC', 'NGN', '2030', -1, '0')`],
+  fees: [`insert into fees values ('USDC', 'NGN', '2030', 1, -1, '0', null)`],
   accounts: [
     `update accounts set kind = 'other' where kind = 'fees'`,
     `update accounts set balance = -1 where kind = 'wallet'`,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cancelFee } from '../../src/fees/cancel-fee.ts'
 import { feeInForce } from '../../src/fees/repository.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -13,18 +14,40 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
   test('sets a fee from now on, and there is none before', async () => {
     const app = await start()
     const fee = await setFee(app.service, { ...pair, flat: '0.5', percent: '1.250' })
-    expect(fee).toEqual({ ...pair, flat: 50_000_000n, percent: '1.25', effectiveAt: '2026-03-01T00:00:00.000Z' })
-    expect(await feeInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toEqual(fee)
+    const effectiveAt = '2026-03-01T00:00:00.000Z'
+    const row = { ...pair, flat: 50_000_000n, percent: '1.25', effectiveAt, revision: 1, cancelledAt: null }
+    expect(fee).toEqual({ ...row, later: [] })
+    expect(await feeInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toEqual(row)
     expect(await feeInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
   test('sets one from a time on', async () => {
     const app = await start()
     await setFee(app.service, { ...pair, flat: '1', percent: '0' })
-    await setFee(app.service, { ...pair, flat: '2', percent: '0', effectiveAt: '2026-04-01T00:00:00Z' })
+    await setFee(app.service, { ...pair, flat: '2', effectiveAt: '2026-04-01T00:00:00Z' })
     const flatAt = async (at: string) => (await feeInForce(app.db, { ...pair, at }))?.flat
     expect(await flatAt('2026-03-31T23:59:59.999Z')).toBe(100_000_000n)
     expect(await flatAt('2026-04-01T00:00:00.000Z')).toBe(200_000_000n)
+  })
+
+  test('takes one of both for nothing of the other, and nothing said for a mistake', async () => {
+    const app = await start()
+    expect(await setFee(app.service, { ...pair, flat: '0' })).toMatchObject({ flat: 0n, percent: '0' })
+    const before = await whatIsStored(app)
+    const silent = await refusalOf(() => setFee(app.service, { ...pair, effectiveAt: '2026-04-01T00:00:00Z' }))
+    expect(silent.details.fields).toMatchObject([{ field: 'flat', code: 'MISSING_REQUIRED_FIELD' }])
+    expect(await whatIsStored(app)).toEqual(before)
+    const proportional = { ...pair, percent: '1', effectiveAt: '2026-04-01T00:00:00Z' }
+    expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
+  })
+
+  test('names every later row that will take over', async () => {
+    const app = await start()
+    const set = (flat: string, effectiveAt?: string) => setFee(app.service, { ...pair, flat, effectiveAt })
+    await set('2', '2026-04-01T00:00:00Z')
+    await set('3', '2026-05-01T00:00:00Z')
+    await cancelFee(app.service, { ...pair, effectiveAt: '2026-05-01T00:00:00Z' })
+    expect((await set('1')).later).toMatchObject([{ flat: 200_000_000n, effectiveAt: '2026-04-01T00:00:00.000Z' }])
   })
 
   test.each([

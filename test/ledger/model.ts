@@ -132,6 +132,8 @@ function settle(model: Model, { payout: index, status }: Extract<Step, { kind: '
   const number = model.payouts.length === 0 ? -1 : index % model.payouts.length
   const payout = model.payouts[number]
   if (!payout) return { refusal: 'RESOURCE_NOT_FOUND' }
+  // The same outcome again changes nothing.
+  if (payout.status === status) return { settled: number, status }
   const isLegal =
     payout.status === 'PROCESSING' ? status !== 'RETURNED' : payout.status === 'COMPLETED' && status === 'RETURNED'
   if (!isLegal) return { refusal: 'PAYOUT_STATUS_CONFLICT' }

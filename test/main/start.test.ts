@@ -34,6 +34,19 @@ describe('npm start', () => {
     expect((await fetch(`${liveAddress}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
   })
 
+  test('names every rate and fee that is set for later and not cancelled', async () => {
+    const place = await emptyPlace({ MODE: 'live' })
+    await cli(place, 'rate', 'set', 'USDC', 'NGN', '1000', '--effective-at', '2126-01-01T00:00:00Z')
+    await cli(place, 'fee', 'set', 'USDT', 'ZAR', '--flat', '2', '--effective-at', '2126-01-01T00:00:00Z')
+    await cli(place, 'rate', 'set', 'USDC', 'ZAR', '18', '--effective-at', '2126-01-02T00:00:00Z')
+    await cli(place, 'rate', 'cancel', 'USDC', 'ZAR', '2126-01-02T00:00:00Z')
+    const { greeting } = await startService(place)
+    expect(greeting).toContain('Warning: these take over later')
+    expect(greeting).toContain('  rate USDC NGN 1000 from 2126-01-01T00:00:00.000Z\n')
+    expect(greeting).toContain('  fee USDT ZAR 2.00000000 and 0 % from 2126-01-01T00:00:00.000Z\n')
+    expect(greeting).not.toContain('USDC ZAR')
+  })
+
   test('pays and asks as the README says', async () => {
     const { address } = await startService(await emptyPlace())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cancelRate } from '../../src/rates/cancel-rate.ts'
 import { rateInForce } from '../../src/rates/repository.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -13,8 +14,9 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
   test('sets a rate from now on, without needless zeros', async () => {
     const app = await start()
     const rate = await setRate(app.service, { ...pair, rate: '1545.500' })
-    expect(rate).toEqual({ ...pair, rate: '1545.5', effectiveAt: '2026-03-01T00:00:00.000Z' })
-    expect(await rateInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toMatchObject(rate)
+    const row = { ...pair, rate: '1545.5', effectiveAt: '2026-03-01T00:00:00.000Z', revision: 1, cancelledAt: null }
+    expect(rate).toEqual({ ...row, later: [] })
+    expect(await rateInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toMatchObject(row)
     expect(await rateInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
@@ -31,6 +33,47 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     expect(await inForce('2026-03-01T00:00:00.000Z')).toBe('2')
     expect(await inForce('2026-03-31T23:59:59.999Z')).toBe('2')
     expect(await inForce('2026-04-01T00:00:00.000Z')).toBe('3')
+  })
+
+  // A clock that was ahead leaves a row that nobody remembers.
+  test('names every later row that will take over', async () => {
+    const app = await start()
+    const set = (rate: string, effectiveAt?: string) => setRate(app.service, { ...pair, rate, effectiveAt })
+    await set('1600', '2026-03-01T02:00:00Z')
+    await set('1700', '2026-05-01T00:00:00Z')
+    await set('1650', '2026-04-01T00:00:00Z')
+    await cancelRate(app.service, { ...pair, effectiveAt: '2026-05-01T00:00:00Z' })
+    await setRate(app.service, { fromCode: 'USDT', toCode: 'NGN', rate: '1500', effectiveAt: '2026-04-01T00:00:00Z' })
+    expect((await set('1500')).later).toMatchObject([
+      { rate: '1600', effectiveAt: '2026-03-01T02:00:00.000Z' },
+      { rate: '1650', effectiveAt: '2026-04-01T00:00:00.000Z' },
+    ])
+    expect((await set('1510', '2026-03-20T00:00:00Z')).later).toMatchObject([{ rate: '1650' }])
+  })
+
+  test.each([
+    ['1800', '1200', '1800.000000001', '+20.00'],
+    ['1800', '1200', '1199.999999999', '-20.00'],
+    ['1800', '1200', '150000000', '+9999900.00'],
+  ])('takes 1500 to %s or %s, and to %s (%s %%) only when forced', async (highest, lowest, slip, percent) => {
+    const app = await start()
+    const set = (rate: string, effectiveAt: string, isForced?: boolean) =>
+      setRate(app.service, { ...pair, rate, effectiveAt, isForced })
+    // The first of a pair has none to differ from, and counts from its time on.
+    await set('1500', '2026-04-01T00:00:00Z')
+    await set('9', '2026-03-01T00:00:00Z')
+    await set(highest, '2026-04-02T00:00:00Z')
+    await set('1500', '2026-04-03T00:00:00Z')
+    await set(lowest, '2026-04-04T00:00:00Z')
+    await set('1500', '2026-04-05T00:00:00Z', true)
+    const before = await whatIsStored(app)
+
+    const refusal = await refusalOf(() => set(slip, '2026-04-06T00:00:00Z'))
+
+    const message = `of ${slip} differs by ${percent} % from 1500, which is in force until then: more than 20 % needs --force`
+    expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'rate', message }] } })
+    expect(await whatIsStored(app)).toEqual(before)
+    expect(await set(slip, '2026-04-06T00:00:00Z', true)).toMatchObject({ rate: slip })
   })
 
   test.each([

@@ -32,13 +32,13 @@ const dialect: MigrationDialect = {
           .notNull(),
       )
       .addForeignKeyConstraint(name, ['merchant_id', `${column}_text`] as never, target, ['merchant_id', 'id']),
-  appendOnly: (table) =>
-    forbiddenVerbs.map((verb) =>
-      raw(
-        sql`create trigger ${sql.ref(`${table}_no_${verb}`)} before ${sql.raw(verb)} on ${sql.table(table)}
-          for each statement execute function forbid_change()`,
-      ),
-    ),
+  appendOnly: (table) => forbiddenVerbs.map((verb) => forbid(table, verb, sql.raw(verb))),
+  changeableOnce: (table, { column, others }) => [
+    forbid(table, 'delete', sql`delete`),
+    forbid(table, 'truncate', sql`truncate`),
+    forbid(table, 'update', sql`update of ${sql.join(others.map((other) => sql.ref(other)))}`),
+    forbid(table, 'second_update', sql`update`, sql`for each row when (old.${sql.ref(column)} is not null)`),
+  ],
   changeable: (table) =>
     forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)} on ${sql.table(table)}`)),
   // It counts by itself (autovacuum).
@@ -97,6 +97,14 @@ async function applyMissing(client: Client, migrations: readonly Migration[]): P
     await client.query('insert into migrations values ($1, now())', [name])
   }
   if (missing.length > 0) await secureRows(client)
+}
+
+/** Forbids what `event` does to rows of `table`. */
+function forbid(table: string, name: string, event: RawBuilder<unknown>, condition = sql`for each statement`) {
+  return raw(
+    sql`create trigger ${sql.ref(`${table}_no_${name}`)} before ${event} on ${sql.table(table)}
+      ${condition} execute function forbid_change()`,
+  )
 }
 
 function raw(statement: RawBuilder<unknown>) {

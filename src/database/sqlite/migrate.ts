@@ -22,14 +22,12 @@ const dialect: MigrationDialect = {
   clusteredTable: (table) => ended(table, sql`strict, without rowid`),
   referenceToText: (table, { name, column, target }) =>
     table.addForeignKeyConstraint(name, ['merchant_id', column] as never, target, ['merchant_id', 'id']),
-  appendOnly: (table) =>
-    forbiddenVerbs.map((verb) => {
-      const trigger = sql.ref(`${table}_no_${verb}`)
-      const message = sql.lit(`${table} are append-only`)
-      return raw(
-        sql`create trigger ${trigger} before ${sql.raw(verb)} on ${sql.table(table)} begin select raise(abort, ${message}); end`,
-      )
-    }),
+  appendOnly: (table) => forbiddenVerbs.map((verb) => forbid(table, verb, sql.raw(verb))),
+  changeableOnce: (table, { column, others }) => [
+    forbid(table, 'delete', sql`delete`),
+    forbid(table, 'update', sql`update of ${sql.join(others.map((other) => sql.ref(other)))}`),
+    forbid(table, 'second_update', sql`update`, sql`when old.${sql.ref(column)} is not null`),
+  ],
   changeable: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   expectRows: (table, byIndex) => [
     // Makes the table of statistics where there is none, and reads it anew.
@@ -72,6 +70,15 @@ export function migrateSqlite(database: Sqlite.Database, migrations: readonly Mi
     }
   })
   migrate.immediate()
+}
+
+/** Forbids what `event` does to rows of `table`. */
+function forbid(table: string, name: string, event: RawBuilder<unknown>, condition = sql``) {
+  const trigger = sql.ref(`${table}_no_${name}`)
+  const message = sql.lit(`${table} are append-only`)
+  return raw(
+    sql`create trigger ${trigger} before ${event} on ${sql.table(table)} ${condition} begin select raise(abort, ${message}); end`,
+  )
 }
 
 function ended(table: CreateTableBuilder<string, never>, ending: RawBuilder<unknown>) {

@@ -19,6 +19,8 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
+  'rates:allRates': 'lists every rate that was ever set',
+  'fees:allFees': 'lists every fee that was ever set',
   'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',
   'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
   'wallets:walletsOfMerchant': 'serves the filling with data',

@@ -1,0 +1,27 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// A row may be cancelled before its time comes, and another set for the same time: it is the next revision, and both stay.
+export const cancelledRates: Migration = {
+  name: '0025-cancelled-rates',
+  statements: (schema, { timestamp, clusteredTable, raw, changeableOnce }) => [
+    clusteredTable(
+      schema
+        .createTable('rates_with_revisions')
+        .addColumn('from_code', 'text', (c) => c.notNull().references('asset_codes.code'))
+        .addColumn('to_code', 'text', (c) => c.notNull().references('asset_codes.code'))
+        .addColumn('effective_at', timestamp, (c) => c.notNull())
+        .addColumn('revision', 'integer', (c) => c.notNull())
+        .addColumn('rate', 'text', (c) => c.notNull())
+        .addColumn('cancelled_at', timestamp)
+        .addPrimaryKeyConstraint('rates_by_revision', ['from_code', 'to_code', 'effective_at', 'revision']),
+    ),
+    raw(sql`insert into rates_with_revisions select from_code, to_code, effective_at, 1, rate, null from rates`),
+    schema.dropTable('rates'),
+    schema.alterTable('rates_with_revisions').renameTo('rates'),
+    ...changeableOnce('rates', {
+      column: 'cancelled_at',
+      others: ['from_code', 'to_code', 'effective_at', 'revision', 'rate'],
+    }),
+  ],
+}

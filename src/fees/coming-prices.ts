@@ -1,0 +1,34 @@
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import type { Service } from '../context.ts'
+import { timestamp } from '../ids.ts'
+import { formatAmount } from '../money/amount.ts'
+import { standing } from '../rates/effective-time.ts'
+import { ratesFrom } from '../rates/repository.ts'
+import { feesFrom } from './repository.ts'
+
+/**
+ * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody
+ * remembers. Two looks along an index for each pair of assets.
+ */
+export async function comingPrices({ db, now }: Service): Promise<string[]> {
+  const at = timestamp(now())
+  const assets = await assetCodesWithNetworks(db)
+  const codesOf = (type: 'STABLECOIN' | 'FIAT') =>
+    assets.filter(({ assetType }) => assetType === type).map(({ code }) => code)
+  const pairs = codesOf('STABLECOIN').flatMap((from) => codesOf('FIAT').map((to) => [from, to] as const))
+  const lines = pairs.map(async ([from, to]) => {
+    const rates = await ratesFrom(db, { fromCode: from, toCode: to, at })
+    const fees = await feesFrom(db, { assetCode: from, recipientCurrency: to, at })
+    const isToCome = ({ effectiveAt }: { effectiveAt: string }) => effectiveAt > at
+    return [
+      ...standing(rates.filter(isToCome)).map(
+        ({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`,
+      ),
+      ...standing(fees.filter(isToCome)).map(
+        ({ flat, percent, effectiveAt }) =>
+          `fee ${from} ${to} ${formatAmount(flat)} and ${percent} % from ${effectiveAt}`,
+      ),
+    ]
+  })
+  return (await Promise.all(lines)).flat()
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import type { Service } from '../../src/context.ts'
+import { cancelFee } from '../../src/fees/cancel-fee.ts'
+import { listFees } from '../../src/fees/list-fees.ts'
+import { setFee } from '../../src/fees/set-fee.ts'
+import { quotePayout } from '../../src/payouts/quote.ts'
+import { cancelRate } from '../../src/rates/cancel-rate.ts'
+import { listRates } from '../../src/rates/list-rates.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { whatIsStored } from '../support/stored.ts'
+
+const march = '2026-03-01T00:00:00.000Z'
+const april = '2026-04-01T00:00:00.000Z'
+
+type Listed = { readonly effectiveAt: string; readonly state: string; readonly cancelledAt: string | null }
+
+/** Rates and fees are set, cancelled and listed alike; `value` is one of a rate, or of a flat fee. */
+const prices = [
+  [
+    'rates',
+    {
+      set: (service: Service, value: string, effectiveAt?: string) =>
+        setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: value, effectiveAt, isForced: true }),
+      cancel: (service: Service, effectiveAt: string) =>
+        cancelRate(service, { fromCode: 'USDC', toCode: 'NGN', effectiveAt }),
+      list: async (service: Service, filter: object = {}) =>
+        (await listRates(service, filter)).items.map((row) => [...shown(row), row.rate]),
+      otherPair: { toCode: 'ZAR' },
+    },
+  ],
+  [
+    'fees',
+    {
+      set: (service: Service, value: string, effectiveAt?: string) =>
+        setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', percent: value, effectiveAt }),
+      cancel: (service: Service, effectiveAt: string) =>
+        cancelFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', effectiveAt }),
+      list: async (service: Service, filter: object = {}) =>
+        (await listFees(service, filter)).items.map((row) => [...shown(row), row.percent]),
+      otherPair: { recipientCurrency: 'ZAR' },
+    },
+  ],
+] as const
+
+const shown = ({ effectiveAt, state }: Listed) => [effectiveAt.slice(0, 10), state]
+
+describe.each(everyEngine)('on %s', (engine) => {
+  describe.each(prices)('%s', (noun, { set, cancel, list, otherPair }) => {
+    const start = async () => {
+      let now = march
+      const app = await startApp(engine, { clock: () => Date.parse(now), rates: [] })
+      return { app, service: app.service, goTo: (time: string) => (now = time) }
+    }
+
+    test('are listed with what each is now', async () => {
+      const { service, goTo } = await start()
+      await set(service, '10')
+      await set(service, '20', april)
+      await set(service, '30', '2026-05-01T00:00:00Z')
+      await set(service, '40', '2026-06-01T00:00:00Z')
+      await cancel(service, '2026-05-01T00:00:00Z')
+      goTo('2026-04-02T00:00:00Z')
+
+      expect(await list(service)).toEqual([
+        ['2026-06-01', 'FUTURE', '40'],
+        ['2026-05-01', 'CANCELLED', '30'],
+        ['2026-04-01', 'IN_FORCE', '20'],
+        ['2026-03-01', 'PAST', '10'],
+      ])
+      expect(await list(service, { state: 'IN_FORCE' })).toEqual([['2026-04-01', 'IN_FORCE', '20']])
+      expect(await list(service, { first: 2 })).toHaveLength(2)
+      expect(await list(service, otherPair)).toEqual([])
+    })
+
+    test('are cancelled before their time, and another may be set for it; all stay recorded', async () => {
+      const { app, service, goTo } = await start()
+      await set(service, '10')
+      await set(service, '20', april)
+      const cancelled = await cancel(service, april)
+      expect(cancelled).toMatchObject({ effectiveAt: april, cancelledAt: march })
+      // Again: as it is.
+      goTo('2026-03-02T00:00:00Z')
+      expect(await cancel(service, april)).toEqual(cancelled)
+      await set(service, '11', april)
+
+      goTo('2026-04-02T00:00:00Z')
+      expect(await list(service)).toEqual([
+        ['2026-04-01', 'IN_FORCE', '11'],
+        ['2026-04-01', 'CANCELLED', '20'],
+        ['2026-03-01', 'PAST', '10'],
+      ])
+      expect((await whatIsStored(app))[noun]).toHaveLength(3)
+    })
+
+    test('that were cancelled price no payout', async () => {
+      const { app, service, goTo } = await start()
+      await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1', effectiveAt: '2026-03-01T00:00:01Z' })
+      await set(service, '10', '2026-03-02T00:00:00Z')
+      await set(service, '20', april)
+      await cancel(service, april)
+      goTo('2026-04-02T00:00:00Z')
+      const terms = { assetCode: 'USDC', recipientCurrency: 'NGN', amount: 100_00000000n }
+      const { exchangeRate, fee } = await quotePayout(app.db, app.context(), terms)
+      expect(noun === 'rates' ? exchangeRate : fee).toBe(noun === 'rates' ? '10' : 10_00000000n)
+    })
+
+    test('that are in force, or were, are not cancelled: they may have been paid by', async () => {
+      const { app, service, goTo } = await start()
+      await set(service, '10')
+      await set(service, '20', april)
+      goTo(april)
+      const before = await whatIsStored(app)
+      for (const time of [march, april]) {
+        const refusal = await refusalOf(() => cancel(service, time))
+        expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
+      }
+      expect((await refusalOf(() => cancel(service, '2026-07-01T00:00:00Z'))).code).toBe('RESOURCE_NOT_FOUND')
+      expect((await refusalOf(() => cancel(service, 'soon'))).code).toBe('INVALID_INPUT')
+      expect(await whatIsStored(app)).toEqual(before)
+    })
+
+    test('are cancelled once by many at once, and set once for a time', async () => {
+      const { service } = await start()
+      await set(service, '20', april)
+      const cancelled = await Promise.all(Array.from({ length: 8 }, () => cancel(service, april)))
+      expect(new Set(cancelled.map(({ cancelledAt }) => cancelledAt)).size).toBe(1)
+      const sets = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => set(service, `${i + 1}`, april)))
+      expect(sets.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(await list(service)).toHaveLength(2)
+    })
+  })
+})
