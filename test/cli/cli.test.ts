@@ -195,7 +195,7 @@ describe('the operator’s commands', () => {
   })
 
   test('take the mode from the database, and refuse another that is given', async () => {
-    const place = await emptyPlace({ MODE: 'live' })
+    const place = await livePlace()
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     // An empty variable is an absent one.
     const inMode = (MODE: string) => ({ ...place, env: { ...place.env, MODE } })

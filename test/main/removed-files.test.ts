@@ -27,7 +27,7 @@ async function startAt(place: Place) {
   return { ...service, pay, ready }
 }
 
-/** Pays from eight clients until each is refused; how often it was acknowledged, and after `removed` was called. */
+/** Pays from eight clients until each is refused, and calls `remove` meanwhile; how often it was acknowledged, and how often after that. */
 async function payUntilRefused(pay: () => Promise<Response>, remove: () => void) {
   let acknowledged = 0
   let acknowledgedLate = 0
@@ -37,16 +37,15 @@ async function payUntilRefused(pay: () => Promise<Response>, remove: () => void)
     for (;;) {
       const isLate = isRemoved
       const { status } = await pay()
-      if (status === 201) acknowledged++
-      else return refusals.add(status)
+      if (status !== 201) return refusals.add(status)
+      if (++acknowledged === 40) {
+        remove()
+        isRemoved = true
+      }
       if (isLate && acknowledgedLate++ > 20) return
     }
   }
-  const clients = Promise.all(Array.from({ length: 8 }, client))
-  await delay(300)
-  remove()
-  isRemoved = true
-  await clients
+  await Promise.all(Array.from({ length: 8 }, client))
   return { acknowledged, acknowledgedLate, refusals: [...refusals] }
 }
 

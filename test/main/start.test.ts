@@ -35,7 +35,7 @@ describe('npm start', () => {
   })
 
   test('names every rate and fee that is set for later and not cancelled', async () => {
-    const place = await emptyPlace({ MODE: 'live' })
+    const place = await livePlace()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1000', '--effective-at', '2126-01-01T00:00:00Z')
     await cli(place, 'fee', 'set', 'USDT', 'ZAR', '--flat', '2', '--effective-at', '2126-01-01T00:00:00Z')
     await cli(place, 'rate', 'set', 'USDC', 'ZAR', '18', '--effective-at', '2126-01-02T00:00:00Z')
