@@ -7,8 +7,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    // A dot for each test, what failed in full, and the counts: the default names each of hundreds of tests that take a while.
-    reporters: ['dot'],
+    // What failed, in full, and the counts; whoever looks on sees a dot for each test besides. The default names each of hundreds
+    // of tests that take a while.
+    reporters: [process.stdout.isTTY ? 'dot' : 'minimal'],
     globalSetup: 'test/support/global-setup.ts',
     // The default leaves one for whoever works at the machine, which on two cores is half of it.
     maxWorkers: availableParallelism(),

@@ -40,6 +40,11 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
+type Parsed = {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly positionals: readonly string[]
+}
+
 type Given = { readonly words: readonly string[]; readonly options: Options }
 
 async function run(command: Command, { words, options }: Given): Promise<{ result: unknown; code: number }> {
@@ -71,14 +76,17 @@ function readArguments(name: string, command: Command, args: readonly string[]):
   const withValue = Object.keys({ ...required, ...options })
   const fail = (message: string) => new UsageError(`${message}\nUsage: ${usageOf(name, command)}`)
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals }: Parsed = parseArgs({
       args: args.slice(name.split(' ').length),
       allowPositionals: true,
       options: Object.fromEntries([
-        ...withValue.map((option) => [option, { type: 'string' as const }]),
+        ...withValue.map((option) => [option, { type: 'string' as const, multiple: true }]),
         ...flags.map((flag) => [flag, { type: 'boolean' as const }]),
       ]),
     })
+    // The last of two would win, and it may be the one that was forgotten in the line that was edited.
+    const repeated = withValue.find((option) => Array.isArray(values[option]) && values[option].length > 1)
+    if (repeated !== undefined) throw fail(`--${repeated} is given more than once`)
     const given: Options = Object.fromEntries(Object.entries(values).map(([option, value]) => [option, String(value)]))
     const missing = [
       ...words.slice(positionals.length).map((word) => `<${word}>`),

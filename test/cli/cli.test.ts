@@ -313,6 +313,7 @@ describe('the operator’s commands', () => {
       '<amount> is required; --reference is required\nUsage: deposit <wallet id> <amount> --reference',
     ],
     [['deposit', 'w', '1', '2', '--reference', 'r'], '"2" is a word too many\nUsage: deposit'],
+    [['fee', 'set', 'USDC', 'NGN', '--flat', '1', '--flat', '2'], '--flat is given more than once\nUsage: fee set'],
     [['customer', 'create', 'm', '--emial', 'x'], 'There is no --emial. Did you mean --email?\nUsage: customer create'],
   ])('%j is not understood: %s', async (args, message) => {
     const place = await emptyPlace()

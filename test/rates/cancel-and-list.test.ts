@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Service } from '../../src/context.ts'
+import { createService } from '../../src/context.ts'
 import { cancelFee } from '../../src/fees/cancel-fee.ts'
+import { comingPrices } from '../../src/fees/coming-prices.ts'
 import { listFees } from '../../src/fees/list-fees.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { quotePayout } from '../../src/payouts/quote.ts'
@@ -130,5 +132,26 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect(sets.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       expect(await list(service)).toHaveLength(2)
     })
+  })
+
+  test('a rate that was set while the clock was two hours ahead is told of, taken back, and never in force', async () => {
+    const hour = 3_600_000
+    let now = Date.parse(march)
+    const app = await startApp(engine, { clock: () => now })
+    const pair = { fromCode: 'USDC', toCode: 'NGN' }
+    const ahead = createService({ db: app.db, mode: 'sandbox', clock: () => now + 2 * hour })
+    const slip = await setRate(ahead, { ...pair, rate: '1300' })
+    const terms = { assetCode: 'USDC', recipientCurrency: 'NGN', amount: 100_00000000n }
+    const rateNow = async () => (await quotePayout(app.db, app.context(), terms)).exchangeRate
+
+    now += hour
+    expect(await rateNow()).toBe('1500')
+    const { later } = await setRate(app.service, { ...pair, rate: '1510' })
+    expect(later).toMatchObject([{ rate: '1300', effectiveAt: slip.effectiveAt }])
+    expect(await comingPrices(app.service)).toEqual([`rate USDC NGN 1300 from ${slip.effectiveAt}`])
+    await cancelRate(app.service, { ...pair, effectiveAt: slip.effectiveAt })
+    expect(await comingPrices(app.service)).toEqual([])
+    now += 2 * hour
+    expect(await rateNow()).toBe('1510')
   })
 })

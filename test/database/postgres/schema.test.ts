@@ -102,5 +102,12 @@ describePostgres('the catalogue', {}, () => {
         await expect(runSql(url, change)).rejects.toThrow('are append-only')
       }
     }
+    // What may be cancelled is cancelled once.
+    await runSql(url, `insert into rates values ('USDC', 'NGN', '2030-01-01', 1, '1500', null)`)
+    await runSql(url, `insert into fees values ('USDC', 'NGN', '2030-01-01', 1, 0, '1', null)`)
+    for (const table of ['rates', 'fees']) {
+      await runSql(url, `update ${table} set cancelled_at = now()`)
+      await expect(runSql(url, `update ${table} set cancelled_at = null`)).rejects.toThrow('are append-only')
+    }
   })
 })
