@@ -196,6 +196,10 @@ describe('the page', () => {
     // Compared here, because a report of nine megabytes helps nobody.
     expect(script.includes('# </script>')).toBe(false)
     expect(script.includes(JSON.stringify(tabs).replaceAll('<', '\\u003c'))).toBe(true)
+    // Subscriptions too: by GET, and to an address that is told from where the page is, they would go elsewhere.
+    expect(script.includes(`"method":"POST"`)).toBe(true)
+    expect(script.includes(`const endpoint = new URL('?graphiql', location.href).href`)).toBe(true)
+    expect(script.includes(`<a href=\\"/docs\\">`.replaceAll('<', '\\u003c'))).toBe(true)
     expect(script.includes(`"defaultHeaders":${JSON.stringify(tabs[0]?.headers)}`)).toBe(true)
 
     const hash = createHash('sha256').update(script).digest('base64')
