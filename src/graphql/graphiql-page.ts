@@ -18,7 +18,7 @@ type Tabs = readonly { readonly variables?: string; readonly headers?: string }[
 // under the mouse, and the first click on it would do nothing.
 const corrections = `
 /* For those who hear the page; who sees it needs the room. */
-h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .graphiql-tab { transform: none !important }
 .graphiql-logo nav { display: flex; gap: 1rem; padding: 0 .5rem; white-space: nowrap; font-size: .875rem }
 .graphiql-logo nav a { color: hsl(var(--color-neutral)); text-decoration: none }
@@ -26,8 +26,7 @@ h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: i
 .graphiql-logo nav a:first-child { font-weight: 600 }
 @media (max-width: 48rem) {
   /* Without what a phone's browser lays over the page. */
-  .graphiql-container { height: 100dvh }
-  .graphiql-container { flex-direction: column; --sidebar-width: 44px }
+  .graphiql-container { height: 100dvh; flex-direction: column; --sidebar-width: 44px }
   .graphiql-container .graphiql-sidebar { flex-direction: row; width: auto; padding: .35rem .5rem }
   .graphiql-container .graphiql-sidebar > .graphiql-sidebar-section { flex-direction: row }
   .graphiql-container .graphiql-sessions { margin: 0 .5rem .5rem }
