@@ -290,9 +290,9 @@ function depositInput({ adasWallet }: Ids) {
   return { walletId: adasWallet, amount: '250', reference: 'tour: first deposit' }
 }
 
-const pay = `# 6. Pay: 25.50 USDC from Ada's wallet arrive in naira
-# at her bank. Amount and fee leave the wallet at once,
-# and the answer comes only when that is on disk.
+const pay = `# 6. Pay: 25.50 USDC of Ada's arrive at her bank, in
+# naira. Amount and fee leave her wallet together, and
+# the answer comes only when that is on disk.
 #
 # Run it twice: the same payout answers and nothing
 # more is paid. An idempotencyKey is required here,
