@@ -431,7 +431,7 @@ const books = `# 9. The books of Ada's wallet: every movement of its
 # "npm run -s cli -- audit" recomputes all of it for
 # all wallets, at any time.
 #
-# Try next: (first: $lines, filter: { kind: DEPOSIT }),
+# Try next: (first: $lines, filter: {kind: DEPOSIT}),
 # then a tab of your own by the plus beside the tabs:
 # it has the key of the demo merchant already.
 
