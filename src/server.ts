@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Service } from './context.ts'
 import { Refusal, unavailable } from './errors.ts'
@@ -7,6 +7,7 @@ import type { Compiling } from './graphql/engine.ts'
 import type { Tab } from './graphql/graphiql.ts'
 import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
+import { addPages, isMissingPage, sendMissingPage } from './http/pages.ts'
 import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
 import { securityHeaderLines, setSecurityHeaders } from './http/security-headers.ts'
 import { statusOfCode } from './http-status.ts'
@@ -69,7 +70,7 @@ export function createServer({
       // No hook runs for a URL that can't be decoded.
       reply.header('x-request-id', request.id)
       setSecurityHeaders(reply)
-      sendFailure(endpointNotFound(), request, reply)
+      refuse(endpointNotFound(), request, reply)
     },
   })
 
@@ -97,9 +98,10 @@ export function createServer({
   app.setNotFoundHandler(async () => {
     throw endpointNotFound()
   })
-  app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
+  app.setErrorHandler((error, request, reply) => refuse(refusalOf(error, request), request, reply))
 
   addHealth(app, service)
+  addPages(app, { mode: service.mode, key: demoKey })
   addDocs(app, routes, { mode: service.mode, demoKey })
   const limiter = limiterOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
@@ -115,6 +117,11 @@ export function createServer({
 function limiterOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimiter | null {
   if (rateLimit === null) return null
   return sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed)
+}
+
+/** Programs get the envelope; who comes with a browser to where nothing is, a page. */
+function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return isMissingPage(refusal, request) ? sendMissingPage(request, reply) : sendFailure(refusal, request, reply)
 }
 
 function endpointNotFound(): Refusal {

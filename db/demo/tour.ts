@@ -5,12 +5,12 @@ import type { Tab } from '../../src/graphql/graphiql.ts'
 import { globalId } from '../../src/graphql/ids.ts'
 import { apiKeyById } from '../../src/merchants/repository.ts'
 import { browsePayoutMethods } from '../../src/payout-methods/browse-payout-methods.ts'
-import { browsePayouts } from '../../src/payouts/browse-payouts.ts'
 import { browseWallets } from '../../src/wallets/browse-wallets.ts'
 import { demoApiKey, demoKey } from './demo.ts'
 
 /**
- * The tabs with which GraphiQL opens where the demo is: one story, in order, each of which runs as it is and again.
+ * The tabs with which GraphiQL opens where the demo is: one story, in order, each of which runs as it is and again. The
+ * last steps are about the payout that tab 6 makes, named by its key: its id is known to nobody when the page is made.
  *
  * The ids are those of the oldest things of their kind, so they stay the same whatever the reader makes, and a key of the
  * tour is sent with the same input after a restart.
@@ -25,9 +25,9 @@ export async function tourTabs(service: Service): Promise<readonly Tab[]> {
     { query: openWallet, variables: inFull({ input: walletInput(ids) }) },
     { query: deposit, variables: inFull({ input: depositInput(ids) }) },
     { query: pay, variables: inFull({ input: payoutInput(ids) }) },
-    { query: follow, variables: inFull({ payouts: 1 }) },
-    { query: bank, variables: inFull({ input: settlementInput(ids) }) },
-    { query: statement, variables: inFull({ walletId: ids.adasWallet, lines: 10 }) },
+    { query: watch, variables: inFull({ payoutKey }) },
+    { query: bank, variables: inFull({ input: settlementInput }) },
+    { query: books, variables: inFull({ walletId: ids.adasWallet, lines: 10 }) },
   ].map((tab) => ({ ...tab, headers }))
 }
 
@@ -50,7 +50,6 @@ async function idsOfTheDemo(service: Service) {
       'BankPayoutMethod',
       await oldest(browsePayoutMethods, context, { ...ownedBy(kola), ...bankOnly }),
     ),
-    adasPayout: globalId('Payout', await oldest(browsePayouts, context, ownedBy(ada))),
   }
 }
 
@@ -73,22 +72,22 @@ function inFull(variables: object): string {
   return JSON.stringify(variables, null, 2)
 }
 
-const whoAmI = `# Welcome! These tabs tell one story. Press the pink button
-# (or Ctrl-Enter) in each, from left to right; every one
-# can be run again, in any order. All of it happens in this
-# sandbox: no real money moves.
+const whoAmI = `# Welcome! These tabs tell one story. Press the pink
+# button (or Ctrl-Enter) in each, from left to right;
+# every one can be run again. All of it happens in
+# this sandbox: no real money moves.
 #
-# 1. Who am I? The API key under "Headers", below, answers
-# that. It belongs to the demo merchant.
+# 1. Who am I? The API key under "Headers", below,
+# answers that. It is the demo merchant's.
 #
 # Try next: put the cursor after "name" and press
-# Ctrl-Space to see what else there is to ask for. The book
-# at the upper left explains every type and field.
+# Ctrl-Space to see what else there is to ask for.
+# The book at the upper left explains everything.
 
-query _1_WhoAmI {
+query _1_Me {
   merchant {
     name
-    id # The same for ever: what clients cache by.
+    id # The same for ever: clients cache by it.
     uuid # As REST names it. An id may be either.
     createdAt
     wallets {
@@ -103,17 +102,18 @@ query _1_WhoAmI {
 }
 `
 
-const customers = `# 2. The merchant serves customers, and each has wallets
-# (where money is) and payout methods (where it can go).
+const customers = `# 2. The merchant serves customers, and each has
+# wallets (where money is) and payout methods (where
+# it can go).
 #
 # Every list is a connection: "first" says how many,
 # "pageInfo" how to go on. "nodes" holds the items.
 #
 # Try next: (first: 2), and for what follows also the
-# endCursor of that answer, as (first: 2, after: "...").
+# endCursor of that answer: (first: 2, after: "...").
 # Or (filter: { customerType: BUSINESS }).
 
-query _2_Customers {
+query _2_Browse {
   customers(first: 5) {
     totalCount
     pageInfo {
@@ -165,21 +165,20 @@ const errorFields = `... on UserError {
       field
     }`
 
-const quote = `# 3. Before paying. First a payout thought through: fee,
-# rate, what arrives and what would be left. It writes
-# nothing.
+const quote = `# 3. Before paying. First a payout thought through:
+# fee, rate, what arrives and what would be left. It
+# writes nothing.
 #
 # Look at "warnings": somebody mistyped this account
-# number, and its check digit (NUBAN) gives that away. A
-# warning refuses nothing, but have somebody look before
-# you pay.
+# number, and its check digit (NUBAN) gives it away.
+# A warning refuses nothing, but have somebody look.
 #
-# Then what a form must ask for to register an account.
+# Then what a form must ask for to add an account.
 #
-# Try next: an amount of "999999" in the variables below.
-# The answer is then an InsufficientFundsError, which is
-# data like any other: a result is its payload, or the
-# error that says why there is none.
+# Try next: an amount of "999999" in the variables
+# below. The answer is an InsufficientFundsError,
+# which is data like any other: a result is its
+# payload, or the error that says why there is none.
 
 query _3_Quote($input: PayoutQuoteInput!, $currency: String!) {
   payoutQuote(input: $input) {
@@ -223,18 +222,18 @@ function quoteInput({ mistypedBank }: Ids) {
   return { assetCode: 'USDC', amount: '100', recipient: { payoutMethodId: mistypedBank } }
 }
 
-const openWallet = `# 4. Open a wallet for Ada, one of the customers. It starts
-# at zero and gets an address for deposits.
+const openWallet = `# 4. Open a wallet for Ada, one of the customers. It
+# starts at zero and gets an address for deposits.
 #
 # Run it twice: the same wallet answers, because the
-# idempotencyKey says that it is the same request. A client
-# that got no answer simply sends again.
+# idempotencyKey says that it is the same request. A
+# client that got no answer simply sends again.
 #
-# Try next: another idempotencyKey in the variables, for
-# another wallet. The same key with another description is
-# refused with IDEMPOTENCY_KEY_REUSED.
+# Try next: another idempotencyKey in the variables,
+# for another wallet. The same key with another
+# description is refused: IDEMPOTENCY_KEY_REUSED.
 
-mutation _4_OpenWallet($input: CreateWalletInput!) {
+mutation _4_Open($input: CreateWalletInput!) {
   createWallet(input: $input) {
     __typename
     ... on CreateWalletPayload {
@@ -262,8 +261,8 @@ function walletInput({ ada }: Ids) {
   return { customerId: ada, currency: 'USDC', network: 'POLYGON', description, idempotencyKey: 'tour: open a wallet' }
 }
 
-const deposit = `# 5. Play the outside world, and send Ada 250 USDC. This
-# goes to the wallet that she already had.
+const deposit = `# 5. Play the outside world, and send Ada 250 USDC.
+# This goes to the wallet that she already had.
 #
 # Run it twice: a reference pays once, so the balance
 # stays. Another reference is another deposit.
@@ -271,7 +270,7 @@ const deposit = `# 5. Play the outside world, and send Ada 250 USDC. This
 # Try next: the id of your new wallet from tab 4 as
 # walletId, with another reference.
 
-mutation _5_Deposit($input: SimulateDepositInput!) {
+mutation _5_Fund($input: SimulateDepositInput!) {
   simulateDeposit(input: $input) {
     __typename
     ... on SimulateDepositPayload {
@@ -291,18 +290,18 @@ function depositInput({ adasWallet }: Ids) {
   return { walletId: adasWallet, amount: '250', reference: 'tour: first deposit' }
 }
 
-const pay = `# 6. Pay: 25.50 USDC from Ada's wallet arrive in naira at
-# her bank. Amount and fee leave the wallet together, and
+const pay = `# 6. Pay: 25.50 USDC of Ada's arrive at her bank, in
+# naira. Amount and fee leave her wallet together, and
 # the answer comes only when that is on disk.
 #
-# Run it twice: the same payout answers and nothing more is
-# paid. Here an idempotencyKey is required, because a
-# payout made twice is the one mistake that must not
-# happen. It is remembered for ever, also by the REST
-# endpoint.
+# Run it twice: the same payout answers and nothing
+# more is paid. An idempotencyKey is required here,
+# because a payout made twice is the one mistake that
+# must not happen. It is remembered for ever, also by
+# the REST endpoint.
 #
-# Try next: another idempotencyKey, to pay again. Or an
-# amount of "999999", to see what is missing.
+# Try next: another idempotencyKey, to pay again. Or
+# an amount of "999999", to see what is missing.
 
 mutation _6_Pay($input: CreatePayoutInput!) {
   createPayout(input: $input) {
@@ -335,6 +334,9 @@ mutation _6_Pay($input: CreatePayoutInput!) {
 }
 `
 
+/** The key of the tour's payout, by which the tabs after it find it. */
+const payoutKey = 'tour: first payout'
+
 function payoutInput({ ada, adasBank }: Ids) {
   return {
     customerId: ada,
@@ -343,59 +345,51 @@ function payoutInput({ ada, adasBank }: Ids) {
     recipient: { payoutMethodId: adasBank },
     paymentPurpose: 'PERSONAL_TRANSFERS',
     narration: 'From savings',
-    idempotencyKey: 'tour: first payout',
+    idempotencyKey: payoutKey,
   }
 }
 
-const follow = `# 7. What became of it? This shows the newest payout: after
-# tab 6 it is yours, PROCESSING until a bank says more.
+const watch = `# 7. What became of it? Be told: your payout of tab 6
+# as it is now, and again whenever its status changes.
+# Its idempotencyKey names it as well as its id does,
+# and is known even where an answer got lost.
 #
-# Come back here after tab 8. To be told instead of asking,
-# open a second window with
-#   subscription { payoutChanged(id: "...") { status } }
+# The answer stays open until you press the button
+# again, or go to another tab. To watch it change,
+# open this page in a second window beside this one,
+# and be the bank in tab 8 there.
 #
-# Try next: a larger number of payouts in the variables, or
-# (first: $payouts, filter: { status: FAILED }).
+# Try next: to ask once instead, "query" in the place
+# of "subscription", and "payout" of "payoutChanged".
 
-query _7_Follow($payouts: Int!) {
-  payouts(first: $payouts) {
-    totalCount
-    nodes {
-      id
+subscription _7_Watch($payoutKey: String!) {
+  payoutChanged(idempotencyKey: $payoutKey) {
+    id
+    transactionId
+    status
+    events {
       status
+      cause
       createdAt
-      amount
-      assetCode
-      amountFiat
-      recipientCurrency
-      recipientName
-      events {
-        status
-        cause
-        createdAt
-      }
-      customer {
-        email
-      }
-      wallet {
-        description
-        balance
-      }
+    }
+    wallet {
+      description
+      balance
     }
   }
 }
 `
 
-const bank = `# 8. Play the bank. It pays the gift that Ada sent some
-# days ago.
+const bank = `# 8. Play the bank, and pay what you sent in tab 6.
+# Whoever watches in tab 7 is told.
 #
-# Then do the same with your own payout: its id, from tab 6
-# or 7, as payoutId, and another idempotencyKey. A status
-# of FAILED puts amount and fee back into the wallet, and
-# so does RETURNED after COMPLETED.
+# Run it twice: the same answer. With another key the
+# bank would pay twice: that is refused as a conflict.
 #
-# Run it twice: the same answer. With another key the bank
-# would pay twice, and that is refused as a conflict.
+# Try next: the status RETURNED with another
+# idempotencyKey. The bank sends it back, and amount
+# and fee are in the wallet again. So they are after
+# FAILED, for a payout that is still PROCESSING.
 
 mutation _8_Bank($input: SimulatePayoutInput!) {
   simulatePayout(input: $input) {
@@ -403,6 +397,7 @@ mutation _8_Bank($input: SimulatePayoutInput!) {
     ... on SimulatePayoutPayload {
       payout {
         id
+        transactionId
         status
         recipientName
         amount
@@ -421,23 +416,26 @@ mutation _8_Bank($input: SimulatePayoutInput!) {
 }
 `
 
-function settlementInput({ adasPayout }: Ids) {
-  return { payoutId: adasPayout, status: 'COMPLETED', cause: 'Paid by the bank', idempotencyKey: 'tour: play the bank' }
+const settlementInput = {
+  payoutIdempotencyKey: payoutKey,
+  status: 'COMPLETED',
+  cause: 'Paid by the bank',
+  idempotencyKey: 'tour: the bank pays',
 }
 
-const statement = `# 9. The statement of Ada's wallet: every movement of its
-# money, newest first, each with the balance that it left.
-# Nothing in it is ever changed or removed, and the balance
-# is the sum of its lines.
+const books = `# 9. The books of Ada's wallet: every movement of its
+# money, newest first, each with the balance that it
+# left, and what became of its payouts. No line is
+# ever changed or removed; their sum is the balance.
 #
-# "npm run -s cli -- audit" recomputes all of it for all
-# wallets, at any time.
+# "npm run -s cli -- audit" recomputes all of it for
+# all wallets, at any time.
 #
-# Try next: (first: $lines, filter: { kind: DEPOSIT }), and
-# then a tab of your own with the plus at the end of the
-# tabs: it has the key of the demo merchant already.
+# Try next: (first: $lines, filter: {kind: DEPOSIT}),
+# then a tab of your own by the plus beside the tabs:
+# it has the key of the demo merchant already.
 
-query _9_Statement($walletId: ID!, $lines: Int!) {
+query _9_Books($walletId: ID!, $lines: Int!) {
   wallet(id: $walletId) {
     description
     balance
@@ -454,6 +452,10 @@ query _9_Statement($walletId: ID!, $lines: Int!) {
           transactionId
           recipientName
           status
+          events {
+            status
+            cause
+          }
         }
       }
     }

@@ -16,7 +16,28 @@ type Tabs = readonly { readonly variables?: string; readonly headers?: string }[
 
 // The library that lets tabs be dragged leaves each of them shifted, unseen until it has the focus: it would jump from
 // under the mouse, and the first click on it would do nothing.
-const corrections = '.graphiql-tab { transform: none !important }'
+const corrections = `
+/* For those who hear the page; who sees it needs the room. */
+main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.graphiql-tab { transform: none !important }
+.graphiql-logo nav { display: flex; gap: 1rem; padding: 0 .5rem; white-space: nowrap; font-size: .875rem }
+.graphiql-logo nav a { color: hsl(var(--color-neutral)); text-decoration: none }
+.graphiql-logo nav a:is(:hover, :focus-visible) { text-decoration: underline }
+.graphiql-logo nav a:first-child { font-weight: 600 }
+@media (max-width: 48rem) {
+  /* Without what a phone's browser lays over the page. */
+  .graphiql-container { height: 100dvh; flex-direction: column; --sidebar-width: 44px }
+  .graphiql-container .graphiql-sidebar { flex-direction: row; width: auto; padding: .35rem .5rem }
+  .graphiql-container .graphiql-sidebar > .graphiql-sidebar-section { flex-direction: row }
+  .graphiql-container .graphiql-sessions { margin: 0 .5rem .5rem }
+  .graphiql-container .graphiql-main { min-height: 0 }
+  .graphiql-container .graphiql-session-header { flex-wrap: wrap-reverse; height: auto }
+  .graphiql-container #graphiql-session { flex-direction: column; min-height: 0 }
+  .graphiql-container #graphiql-session > div { min-height: 0 }
+  .graphiql-container #graphiql-session > .graphiql-horizontal-drag-bar { display: none }
+  .graphiql-container .graphiql-query-editor { padding: .5rem }
+}
+`
 
 // A thread of its own: the package is nine megabytes of source, which take half a second to load, render and hash.
 // The thread ends when the page is made, and its memory with it.
@@ -45,13 +66,17 @@ function pageHtml(script: string): string {
 <html lang="en">
   <head>
     <meta charset="utf-8" />
-    <title>payout-gateway</title>
-    <link rel="icon" href="data:," />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>GraphiQL · payout-gateway</title>
+    <link rel="icon" href="/favicon.svg" />
     <style>${css}${corrections}</style>
   </head>
   <body class="no-focus-outline">
     <noscript>GraphiQL is a program in JavaScript, which this browser does not run.</noscript>
-    <div id="root"></div>
+    <main>
+      <h1>GraphiQL</h1>
+      <div id="root"></div>
+    </main>
     <script>${script}</script>
   </body>
 </html>
@@ -61,11 +86,11 @@ function pageHtml(script: string): string {
 /** All that the page runs, as one script, so that its policy can name it by its hash. */
 function pageScript(tabs: Tabs): string {
   const options = {
-    title: '<span style="white-space: nowrap">payout-gateway</span>',
+    title: '<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a></nav>',
     // The default is the mark of another project.
     logo: ' ',
-    // A POST to the address of the page itself would have the browser forget the page (RFC 9111, 4.4).
-    endpoint: '?graphiql',
+    // By POST too for subscriptions, which would go by GET and so into logs and into the limits of an address.
+    method: 'POST',
     defaultEditorToolsVisibility: tabs.some(({ variables }) => variables) ? 'variables' : 'headers',
     defaultTabs: tabs,
     ...(tabs[0]?.headers && { defaultHeaders: tabs[0].headers }),
@@ -87,6 +112,8 @@ try {
   const tour = ${literal(hash('sha256', JSON.stringify(tabs.map(({ variables }) => variables ?? null)), 'base64url'))}
   if (localStorage.getItem('payout-gateway:tour') !== tour) localStorage.removeItem('graphiql:tabState')
   localStorage.setItem('payout-gateway:tour', tour)
+  // The operation, with what is said of it, needs more room than the answer.
+  if (localStorage.getItem('graphiql:editorFlex') === null) localStorage.setItem('graphiql:editorFlex', '1.25')
   // The editor knows its open tab again by what was typed last, and opens an empty one beside it when nothing was.
   const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState')) ?? { tabs: [] }
   for (const part of ['query', 'variables', 'headers']) {
@@ -98,7 +125,10 @@ try {
   // A browser that keeps nothing opens the tour each time.
 }
 ${js};
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), ${literal(options)})
+// A POST to the address of the page itself would have the browser forget the page (RFC 9111, 4.4). And in full: what makes
+// the addresses of subscriptions does not know that one may be told from where the page is.
+const endpoint = new URL('?graphiql', location.href).href
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { endpoint, ...${literal(options)} })
 `
 }
 

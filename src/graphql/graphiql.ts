@@ -88,7 +88,7 @@ function policy(scriptHash: string): string {
     `script-src '${scriptHash}'`,
     'worker-src blob:',
     "style-src 'unsafe-inline'",
-    'img-src data:',
+    "img-src 'self' data:",
     'font-src data:',
     "connect-src 'self'",
     "base-uri 'none'",

@@ -1,9 +1,11 @@
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
-import { notFound } from '../errors.ts'
+import type { FieldFault } from '../errors.ts'
+import { invalidInput, notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
+import { idempotencyKeyFaults } from '../input.ts'
 import type { Payout } from './payout.ts'
-import { payoutById } from './repository.ts'
+import { payoutById, payoutByIdempotencyKey } from './repository.ts'
 
 /**
  * One of the merchant's or its customers' payouts.
@@ -12,6 +14,46 @@ import { payoutById } from './repository.ts'
  */
 export function getPayout(context: Context, { payoutId }: { payoutId: string }): Promise<Payout> {
   return findPayout(context.db, context, payoutId)
+}
+
+/** How a caller names a payout: by its id, or by the idempotency key that it was made with. Exactly one of the two. */
+export type PayoutName = {
+  readonly payoutId?: string | null | undefined
+  readonly payoutKey?: string | null | undefined
+}
+
+/**
+ * The payout of that name: whoever never got the answer to a payout has its key, and may look what became of it.
+ *
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
+ */
+export async function getNamedPayout(context: Context, name: PayoutName): Promise<Payout> {
+  const faults = payoutNameFaults(name)
+  if (faults.length > 0) throw invalidInput(faults)
+  return findNamedPayout(context.db, context, name)
+}
+
+/** What is wrong with a name, if anything. */
+export function payoutNameFaults({ payoutId = null, payoutKey = null }: PayoutName): FieldFault[] {
+  const field = 'payoutId'
+  if (payoutId === null && payoutKey === null) {
+    return [{ field, code: 'MISSING_REQUIRED_FIELD', message: 'is required where the payout is not named by its key' }]
+  }
+  if (payoutKey === null) return []
+  if (payoutId === null) return idempotencyKeyFaults('payoutKey', payoutKey)
+  return [{ field, code: 'INVALID_PARAMETER', message: 'must be absent where the payout is named by its key' }]
+}
+
+/** @throws Refusal RESOURCE_NOT_FOUND */
+export async function findNamedPayout(
+  db: Reader,
+  context: Context,
+  { payoutId, payoutKey = null }: PayoutName,
+): Promise<Payout> {
+  if (payoutKey === null) return findPayout(db, context, payoutId ?? '')
+  const payout = await payoutByIdempotencyKey(db, { merchantId: context.merchantId, idempotencyKey: payoutKey })
+  if (!payout) throw notFound('Payout')
+  return payout
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */

@@ -1,6 +1,6 @@
-import type { InputFieldBuilder } from '@pothos/core'
+import type { ArgBuilder, InputFieldBuilder } from '@pothos/core'
 import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
-import { invalidInput } from '../errors.ts'
+import { invalidInput, Refusal } from '../errors.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
@@ -21,10 +21,12 @@ import {
   PayoutMethod,
   payoutMethodLoader,
 } from '../payout-methods/graphql.ts'
+import type { Names } from '../refusal-text.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
 import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from './browse-payouts.ts'
 import { createPayout } from './create-payout.ts'
 import { findPayoutEvents, findPayouts } from './find-payouts.ts'
+import { getNamedPayout } from './get-payout.ts'
 import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
 import { getPayoutQuote } from './get-payout-quote.ts'
 import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
@@ -269,13 +271,52 @@ const OwnedPayoutFilter = builder.inputType('OwnedPayoutFilter', {
   }),
 })
 
+/** How an argument list names one payout; the operation refuses both at once, and neither. */
+function payoutNameArguments(arg: ArgBuilder<Types>) {
+  return {
+    id: arg.id({ description: idDescription('payout') }),
+    idempotencyKey: arg.string({ description: `In the place of the id: ${payoutKeyDescription}` }),
+  }
+}
+
+const payoutKeyDescription = 'the idempotency key that it was made with, at either door.'
+
+type PayoutNameArguments = {
+  readonly id?: string | null | undefined
+  readonly idempotencyKey?: string | null | undefined
+}
+
+function payoutName({ id, idempotencyKey }: PayoutNameArguments) {
+  return { payoutId: localId('Payout', id), payoutKey: idempotencyKey }
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined
+}
+
+function nullWhereNotFound(error: unknown): null {
+  if (error instanceof Refusal && error.code === 'RESOURCE_NOT_FOUND') return null
+  return refuseByArgument(error)
+}
+
+/** Names what is wrong with a payout's name as the arguments do. */
+function refuseByArgument(error: unknown): never {
+  if (!(error instanceof Refusal) || !error.details.fields) throw error
+  const argumentOf: Names = { payoutId: 'id', payoutKey: 'idempotencyKey' }
+  throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: argumentOf[fault.field] ?? fault.field })))
+}
+
 builder.queryFields((t) => ({
   payout: t.field({
     type: Payout,
     nullable: true,
-    description: 'One payout; null when it does not exist or is not visible.',
-    args: { id: t.arg.id({ required: true, description: idDescription('payout') }) },
-    resolve: (_, { id }, context) => {
+    description:
+      'One payout, by its id or by the idempotency key that it was made with; null when it does not exist or is not visible.',
+    args: payoutNameArguments(t.arg),
+    resolve: (_, { id, idempotencyKey }, context) => {
+      if (isAbsent(id) || !isAbsent(idempotencyKey)) {
+        return getNamedPayout(context, payoutName({ id, idempotencyKey })).catch(nullWhereNotFound)
+      }
       const payoutId = localIdOrNull('Payout', id)
       return payoutId === null ? null : payoutLoader(context).load(payoutId)
     },
@@ -353,9 +394,9 @@ builder.subscriptionField('payoutChanged', (t) =>
   t.field({
     type: Payout,
     description: 'A payout as it is now, and again whenever its status changes, until nothing more can become of it.',
-    args: { id: t.arg.id({ required: true, description: idDescription('payout') }) },
-    subscribe: async (_, { id }, context) =>
-      freshly(context, await watchPayout(context, { payoutId: localId('Payout', id) })),
+    args: payoutNameArguments(t.arg),
+    subscribe: async (_, named, context) =>
+      freshly(context, await watchPayout(context, payoutName(named)).catch(refuseByArgument)),
     resolve: (payout) => payout,
   }),
 )
@@ -538,7 +579,8 @@ addMutation('createPayout', {
 const SimulatePayoutInput = builder.inputType('SimulatePayoutInput', {
   description: 'What shall become of a payout.',
   fields: (t) => ({
-    payoutId: t.id({ ...required, description: idDescription('payout') }),
+    payoutId: t.id({ description: idDescription('payout') }),
+    payoutIdempotencyKey: t.string({ description: `In the place of \`payoutId\`: ${payoutKeyDescription}` }),
     status: t.field({ type: SettledStatusEnum, ...required, description: 'What it shall become.' }),
     cause: t.string({ description: 'Why, for people to read.' }),
     idempotencyKey: t.string({ description: idempotencyKeyDescription }),
@@ -550,7 +592,9 @@ addMutation('simulatePayout', {
   input: SimulatePayoutInput,
   isSandboxOnly: true,
   movesMoney: true,
-  run: (context, input) => simulatePayout(context, { ...input, payoutId: localId('Payout', input.payoutId) }),
+  names: { payoutKey: 'payoutIdempotencyKey' },
+  run: (context, { payoutId, payoutIdempotencyKey, ...input }) =>
+    simulatePayout(context, { ...input, ...payoutName({ id: payoutId, idempotencyKey: payoutIdempotencyKey }) }),
   payload: (t) => ({
     payout: t.field({ type: Payout, description: 'The payout as it is now.', resolve: (payout) => payout }),
   }),

@@ -1,12 +1,17 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { requireSandbox } from '../context.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { parse } from '../input.ts'
 import { writing } from '../writing.ts'
-import { getPayout } from './get-payout.ts'
+import { findNamedPayout, getNamedPayout, payoutNameFaults } from './get-payout.ts'
 import type { Payout } from './payout.ts'
 import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
+
+const SimulatePayoutInput = SettlePayoutInput.extend({
+  payoutId: z.string().nullish(),
+  payoutKey: z.string().nullish(),
+})
 
 /**
  * Plays the bank that completes, fails or returns a payout, in the sandbox only.
@@ -16,18 +21,19 @@ import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
  */
 export const simulatePayout = writing(
   'simulatePayout',
-  async (context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> => {
+  async (context: Context, input: z.input<typeof SimulatePayoutInput>): Promise<Payout> => {
     requireSandbox(context)
-    const request = parse(SettlePayoutInput, input)
+    const request = parse(SimulatePayoutInput, input, payoutNameFaults(input))
     // When it was settled is enough to answer it again: the rest of a payout never changes.
     const { updatedAt } = await once(context, {
       request,
       memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
       operation: async (tx) => {
-        const { updatedAt } = await settleWithin(tx, context, request)
+        const { id: payoutId } = await findNamedPayout(tx, context, request)
+        const { updatedAt } = await settleWithin(tx, context, { ...request, payoutId })
         return { updatedAt }
       },
     })
-    return { ...(await getPayout(context, request)), status: request.status, updatedAt }
+    return { ...(await getNamedPayout(context, request)), status: request.status, updatedAt }
   },
 )

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { getPayout } from './get-payout.ts'
+import type { PayoutName } from './get-payout.ts'
+import { getNamedPayout, getPayout } from './get-payout.ts'
 import type { Payout } from './payout.ts'
 
 /** How often a watched payout is looked at: whoever settles it may be another process, so nobody tells. */
@@ -9,10 +10,10 @@ const lookEveryMs = 500
 /**
  * A payout as it is now, and again whenever its status changes, until nothing more can become of it.
  *
- * @throws Refusal RESOURCE_NOT_FOUND
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
-export async function watchPayout(context: Context, input: { payoutId: string }): Promise<AsyncGenerator<Payout>> {
-  return changesOf(context, await getPayout(context, input))
+export async function watchPayout(context: Context, name: PayoutName): Promise<AsyncGenerator<Payout>> {
+  return changesOf(context, await getNamedPayout(context, name))
 }
 
 async function* changesOf(context: Context, first: Payout): AsyncGenerator<Payout> {

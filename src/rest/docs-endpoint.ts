@@ -1,3 +1,4 @@
+import type { Mode } from '../context.ts'
 import type { Html } from './html.ts'
 import { html, prose } from './html.ts'
 import type { OpenapiDocument, Operation } from './openapi.ts'
@@ -6,7 +7,7 @@ import type { JsonSchema } from './reference.ts'
 type Schemas = OpenapiDocument['components']['schemas']
 
 /** What an example is sent with: `key` is `null` where readers have to put theirs. */
-export type Caller = { readonly origin: string; readonly key: string | null }
+export type Caller = { readonly origin: string; readonly key: string | null; readonly mode: Mode }
 
 export type Endpoint = { readonly method: string; readonly path: string; readonly operation: Operation }
 
@@ -161,5 +162,5 @@ export function methodBadge(method: string): Html {
 /** JSON with its names told from its values. */
 export function jsonCode(value: unknown): Html {
   const parts = JSON.stringify(value, null, 2).split(/("(?:[^"\\]|\\.)*"(?=:))/)
-  return html`<pre>${parts.map((part, index) => (index % 2 === 0 ? html`${part}` : html`<b>${part}</b>`))}</pre>`
+  return html`<pre class="wrapped">${parts.map((part, index) => (index % 2 === 0 ? html`${part}` : html`<b>${part}</b>`))}</pre>`
 }

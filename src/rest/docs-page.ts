@@ -4,8 +4,9 @@ import { style } from './docs-style.ts'
 import type { Html } from './html.ts'
 import { html, prose } from './html.ts'
 import type { OpenapiDocument } from './openapi.ts'
+import { pageScript } from './page-script.ts'
 
-/** The document as one page for people, which runs no script and loads nothing. */
+/** The document as one page for people, which is whole without its script and loads nothing but its mark. */
 export function docsPage(document: OpenapiDocument, caller: Caller): string {
   const { info, tags, components } = document
   const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -22,13 +23,13 @@ export function docsPage(document: OpenapiDocument, caller: Caller): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${info.title}: REST reference</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="/favicon.svg">
 <style>${{ html: style }}</style>
 </head>
 <body>
 <nav aria-label="Contents">
-<a class="name" href="#top">${info.title}</a>
-<p>REST reference · <a href="/openapi.json">OpenAPI</a></p>
+<a class="name" href="/">${info.title}</a>
+<p><a href="#top">REST</a> · <a href="/openapi.json">OpenAPI</a>${caller.mode === 'sandbox' ? html` · <a href="/graphql">GraphiQL</a>` : ''}</p>
 <h2>In general</h2>
 <ul>${[...sectionsOf(info.description).map(({ title }) => title), 'Failures'].map(
     (title) => html`<li><a href="#${anchor(title)}">${title}</a></li>`,
@@ -58,6 +59,7 @@ ${group.endpoints.map((endpoint) => endpointArticle(endpoint, failures.own(endpo
 </section>
 `,
 )}</main>
+<script>${{ html: pageScript }}</script>
 </body>
 </html>
 `.html

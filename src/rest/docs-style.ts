@@ -1,30 +1,16 @@
+import { pageStyle } from './page-style.ts'
+
 /** The looks of the page at `/docs`. */
-export const style = `
+export const style = `${pageStyle}
 :root {
-  color-scheme: light dark;
-  --paper: light-dark(#ffffff, #14171c);
-  --panel: light-dark(#f6f7f9, #1b1f26);
-  --line: light-dark(#e3e6ea, #2c323b);
-  --ink: light-dark(#1d2430, #dfe4ea);
-  --faint: light-dark(#5d6878, #93a0b1);
-  --accent: light-dark(#2456c7, #83aaff);
-  --code: light-dark(#f0f2f5, #242a33);
   --get: light-dark(#1a7f4b, #5cc98d);
   --post: light-dark(#2456c7, #83aaff);
   --put: light-dark(#9a6700, #e0b050);
   --delete: light-dark(#c0322b, #ff8a80);
 }
-* { box-sizing: border-box }
 html { scroll-padding-top: 1rem }
-body {
-  margin: 0; display: grid; grid-template-columns: 17rem minmax(0, 1fr);
-  background: var(--paper); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
-}
-a { color: var(--accent); text-decoration: none }
-a:hover { text-decoration: underline }
-code, pre, .method, .failures dt { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace }
-code { background: var(--code); border-radius: 4px; padding: .08em .32em; font-size: .875em; overflow-wrap: anywhere }
+body { display: grid; grid-template-columns: 17rem minmax(0, 1fr) }
+.method, .failures dt { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace }
 
 nav {
   position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1.25rem 2rem;
@@ -32,6 +18,7 @@ nav {
 }
 nav .name { font-weight: 700; font-size: 1.1rem; color: var(--ink) }
 nav p { margin: .1rem 0 0; color: var(--faint) }
+nav p a:not(:hover) { text-decoration: none }
 nav h2 { margin: 1.4rem 0 .3rem; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase; color: var(--faint) }
 nav ul { margin: 0; padding: 0; list-style: none }
 nav li a { display: flex; gap: .6rem; align-items: baseline; padding: .22rem 0; color: var(--ink); line-height: 1.35 }
@@ -45,13 +32,10 @@ nav .method { flex: none; width: 2.5rem }
 main { padding: 2.5rem 3rem 6rem; max-width: 92rem }
 main > :is(p, pre, section) > *, main > p, main > pre { max-width: 46rem }
 main > section > article { max-width: none }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .75rem; letter-spacing: -.01em }
 h2 { font-size: 1.35rem; margin: 2.75rem 0 .5rem; letter-spacing: -.005em }
 h3 { font-size: 1.1rem; margin: 0 0 .35rem }
 h3 a { color: inherit }
 h4 { margin: 1.5rem 0 .4rem; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase; color: var(--faint) }
-p { margin: .5rem 0 }
-.lead { font-size: 1.12rem; color: var(--faint) }
 
 article { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 2.5rem; padding: 2rem 0; border-top: 1px solid var(--line) }
 section > p + article { margin-top: 1.25rem }
@@ -72,10 +56,6 @@ dd { margin: .1rem 0 .6rem; font-size: .93rem; color: var(--faint) }
 .failures p { margin: 0 0 .3rem }
 .failures p:last-child { margin: 0 }
 
-figure { margin: 1rem 0; border: 1px solid var(--line); border-radius: 8px; overflow: hidden }
-figcaption { padding: .35rem .9rem; background: var(--panel); border-bottom: 1px solid var(--line); font-size: .78rem; color: var(--faint) }
-pre { margin: 0; padding: .8rem .9rem; overflow-x: auto; font-size: .8rem; line-height: 1.5; tab-size: 2 }
-pre.wrapped { white-space: pre-wrap; overflow-wrap: anywhere }
 main > pre { background: var(--code); border-radius: 8px; font-size: .875rem }
 pre b { font-weight: 400; color: var(--accent) }
 article figure:first-child { margin-top: 0 }
@@ -93,5 +73,9 @@ details > dl { margin-top: .75rem }
 @media print {
   nav { display: none }
   body { display: block }
+  article { break-inside: auto }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere }
+  /* Paper can't be opened. */
+  details::details-content { content-visibility: visible; block-size: auto }
 }
 `

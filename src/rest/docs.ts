@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Mode } from '../context.ts'
+import { pageScript } from './page-script.ts'
 import type { Route } from './route.ts'
 
 /** `demoKey` is that of the demo merchant, where there is one. */
@@ -14,7 +15,7 @@ export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null
 export function addDocs(app: FastifyInstance, routes: readonly Route[], { mode, demoKey }: DocsOptions): void {
   let made: ReturnType<typeof makeDocs> | undefined
   const get = () => {
-    made ??= makeDocs(routes, demoKey)
+    made ??= makeDocs(routes, mode, demoKey)
     return made
   }
 
@@ -32,7 +33,7 @@ export function addDocs(app: FastifyInstance, routes: readonly Route[], { mode, 
 /** Stands in the page for where the service is, which a request knows. */
 const originMark = 'https://origin.invalid'
 
-async function makeDocs(routes: readonly Route[], key: string | null) {
+async function makeDocs(routes: readonly Route[], mode: Mode, key: string | null) {
   // Loaded only now: a start should not wait for what nobody may read.
   const [{ openapiDocument }, { docsPage }, { style }] = await Promise.all([
     import('./openapi.ts'),
@@ -42,17 +43,18 @@ async function makeDocs(routes: readonly Route[], key: string | null) {
   const document = openapiDocument(routes)
   return {
     json: JSON.stringify(document),
-    page: docsPage(document, { origin: originMark, key }),
-    policy: policyFor(style),
+    page: docsPage(document, { origin: originMark, key, mode }),
+    policy: pagePolicy(style),
   }
 }
 
-/** The page runs no script, loads nothing, and has no style but its own. */
-function policyFor(style: string): string {
+/** A page runs the one script, loads nothing but its mark, and has no style but its own. */
+export function pagePolicy(style: string): string {
   return [
     "default-src 'none'",
+    `script-src 'sha256-${hash('sha256', pageScript, 'base64')}'`,
     `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
-    'img-src data:',
+    "img-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -60,13 +62,13 @@ function policyFor(style: string): string {
 }
 
 /** Where the caller found the service. A live one is behind what ends TLS, and no example sends its key without. */
-function originOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
+export function originOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isName = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${mode === 'live' ? 'https' : 'http'}://${isName ? host : 'localhost'}`
 }
 
 /** Anyone may keep it, and asks each time whether it is still so: an update of the service shows at once. */
-function sendKept(body: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendKept(body: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'public, no-cache')
   return headers['if-none-match']?.includes(etag) ? reply.code(304).send() : reply.send(body)

@@ -43,19 +43,23 @@ async function startEmpty(engine: Engine, { mode = 'sandbox' as Mode, tabs }: { 
     /** Runs a tab as its button does. */
     async run({ query, variables = '{}', headers = '{}' }: Tab) {
       const payload = { query, variables: JSON.parse(variables), operationName: nameOf(query) }
-      const answer = await server.inject({
-        method: 'POST',
-        url: '/graphql?graphiql',
-        headers: JSON.parse(headers),
-        payload,
-      })
-      return answer.json()
+      const isSubscription = query.includes('\nsubscription ')
+      const accept = isSubscription ? 'text/event-stream' : 'application/json'
+      const request = { method: 'POST', url: '/graphql?graphiql', headers: { ...JSON.parse(headers), accept } } as const
+      const answer = await server.inject({ ...request, payload, payloadAsStream: true })
+      let text = ''
+      for await (const chunk of answer.stream()) {
+        text += chunk
+        // A stream goes on: its first event is what the page shows.
+        if (isSubscription && text.includes('data: {')) break
+      }
+      return JSON.parse(isSubscription ? (/^data: (\{.*\})$/m.exec(text)?.[1] ?? '{}') : text)
     },
   }
 }
 
 function nameOf(query: string): string | undefined {
-  return /^(?:query|mutation) (\w+)/m.exec(query)?.[1]
+  return /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1]
 }
 
 /** The answers of the tabs: each field of each, by the name of its tab. */
@@ -72,6 +76,12 @@ async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonl
   return Object.fromEntries(answers)
 }
 
+/** The payout that the answer of a tab is about. */
+function payoutIn(answer: unknown): Record<string, unknown> {
+  const [field] = Object.values(answer as Record<string, Record<string, unknown>>)
+  return (field?.payout ?? field) as Record<string, unknown>
+}
+
 describe.each(everyEngine)('the tour on %s', (engine) => {
   test('is a numbered story in valid documents, each with the key of the demo', async () => {
     const { service } = await startEmpty(engine)
@@ -83,8 +93,8 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     for (const { query, headers = '' } of tabs) {
       expect(validate(schemaFor('sandbox'), parse(query))).toEqual([])
       expect(JSON.parse(headers)).toEqual({ 'x-api-key': demoApiKey })
-      // What is longer than the editor is wide would be read by nobody.
-      expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 59)).toEqual([])
+      // What is longer than the editor is wide, at 1280 pixels 56 characters, would be read by nobody.
+      expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 54)).toEqual([])
     }
   })
 
@@ -94,39 +104,55 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
 
     const first = await runAll(app, tabs)
     expect(first).toMatchObject({
-      _1_WhoAmI: { merchant: { name: 'Demo merchant' } },
-      _2_Customers: { customers: { totalCount: 5 } },
+      _1_Me: { merchant: { name: 'Demo merchant' } },
+      _2_Browse: { customers: { totalCount: 5 } },
       _3_Quote: {
         payoutQuote: { balanceAfter: '21735.62500000', warnings: [{ field: 'accountNumber', code: 'NUBAN' }] },
         payoutMethodRequirements: { country: 'Nigeria' },
       },
-      _4_OpenWallet: {
+      _4_Open: {
         createWallet: { wallet: { balance: '0.00000000', customer: { email: 'ada.obi@example.com' } } },
       },
-      _5_Deposit: { simulateDeposit: { wallet: { balance: '1374.31250000' } } },
+      _5_Fund: { simulateDeposit: { wallet: { balance: '1374.31250000' } } },
       _6_Pay: { createPayout: { payout: { status: 'PROCESSING', balance: '1348.24875000' } } },
-      _7_Follow: { payouts: { totalCount: 7, nodes: [{ amount: '25.50000000', status: 'PROCESSING', events: [] }] } },
-      _8_Bank: { simulatePayout: { payout: { recipientName: 'Ngozi Obi', status: 'COMPLETED' } } },
-      _9_Statement: { wallet: { balance: '1348.24875000', ledgerEntries: { totalCount: 4 } } },
+      _7_Watch: { payoutChanged: { status: 'PROCESSING', events: [] } },
+      _8_Bank: { simulatePayout: { payout: { recipientName: 'Ada Ngozi Obi', status: 'COMPLETED' } } },
+      _9_Books: {
+        wallet: {
+          balance: '1348.24875000',
+          ledgerEntries: { totalCount: 4, nodes: [{ payout: { status: 'COMPLETED' } }, {}, {}, {}] },
+        },
+      },
     })
 
-    const { _2_Customers, _5_Deposit, ...second } = await runAll(app, tabs)
-    const { _2_Customers: _, _5_Deposit: __, ...same } = first
+    // One payout from the tab that makes it to the one that settles it.
+    const { id, transactionId } = payoutIn(first._6_Pay)
+    for (const tab of ['_7_Watch', '_8_Bank']) expect(payoutIn(first[tab])).toMatchObject({ id, transactionId })
+
+    const { _2_Browse, _5_Fund, _6_Pay, _7_Watch, ...second } = await runAll(app, tabs)
+    const { _2_Browse: _, _5_Fund: __, _6_Pay: ___, _7_Watch: ____, ...same } = first
     expect(second).toEqual(same)
-    // These show what the wallets hold now, when the payout is off one of them.
-    expect(_5_Deposit).toMatchObject({ simulateDeposit: { wallet: { balance: '1348.24875000' } } })
-    expect(_2_Customers).toMatchObject({ customers: { totalCount: 5 } })
+    // These show how things are now, when the payout is off one of the wallets and the bank has paid.
+    expect(_5_Fund).toMatchObject({ simulateDeposit: { wallet: { balance: '1348.24875000' } } })
+    expect(_2_Browse).toMatchObject({ customers: { totalCount: 5 } })
+    expect(payoutIn(_6_Pay)).toMatchObject({ id, balance: '1348.24875000' })
+    expect(payoutIn(_7_Watch)).toMatchObject({ id, status: 'COMPLETED' })
     const { findings } = await audit(app.service)
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
   })
 
-  test('answers in any other order too, and is the same tour after it', async () => {
+  test('answers in another order too, but for what is about a payout that is not there yet', async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
-    const backwards = await runAll(app, tabs.toReversed())
+    const isLater = ({ query }: Tab) => /_[78]_/.test(nameOf(query) ?? '')
+    const [watch, bank] = await Promise.all(tabs.filter(isLater).map(app.run))
+    expect(watch.errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
+    expect(bank.data).toMatchObject({ simulatePayout: { __typename: 'ResourceNotFoundError' } })
+
+    const backwards = await runAll(app, tabs.filter((tab) => !isLater(tab)).toReversed())
     expect(backwards).toMatchObject({
-      _9_Statement: { wallet: { ledgerEntries: { totalCount: 2 } } },
+      _9_Books: { wallet: { ledgerEntries: { totalCount: 2 } } },
       _6_Pay: { createPayout: { payout: { status: 'PROCESSING' } } },
     })
     // A service that starts again looks for its ids among more than there was.
@@ -165,17 +191,22 @@ describe('the page', () => {
     expect(
       [...shell.matchAll(/(?:src|href|url\(|@import)[\s="']*([a-z]+:)/g)].map(([, scheme]) => scheme),
     ).not.toContain('https:')
-    expect(shell.includes('<title>payout-gateway</title>')).toBe(true)
+    expect(shell.includes('<title>GraphiQL · payout-gateway</title>')).toBe(true)
+    expect(shell.includes('<meta name="viewport" content="width=device-width, initial-scale=1" />')).toBe(true)
     // Compared here, because a report of nine megabytes helps nobody.
     expect(script.includes('# </script>')).toBe(false)
     expect(script.includes(JSON.stringify(tabs).replaceAll('<', '\\u003c'))).toBe(true)
+    // Subscriptions too: by GET, and to an address that is told from where the page is, they would go elsewhere.
+    expect(script.includes(`"method":"POST"`)).toBe(true)
+    expect(script.includes(`const endpoint = new URL('?graphiql', location.href).href`)).toBe(true)
+    expect(script.includes(`<a href=\\"/docs\\">`.replaceAll('<', '\\u003c'))).toBe(true)
     expect(script.includes(`"defaultHeaders":${JSON.stringify(tabs[0]?.headers)}`)).toBe(true)
 
     const hash = createHash('sha256').update(script).digest('base64')
     expect(br.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':
-        `default-src 'none'; script-src 'sha256-${hash}'; worker-src blob:; style-src 'unsafe-inline'; img-src data:; ` +
+        `default-src 'none'; script-src 'sha256-${hash}'; worker-src blob:; style-src 'unsafe-inline'; img-src 'self' data:; ` +
         "font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
-import { getPayout } from '../../src/payouts/get-payout.ts'
+import { getNamedPayout, getPayout } from '../../src/payouts/get-payout.ts'
 import { simulatePayout } from '../../src/payouts/simulate-payout.ts'
+import { watchPayout } from '../../src/payouts/watch-payout.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
@@ -34,6 +35,39 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const { payout_events: events = [] } = await whatIsStored(app)
     expect(events.map((event) => JSON.parse(event).cause)).toEqual(statuses.map((status) => `it is ${status}`))
     await app.expectBooksToBalance()
+  })
+
+  test('finds the payout by the key that it was made with, once', async () => {
+    const { app, payoutId: other } = await startWithPayout()
+    const request = { assetCode: 'USDC', amount: '1', ...nigerian } as const
+    const { id } = await createPayout(createContext(app.service, app.merchant.id, 'my payout'), request)
+    const settle = () =>
+      simulatePayout(createContext(app.service, app.merchant.id, 'k'), { payoutKey: 'my payout', status: 'COMPLETED' })
+
+    const [first, again] = [await settle(), await settle()]
+    expect(first).toMatchObject({ id, status: 'COMPLETED' })
+    expect(again).toEqual(first)
+    expect((await getPayout(app.context(), { payoutId: other })).status).toBe('PROCESSING')
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    expect(await refusalOf(() => getNamedPayout(stranger, { payoutKey: 'my payout' }))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+  })
+
+  test.each([
+    [{}, 'payoutId', 'MISSING_REQUIRED_FIELD'],
+    [{ payoutId: nobody, payoutKey: 'k' }, 'payoutId', 'INVALID_PARAMETER'],
+    [{ payoutKey: '' }, 'payoutKey', 'INVALID_FORMAT'],
+    [{ payoutKey: 'naïve' }, 'payoutKey', 'INVALID_FORMAT'],
+  ] as const)('refuses the name %j of a payout', async (name, field, code) => {
+    const { app } = await startWithPayout()
+    for (const ask of [
+      () => simulatePayout(app.context(), { ...name, status: 'FAILED' }),
+      () => watchPayout(app.context(), name),
+      () => getNamedPayout(app.context(), name),
+    ]) {
+      expect((await refusalOf(ask)).details.fields).toMatchObject([{ field, code }])
+    }
   })
 
   // In order of precedence: each case also holds every later fault.

@@ -71,15 +71,31 @@ describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
   })
 })
 
-test('the page runs nothing, loads nothing, and has its own style', async () => {
+test('the page runs its one script, loads nothing but its mark, and has its own style', async () => {
   const server = await startServer()
   const { headers, body } = await server.inject('/docs')
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(body) ?? []
-  const hash = createHash('sha256').update(style).digest('base64')
+  const [, script = ''] = /<script>(.*?)<\/script>/s.exec(body) ?? []
+  const [ofScript, ofStyle] = [script, style].map((text) => createHash('sha256').update(text).digest('base64'))
   expect(headers['content-security-policy']).toBe(
-    `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; script-src 'sha256-${ofScript}'; style-src 'sha256-${ofStyle}'; img-src 'self'; base-uri 'none'; ` +
+      "form-action 'none'; frame-ancestors 'none'",
   )
-  expect(body).not.toMatch(/<script|<img|<iframe|<link(?! rel="icon" href="data:,")|\sstyle=|\son\w+=|url\(|@import/i)
+  expect(body.match(/<script/g)).toHaveLength(1)
+  expect(body).not.toMatch(
+    /<script[^>]|<img|<iframe|<link(?! rel="icon" href="\/favicon.svg")|\sstyle=|\son\w+=|url\(|@import/i,
+  )
+  // The buttons that copy are the script's: where none runs there is none, and all else is there.
+  expect(body).not.toContain('<button')
+})
+
+test.each([
+  ['sandbox', ['/', '#top', '/openapi.json', '/graphql']],
+  ['live', ['/', '#top', '/openapi.json']],
+] as const)('the page leads to the others in %s', async (mode, links) => {
+  const { body } = await (await startServer({ mode })).inject('/docs')
+  const [, top = ''] = /<nav[^>]*>(.*?)<h2>/s.exec(body) ?? []
+  expect([...top.matchAll(/href="([^"]+)"/g)].map(([, link]) => link)).toEqual(links)
 })
 
 test('the examples have the demo key where there is one', async () => {
@@ -120,7 +136,7 @@ test('the page shows every text as it is', () => {
   const [, customers] = Object.entries(document.paths)[0] ?? []
   const operation = { ...customers?.get, summary: hostile, description: `A \`${hostile}\` here.` }
   const paths = { [`/api/${hostile}`]: { get: operation } } as typeof document.paths
-  const page = docsPage({ ...document, paths }, { origin: `http://${hostile}`, key: hostile })
+  const page = docsPage({ ...document, paths }, { origin: `http://${hostile}`, key: hostile, mode: 'sandbox' })
   expect(page).not.toContain('<b title')
   expect(page).toContain('A <code>&#60;b title=&#34;it&#39;s&#34;&#62;&#38;amp;&#60;/b&#62;</code> here.')
 })
@@ -132,7 +148,7 @@ test('a shell reads an example as it is meant', () => {
   operation.requestBody.content['application/json'].example = example
   const command = curl(
     { method: 'POST', path: '/api/wallets/{wallet_id}', operation },
-    { origin: 'http://a', key: null },
+    { origin: 'http://a', key: null, mode: 'sandbox' },
   )
   const script = command.replace('curl', String.raw`printf '%s\0'`)
   const read = execFileSync('sh', ['-c', script], { env: { API_KEY: 'k', WALLET_ID: 'w' }, encoding: 'utf8' })

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { BrowserContext, Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+
+const executablePath = '/usr/bin/chromium'
+const quiet = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
+const silent = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
+// A proxy that is not there: all that does not go to this machine fails. (Intercepting would turn the cache off.)
+const cutOff = ['--proxy-server=127.0.0.1:9', '--proxy-bypass-list=127.0.0.1']
+
+const { values } = parseArgs({ options: { screenshots: { type: 'string' } } })
+const faults: string[] = []
+
+/** A service of its own, and a browser that reaches it and no other host. */
+export type Visit = { readonly browser: BrowserContext; readonly service: Service }
+
+/** Lets `look` use them and prints what it found; the exit code is 1 when anything was wrong or there is no chromium. */
+export async function visit(look: (visit: Visit) => Promise<void>): Promise<void> {
+  if (existsSync(executablePath)) await visitOnce(look)
+  else wrong(`there is no browser at ${executablePath} (on Debian: apt-get install chromium)`)
+  for (const fault of faults) say(`WRONG: ${fault}`)
+  process.exitCode = faults.length > 0 ? 1 : 0
+}
+
+async function visitOnce(look: (visit: Visit) => Promise<void>): Promise<void> {
+  if (values.screenshots) await mkdir(values.screenshots, { recursive: true })
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const service = await startService(join(folder, 'tour.sqlite'))
+  // A browser of its own, which nobody has used: what it keeps lies in the folder too.
+  const browser = await chromium.launchPersistentContext(join(folder, 'browser'), {
+    executablePath,
+    args: [...quiet, ...silent, ...cutOff],
+    viewport: { width: 1280, height: 800 },
+  })
+  try {
+    await look({ browser, service })
+  } catch (error) {
+    wrong(`it stops: ${(error as Error).message}`)
+    for (const [index, page] of browser.pages().entries()) await shoot(page, `stopped-${index}`)
+  } finally {
+    await browser.close()
+    await service.end()
+    await rm(folder, { recursive: true })
+  }
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+/** Starts the service as `npm start` does, on a free port. */
+async function startService(file: string) {
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    env: { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  child.stdout.on('data', (chunk) => {
+    log += chunk
+  })
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const address = await new Promise<string>((resolve, reject) => {
+    let greeting = ''
+    child.stderr.on('data', (chunk) => {
+      greeting += chunk
+      const found = /http:\/\/[\d.]+:\d+/.exec(greeting)
+      if (found) resolve(found[0])
+    })
+    child.once('close', () => reject(new Error(`the service ended: ${greeting}`)))
+  })
+  return {
+    address,
+    /** How it answered those who asked for GraphiQL; a browser that gets a 304 tells its page of a 200. */
+    pageStatuses: () =>
+      log
+        .split('\n')
+        .filter((line) => line.includes('"method":"GET","route":"/graphql"'))
+        .map((line) => JSON.parse(line).status as number),
+    end: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** A new page that reports what goes wrong in it; `strangers` are the requests that it sends to other hosts. */
+export async function openPage({ browser, service }: Visit): Promise<{ page: Page; strangers: string[] }> {
+  const page = await browser.newPage()
+  const strangers: string[] = []
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.origin !== service.address && !['blob:', 'data:'].includes(url.protocol)) strangers.push(request.url())
+  })
+  page.on('console', (message) => {
+    // That a page is missing is said of its own address too.
+    const isMissing = message.location().url.endsWith('/nowhere') && message.text().includes('404')
+    if (['error', 'warning'].includes(message.type()) && !isMissing) wrong(`the console says: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => wrong(`the page fails: ${error.message}`))
+  return { page, strangers }
+}
+
+/** Reports a fault. */
+export function wrong(fault: string): void {
+  faults.push(fault)
+}
+
+/** Keeps what the page looks like, where that was asked for. */
+export async function shoot(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
+  if (!values.screenshots) return
+  await page.screenshot({ path: join(values.screenshots, `${name.replace(/^_/, '')}.png`), fullPage })
+}
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
