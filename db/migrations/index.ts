@@ -18,6 +18,10 @@ import { installation } from './0016-installation.ts'
 import { listFilters } from './0017-list-filters.ts'
 import { transferCauses } from './0018-transfer-causes.ts'
 import { payoutsPayoutMethod } from './0019-payouts-payout-method.ts'
+import { latestTimes } from './0022-latest-times.ts'
+import { reachableBalances } from './0023-reachable-balances.ts'
+import { shippedCurrencies } from './0024-shipped-currencies.ts'
+import { oneFormOfIdempotencyKeys } from './0025-one-form-of-idempotency-keys.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +44,8 @@ export const migrations: readonly Migration[] = [
   listFilters,
   transferCauses,
   payoutsPayoutMethod,
+  latestTimes,
+  reachableBalances,
+  shippedCurrencies,
+  oneFormOfIdempotencyKeys,
 ]
