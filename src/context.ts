@@ -61,11 +61,10 @@ export function createContext(service: Service, merchantId: string, idempotencyK
   return { ...service, merchantId, idempotencyKey, isReplayed: false }
 }
 
-/** What every new row of a merchant starts with. */
-export function newRow(context: Context) {
-  const id = context.newId()
-  const createdAt = timestamp(context.now())
-  return { merchantId: context.merchantId, id, createdAt, updatedAt: createdAt }
+/** When a row changes: now, and never before it was made or last changed, by the clock of whichever process that was. */
+export function timeOfChange({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
+  const time = timestamp(now())
+  return time > updatedAt ? time : updatedAt
 }
 
 /**

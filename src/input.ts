@@ -58,11 +58,24 @@ export const optionalText = (limit = textLimit) =>
   z
     .string()
     .nullish()
-    .transform((value, context) => {
-      const cleaned = clean(value ?? '', limit)
-      return cleaned === '' ? null : checkText(cleaned, limit, context)
-    })
+    .transform((value, context) => optionallyChecked(value ?? '', limit, context))
     .register(textRules, { maxLength: limit, pattern: orEmpty(words) })
+
+/** What people write at length: a line break or tab within it becomes a space (ruling 21). */
+export const freeText = (limit = textLimit) =>
+  z
+    .string()
+    .transform(onOneLine)
+    .pipe(text(limit))
+    .register(textRules, { maxLength: limit, pattern: required(lines) })
+
+/** The same where it may be absent. */
+export const optionalFreeText = (limit = textLimit) =>
+  z
+    .string()
+    .nullish()
+    .transform((value, context) => optionallyChecked(onOneLine(value ?? ''), limit, context))
+    .register(textRules, { maxLength: limit, pattern: orEmpty(lines) })
 
 /** An identifier such as an account number: letters, digits and `. / _ -` and spaces, at most 64 (ruling 23). */
 export const identifier = () =>
@@ -92,6 +105,21 @@ export const oneOf = <const Values extends readonly string[]>(values: Values) =>
 /** A UUID in either case. */
 export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID'))
+
+/**
+ * The id that says whose money or thing an operation is about, in either case; absent or null means the merchant itself, or
+ * that the service chooses. An empty one is refused: taken for none it would act for another owner (ruling 20).
+ */
+export const whoseId = () =>
+  z
+    .string()
+    .nullish()
+    .transform((value, context) => {
+      if (value === undefined || value === null) return null
+      if (value.trim() === '')
+        return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty: leave it out, or give null')
+      return parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID')
+    })
 
 /** The id of what an operation is about, in lower case; what is no id stays as it is, and nothing is found by it (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
@@ -125,7 +153,7 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
 /** The fields by which every operation on a list says when its rows were created: from a moment on, and before another. */
 export const createdFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** A positive integer written in plain decimal digits, or given as a number (ruling 15). */
+/** A positive integer written in plain decimal digits, or given as a number (ruling 15); empty means not given (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
 /** A page size from 1 to 100 (contract, section 8). */
@@ -137,10 +165,24 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => given[name] !== undefined)) as Partial<Parsed>
 }
 
-/** What is wrong with an idempotency key that a caller gave under the name `field`, if anything (ruling 22). */
-export function idempotencyKeyFaults(field: string, key: string): FieldFault[] {
-  if (/^[\x20-\x7e]{1,255}$/.test(key)) return []
-  return [{ field, code: 'INVALID_FORMAT', message: 'must be 1 to 255 printable ASCII characters' }]
+/**
+ * The idempotency key that a caller gave under the name `field`, or what is wrong with it (ruling 22): the same text gives the
+ * same key at both doors.
+ *
+ * It is what is left without the spaces around it and one pair of quotes, and without the spaces within these. All else is
+ * the key as it is, also where a string of Structured Fields would have a backslash before a quote: a key that was stored
+ * must never come to mean another.
+ */
+export function readIdempotencyKey(
+  field: string,
+  text: string,
+): { key: string; faults: [] } | { key: null; faults: FieldFault[] } {
+  const bare = text.trim()
+  const [, quoted] = /^"(.*)"$/.exec(bare) ?? []
+  const key = quoted === undefined ? bare : quoted.trim()
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return { key, faults: [] }
+  const message = 'must be 1 to 255 printable ASCII characters, bare or quoted'
+  return { key: null, faults: [{ field, code: 'INVALID_FORMAT', message }] }
 }
 
 /** Records a fault of the field under transformation. */
@@ -161,6 +203,7 @@ const forbiddenText = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 // of spaces can be matched in one way only, so that no text takes a pattern long.
 const visible = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
 const words = String.raw`${visible}(?:(?:(?!\p{Cc})\s)+${visible})*`
+const lines = String.raw`${visible}(?:(?:(?!\p{Cc})\s|[\t\n\r])+${visible})*`
 const identifierWords = String.raw`[\w.\/\-\u212a]+(?: +[\w.\/\-\u212a]+)*`
 const required = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const orEmpty = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
@@ -172,6 +215,16 @@ const orEmpty = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 function clean(value: string, limit: number): string {
   const trimmed = value.trim()
   return trimmed.length > limit * 8 ? trimmed : trimmed.normalize('NFC').trim()
+}
+
+/** CR LF is one line break, and one space. */
+function onOneLine(value: string): string {
+  return value.replace(/\r\n|[\t\n\r]/g, ' ')
+}
+
+function optionallyChecked(value: string, limit: number, context: z.RefinementCtx): string | null {
+  const cleaned = clean(value, limit)
+  return cleaned === '' ? null : checkText(cleaned, limit, context)
 }
 
 function checkText(value: string, limit: number, context: z.RefinementCtx): string {
@@ -200,7 +253,7 @@ function positiveInteger(most: number, standard: number, message: string) {
     .unknown()
     .optional()
     .transform((value, context) => {
-      if (value === undefined) return standard
+      if (value === undefined || value === '') return standard
       const isPlain = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,15}$/.test(String(value))
       if (isPlain && Number(value) <= most) return Number(value)
       return refuse(context, 'INVALID_PARAMETER', message)
@@ -209,12 +262,51 @@ function positiveInteger(most: number, standard: number, message: string) {
 
 function fieldFault(issue: z.core.$ZodIssue): FieldFault {
   const field = issue.path.join('.')
-  const isMissing = issue.input === undefined || issue.input === null || issue.input === ''
   if (issue.code === 'custom') {
     return { field, code: (issue.params?.code as FieldFaultCode) ?? 'INVALID_PARAMETER', message: issue.message }
   }
+  const isMissing = issue.input === undefined || issue.input === null || issue.input === ''
   if (isMissing) return { field, code: 'MISSING_REQUIRED_FIELD', message: 'is required' }
   if (issue.code === 'invalid_value') return notOneOf(field, issue.values.map(String))
-  if (issue.code === 'invalid_type') return { field, code: 'INVALID_FORMAT', message: `must be a ${issue.expected}` }
-  return { field, code: 'INVALID_PARAMETER', message: issue.message }
+  const isOfForm = issue.code === 'invalid_type' || issue.code === 'invalid_format'
+  return { field, code: isOfForm ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: sentenceOf(issue) }
 }
+
+/** What is wrong in our own words: zod has some for each code, which are for programmers and change with its version. */
+function sentenceOf(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${typeNames[issue.expected] ?? 'of another type'}`
+    case 'invalid_format':
+      return `must be ${formatNames[issue.format] ?? 'in another form'}`
+    case 'too_small':
+      return `must ${bounded[issue.origin] ?? 'be'} at least ${issue.minimum}`
+    case 'too_big':
+      return `must ${bounded[issue.origin] ?? 'be'} at most ${issue.maximum}`
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`
+    case 'unrecognized_keys':
+      return `must not have ${issue.keys.join(', ')}`
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'invalid_union':
+      return 'must be in one of the forms that it can have'
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+const formatNames: Readonly<Record<string, string>> = {
+  datetime: 'a date and time in ISO 8601 with its offset, such as 2026-01-31T08:30:00Z',
+  date: 'a day in ISO 8601, such as 1990-01-31',
+}
+
+/** How a bound of something that is no number is said; `be` suits a number. */
+const bounded: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -18,8 +18,12 @@ import { installation } from './0016-installation.ts'
 import { listFilters } from './0017-list-filters.ts'
 import { transferCauses } from './0018-transfer-causes.ts'
 import { payoutsPayoutMethod } from './0019-payouts-payout-method.ts'
-import { cancelledRates } from './0025-cancelled-rates.ts'
-import { cancelledFees } from './0026-cancelled-fees.ts'
+import { cancelledRates } from './0020-cancelled-rates.ts'
+import { cancelledFees } from './0021-cancelled-fees.ts'
+import { latestTimes } from './0022-latest-times.ts'
+import { reachableBalances } from './0023-reachable-balances.ts'
+import { shippedCurrencies } from './0024-shipped-currencies.ts'
+import { oneFormOfIdempotencyKeys } from './0025-one-form-of-idempotency-keys.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -44,6 +48,10 @@ export const migrations: readonly Migration[] = [
   payoutsPayoutMethod,
   cancelledRates,
   cancelledFees,
+  latestTimes,
+  reachableBalances,
+  shippedCurrencies,
+  oneFormOfIdempotencyKeys,
 ]
 
 /** The one that every database of ours has. */

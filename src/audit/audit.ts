@@ -17,6 +17,7 @@ import {
   wrongBalances,
   wrongClearingAccounts,
   wrongListCounts,
+  wrongReachableBalances,
   wrongRunningBalances,
 } from './repository.ts'
 
@@ -43,6 +44,7 @@ const checks: Readonly<Record<string, Check>> = {
   'every payout was paid for': (db) => payoutsWithoutDebit(db, {}),
   'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
   'every deposit came in': (db) => depositsWithoutCredit(db, {}),
+  'every wallet knows what was deposited in it': (db) => wrongReachableBalances(db, {}),
   'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
   'every transfer names its payout or deposit': (db) => transfersOfAnotherCause(db, {}),
   'every status has its events': (db) => payoutsWithoutEvents(db, {}),

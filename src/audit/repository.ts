@@ -260,6 +260,20 @@ export const wrongListCounts = query((p: Params<{ blockSize: number; divisor: nu
   ),
 )
 
+/** Wallet accounts that may come to hold another sum than what was ever deposited there. */
+export const wrongReachableBalances = query(() =>
+  acrossMerchants(
+    from(
+      sql<{ id: string }>`(select accounts.id from accounts left join (
+        select merchant_id, cast(wallet_id as text) as account_id, sum(amount) as total from deposits
+        group by merchant_id, wallet_id
+      ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
+      where accounts.kind = 'wallet' and accounts.reachable_balance is distinct from coalesce(sums.total, 0)
+    )`.as('wrong'),
+    ).select('wrong.id'),
+  ),
+)
+
 /** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */
 export const walletTotals = query(() =>
   acrossMerchants(

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { timestamp } from '../ids.ts'
 import { lookupId, parse } from '../input.ts'
 import { writing } from '../writing.ts'
 import type { Customer } from './customer.ts'
@@ -26,7 +26,7 @@ export const closeCustomer = writing(
       operation: async (tx) => {
         const customer = requireActive(await findCustomer(tx, context, request.customerId))
         const { merchantId, id } = customer
-        const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timestamp(context.now()) })
+        const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
         if (!closed) throw new Conflict('another request closed the customer')
         return closed
       },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import { newRow } from '../context.ts'
-import { nextInSequence } from '../database/sequence.ts'
+import { newRow } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
+import { timestamp } from '../ids.ts'
 import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
 import { writing } from '../writing.ts'
 import type { Customer } from './customer.ts'
@@ -13,10 +13,14 @@ import { insertCustomer } from './repository.ts'
 const pattern = (form: RegExp, message: string) =>
   text().transform((value, context) => (form.test(value) ? value : refuse(context, 'INVALID_FORMAT', message)))
 
-const optionalPattern = (form: RegExp, message: string) =>
-  optionalText().transform((value, context) =>
-    value === null || form.test(value) ? value : refuse(context, 'INVALID_FORMAT', message),
-  )
+/** An amount of money as it is stored, with two places (contract 2.1), from one with no more; it is never rounded. */
+const optionalMoney = () =>
+  optionalText().transform((value, context) => {
+    if (value === null) return null
+    const [, whole, places = ''] = /^(0|[1-9]\d{0,12})(?:\.(\d{1,2}))?$/.exec(value) ?? []
+    if (whole !== undefined) return `${whole}.${places.padEnd(2, '0')}`
+    return refuse(context, 'INVALID_FORMAT', 'must be a decimal string with at most two places, such as "2400.00"')
+  })
 
 export const CreateCustomerInput = z.object({
   customerType: oneOf(customerTypes),
@@ -34,7 +38,7 @@ export const CreateCustomerInput = z.object({
   birthDate: optional(z.iso.date()).transform((day) => day && `${day}T00:00:00.000Z`),
   accountPurpose: optionalText(),
   employmentStatus: optionalText(),
-  expectedMonthlyIncome: optionalPattern(/^(0|[1-9]\d{0,12})\.\d{2}$/, 'must be a decimal of two places'),
+  expectedMonthlyIncome: optionalMoney(),
   mostRecentOccupation: optionalText(),
   sourceOfFunds: optionalText(),
   businessName: optionalText(),
@@ -45,26 +49,33 @@ export const CreateCustomerInput = z.object({
 /**
  * Registers a customer (contract 2.1; the contract has no endpoint for it).
  *
- * @param input `birthDate` as `1990-01-31`, `expectedMonthlyIncome` with two places. An individual needs a first and a last
- *   name, a business its business name
+ * @param input `birthDate` as `1990-01-31`, not after today, `expectedMonthlyIncome` with at most two places. An individual
+ *   needs a first and a last name, a business its business name
  * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
  */
 export const createCustomer = writing(
   'createCustomer',
   async (context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> => {
-    const request = parse(CreateCustomerInput, input, missingNames(input))
+    const request = parse(CreateCustomerInput, input, [...missingNames(input), ...unbornFault(context, input)])
     return once(context, {
       request,
       memory: keyMemory<Customer>(context, 'createCustomer'),
       operation: async (tx) => {
-        const sequence = await nextInSequence(tx, context.merchantId, 'customers')
-        const customer: Customer = { ...newRow(context), ...request, sequence, status: 'active' }
+        const row = await newRow(tx, context, 'customers')
+        const customer: Customer = { ...row, ...request, status: 'active' }
         await insertCustomer(tx, customer)
         return customer
       },
     })
   },
 )
+
+/** The fault of a customer that is not born yet; which day it is decides UTC, as everywhere. */
+export function unbornFault({ now }: Pick<Context, 'now'>, { birthDate }: { birthDate?: unknown }): FieldFault[] {
+  const moment = CreateCustomerInput.shape.birthDate.safeParse(birthDate)
+  if (!moment.success || moment.data === null || moment.data <= timestamp(now())) return []
+  return [{ field: 'birthDate', code: 'INVALID_PARAMETER', message: 'must not be in the future' }]
+}
 
 type Names = Pick<z.input<typeof CreateCustomerInput>, 'customerType' | 'firstName' | 'lastName' | 'businessName'>
 

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
+import { timeOfChange } from '../context.ts'
 import { invalidInput } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { timestamp } from '../ids.ts'
 import { lookupId, parse, sentFields } from '../input.ts'
 import { writing } from '../writing.ts'
-import { CreateCustomerInput, missingNames } from './create-customer.ts'
+import { CreateCustomerInput, missingNames, unbornFault } from './create-customer.ts'
 import type { Customer } from './customer.ts'
 import { findCustomerToChange, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
@@ -25,7 +25,7 @@ export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true
 export const updateCustomer = writing(
   'updateCustomer',
   async (context: Context, input: z.input<typeof UpdateCustomerInput>): Promise<Customer> => {
-    const { customerId, ...parsed } = parse(UpdateCustomerInput, input)
+    const { customerId, ...parsed } = parse(UpdateCustomerInput, input, unbornFault(context, input))
     const changes = sentFields(input, parsed)
     return once(context, {
       request: { customerId, changes },
@@ -37,7 +37,7 @@ export const updateCustomer = writing(
         if (faults.length > 0) throw invalidInput(faults)
         if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
-        const updated = { ...merged, updatedAt: timestamp(context.now()) }
+        const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
         await updateCustomerDetails(tx, updated)
         return updated
       },

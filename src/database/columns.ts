@@ -27,6 +27,9 @@ export const integer = (): Column<number> => column('integer')
 export const amount = (): Column<bigint> => column('amount')
 export const json = <Value>(): Column<Value> => column('json')
 
+/** A moment in milliseconds since 1970, where the engine reckons with it: of the same kind as amounts. */
+export const milliseconds = (): Column<bigint> => column('amount')
+
 /** A column that may hold NULL. */
 export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({
   ...column(kind),

@@ -13,6 +13,8 @@ export type MigrationDialect = {
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
+  /** A `timestamp` as milliseconds since 1970. */
+  readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
   /** A statement written as it is. */
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
   /** Ends a table whose rows are found through its indexes. */

@@ -1,5 +1,5 @@
 import type { ColumnKind, NewRow, Row, TableTypes } from './columns.ts'
-import { amount, generated, integer, json, nullable, text, timestamp, uuid } from './columns.ts'
+import { amount, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
  * Every table and column, once: Kysely's types, the columns that an insert writes and how a row is read follow from it.
@@ -66,6 +66,8 @@ export const tables = {
     merchantId: uuid(),
     name: text(),
     latest: integer(),
+    latestTime: milliseconds(),
+    latestId: nullable(uuid()),
   },
   listCounts: {
     merchantId: uuid(),
@@ -89,6 +91,8 @@ export const tables = {
     assetCode: text(),
     balance: nullable(amount()),
     entryCount: integer(),
+    latestTime: milliseconds(),
+    reachableBalance: nullable(amount()),
   },
   transfers: {
     merchantId: uuid(),

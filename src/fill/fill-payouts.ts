@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts'
-import { newRow } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { latestInSequence } from '../database/sequence.ts'
 import type { Fee } from '../fees/fee.ts'
@@ -28,7 +27,15 @@ const chunkSize = 5_000
 /** One payout in twenty-five fails. */
 const outcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
 
-type Book = { id: string; customerId: string | null; currency: string; balance: Amount; entryCount: number }
+type Book = {
+  id: string
+  customerId: string | null
+  currency: string
+  balance: Amount
+  reachableBalance: Amount
+  entryCount: number
+  latestTime: bigint
+}
 
 /**
  * Writes payouts in bulk, most of them settled, with a deposit wherever a wallet runs low.
@@ -43,7 +50,7 @@ export async function fillPayouts(
   const { db, merchantId } = context
   let books: Book[] = (await walletsOfMerchant(db, { merchantId }))
     .filter(({ currency }) => currency === 'USDC' || currency === 'USDT')
-    .map((wallet) => ({ ...wallet, entryCount: 0 }))
+    .map((wallet) => ({ ...wallet, reachableBalance: wallet.balance, entryCount: 0, latestTime: 0n }))
   const prices = await pricesOf(context)
   let sequence = (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
   const last = sequence + payouts
@@ -55,13 +62,14 @@ export async function fillPayouts(
       // Copies, because what did not commit is run again from the same books.
       const after = before.map((book) => ({ ...book }))
       const touched = new Set<Book>()
+      let latest = { latestTime: 0n, latestId: '' }
       for (let number = written + 1; number <= upTo; number++) {
         const book = random.pick(after)
         touched.add(book)
-        await writePayout(tx, context, { random, book, prices, sequence: number })
+        latest = await writePayout(tx, context, { random, book, prices, sequence: number })
       }
-      for (const { id, balance, entryCount } of touched) await setAccount(tx, { merchantId, id, balance, entryCount })
-      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo })
+      for (const book of touched) await setAccount(tx, { merchantId, ...book })
+      await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest })
       return after
     })
     sequence = upTo
@@ -85,11 +93,12 @@ async function pricesOf({ db, now }: Context): Promise<Prices> {
   return prices
 }
 
+/** Writes one payout, and answers when it was made and which it is. */
 async function writePayout(
   tx: Tx,
   service: Context,
   { random, book, prices, sequence }: { random: Random; book: Book; prices: Prices; sequence: number },
-): Promise<void> {
+): Promise<{ latestTime: bigint; latestId: string }> {
   // One moment for all that happens at once, which spares most of the formatting of times.
   const context = atOneMoment(service)
   const { merchantId } = context
@@ -104,8 +113,10 @@ async function writePayout(
 
   const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
   const fees = { accountId: clearingAccountId('fees', assetCode), amount: fee }
-  const row = newRow(context)
-  const cause = { payoutId: row.id }
+  const id = context.newId()
+  const createdAt = timestamp(context.now())
+  const latest = { latestTime: BigInt(context.now()), latestId: id }
+  const cause = { payoutId: id }
   const paying = { accountId: book.id, amount: total }
   const transferId = await write(tx, context, book, {
     kind: 'payout',
@@ -116,8 +127,11 @@ async function writePayout(
   const { firstName, lastName } = personName(random)
   const settlement = random.chance(0.97) ? random.pick(outcomes) : null
   await insertPayout(tx, {
-    ...row,
     ...quote,
+    merchantId,
+    id,
+    createdAt,
+    updatedAt: createdAt,
     sequence,
     walletId: book.id,
     customerId: book.customerId,
@@ -146,7 +160,7 @@ async function writePayout(
     fiatReferenceId: null,
     payoutMethodId: null,
   })
-  if (settlement === null) return
+  if (settlement === null) return latest
 
   const later = atOneMoment(service)
   const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
@@ -158,9 +172,10 @@ async function writePayout(
       ? { kind: 'payout_completed', debits: [inTransit], credits: [settled], cause }
       : { kind: 'payout_failed', debits: [inTransit, fees], credits: [paying], cause },
   )
-  const createdAt = timestamp(later.now())
-  const event = { merchantId, payoutId: row.id, status: settlement, cause: null, transferId: settlementId, createdAt }
-  await insertPayoutEvent(tx, event)
+  const settledAt = timestamp(later.now())
+  const event = { merchantId, payoutId: id, status: settlement, cause: null, transferId: settlementId }
+  await insertPayoutEvent(tx, { ...event, createdAt: settledAt })
+  return latest
 }
 
 function atOneMoment(context: Context): Context {
@@ -198,11 +213,12 @@ async function write(
 ): Promise<string> {
   const debit = movement.debits.find(({ accountId }) => accountId === book.id)
   const credit = movement.credits.find(({ accountId }) => accountId === book.id)
-  if (debit || credit) {
-    book.balance += (credit?.amount ?? 0n) - (debit?.amount ?? 0n)
-    book.entryCount++
-  }
-  const place = { sequence: book.entryCount, balanceAfter: book.balance }
   const transfer = { ...movement, assetCode: book.currency }
-  return recordTransfer(tx, context, transfer, debit || credit ? { walletId: book.id, place } : null)
+  if (!debit && !credit) return recordTransfer(tx, context, transfer, null)
+  book.balance += (credit?.amount ?? 0n) - (debit?.amount ?? 0n)
+  if (movement.kind === 'deposit') book.reachableBalance += credit?.amount ?? 0n
+  book.entryCount++
+  book.latestTime = BigInt(context.now())
+  const place = { sequence: book.entryCount, balanceAfter: book.balance }
+  return recordTransfer(tx, context, transfer, { walletId: book.id, place, createdAt: timestamp(context.now()) })
 }

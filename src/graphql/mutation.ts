@@ -2,7 +2,7 @@ import type { InputObjectRef, ObjectFieldsShape, ObjectRef, UnionRef } from '@po
 import { createContext } from '../context.ts'
 import type { ErrorCode } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
-import { idempotencyKeyFaults } from '../input.ts'
+import { readIdempotencyKey } from '../input.ts'
 import type { Names } from '../refusal-text.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
@@ -51,9 +51,9 @@ export function addMutation<Input extends KeyedInput, Source extends object>(
     const { idempotencyKey = null, ...request } = input
     try {
       return await orUserError({ errors, names }, async () => {
-        const faults = idempotencyKey === null ? [] : idempotencyKeyFaults('idempotencyKey', idempotencyKey)
+        const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
         if (faults.length > 0) throw invalidInput(faults)
-        return run(mutationContext(context, idempotencyKey), request)
+        return run(mutationContext(context, key), request)
       })
     } finally {
       // What was read before may have changed.
@@ -75,6 +75,8 @@ export function addMutation<Input extends KeyedInput, Source extends object>(
     }),
   )
 }
+
+const noKey = { key: null, faults: [] }
 
 /** The union of what an operation answers and of the errors that it may be refused with: `<Name>Result`. */
 export function resultType<Source extends object>(

@@ -26,5 +26,14 @@ export async function openWalletAccount(
   for (const kind of clearingAccountKinds) {
     await insertClearingAccount(tx, { merchantId, id: clearingAccountId(kind, assetCode), kind, assetCode })
   }
-  await insertWalletAccount(tx, { merchantId, id: walletId, kind: 'wallet', assetCode, balance: 0n, entryCount: 0 })
+  await insertWalletAccount(tx, {
+    merchantId,
+    id: walletId,
+    kind: 'wallet',
+    assetCode,
+    balance: 0n,
+    entryCount: 0,
+    latestTime: 0n,
+    reachableBalance: 0n,
+  })
 }

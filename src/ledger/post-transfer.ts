@@ -5,7 +5,13 @@ import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount, maxAmount } from '../money/amount.ts'
 import type { TransferKind } from './entry.ts'
-import { creditWalletAccount, debitWalletAccount, insertEntry, insertTransfer } from './repository.ts'
+import {
+  debitWalletAccount,
+  depositToWalletAccount,
+  insertEntry,
+  insertTransfer,
+  refundWalletAccount,
+} from './repository.ts'
 
 /** Why a transfer was made: for a payout, or under the reference of a deposit. */
 export type Cause = { readonly payoutId: string } | { readonly reference: string }
@@ -30,6 +36,9 @@ type Request = ClearingRequest & {
 /** A wallet account's next place in its statement, and its balance there. */
 type Place = { readonly sequence: number; readonly balanceAfter: Amount }
 
+/** What an entry in a wallet's statement is written with; its time is that of the transfer. */
+export type WalletEntry = { readonly walletId: string; readonly place: Place; readonly createdAt: string }
+
 /**
  * Moves money between a wallet and clearing accounts of one asset: one transfer, with an entry for each leg that is not
  * zero.
@@ -37,9 +46,12 @@ type Place = { readonly sequence: number; readonly balanceAfter: Amount }
  * The wallet's balance changes first and under its own condition, so a refusal leaves nothing behind and two debits can
  * never both pass on money that covers one.
  *
+ * Only a deposit has a limit: all that was ever deposited in a wallet is at most `maxAmount`. What leaves it may come back at
+ * any time, and counts until then, so that money which comes back is never refused and no balance leaves 64 bits (ruling 53).
+ *
  * @returns the transfer's id, and the wallet's balance after it
- * @throws Refusal INSUFFICIENT_FUNDS when a debit exceeds the wallet's balance, BALANCE_LIMIT_EXCEEDED when a credit
- *   would take it beyond `maxAmount`
+ * @throws Refusal INSUFFICIENT_FUNDS when a debit exceeds the wallet's balance, BALANCE_LIMIT_EXCEEDED when a deposit
+ *   would take what was deposited beyond `maxAmount`
  * @throws when debits and credits differ, which is a fault of the caller
  */
 export async function postTransfer(
@@ -48,9 +60,9 @@ export async function postTransfer(
   request: Request,
 ): Promise<{ id: string; walletBalance: Amount }> {
   requireBalance(request)
-  const place = await moveWalletBalance(tx, context, request)
-  const id = await recordTransfer(tx, context, request, { walletId: request.walletId, place })
-  return { id, walletBalance: place.balanceAfter }
+  const entry = await moveWalletBalance(tx, context, request)
+  const id = await recordTransfer(tx, context, request, entry)
+  return { id, walletBalance: entry.place.balanceAfter }
 }
 
 /**
@@ -74,31 +86,40 @@ function sumOf(legs: readonly Leg[]): Amount {
 
 async function moveWalletBalance(
   tx: Tx,
-  { merchantId }: Context,
-  { walletId, debits, credits }: Request,
-): Promise<Place> {
+  { merchantId, now }: Context,
+  { kind, walletId, debits, credits }: Request,
+): Promise<WalletEntry> {
   const debit = debits.find(({ accountId }) => accountId === walletId)
   const credit = credits.find(({ accountId }) => accountId === walletId)
-  if (debit && !credit) {
-    const { amount } = debit
-    const moved = await debitWalletAccount(tx, { merchantId, id: walletId, amount })
-    if (moved?.balance == null) throw new Refusal('INSUFFICIENT_FUNDS', 'The wallet does not cover the amount.')
-    return { sequence: moved.entryCount, balanceAfter: moved.balance }
-  }
-  if (credit && !debit) {
-    const { amount } = credit
-    const highestBefore = maxAmount - amount
-    const moved = await creditWalletAccount(tx, { merchantId, id: walletId, amount, highestBefore })
-    if (moved?.balance == null) {
-      throw new Refusal('BALANCE_LIMIT_EXCEEDED', `The wallet would hold more than ${formatAmount(maxAmount)}.`)
-    }
-    return { sequence: moved.entryCount, balanceAfter: moved.balance }
-  }
-  throw new Error('a transfer has its wallet on exactly one side')
+  const leg = debit ?? credit
+  if (!leg || (debit && credit)) throw new Error('a transfer has its wallet on exactly one side')
+  const { amount } = leg
+  const movement = { merchantId, id: walletId, amount, time: BigInt(now()) }
+  const moved = debit
+    ? await debitWalletAccount(tx, movement)
+    : kind === 'deposit'
+      ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
+      : await refundWalletAccount(tx, movement)
+  if (moved?.balance == null) throw debit ? insufficientFunds() : limitExceeded()
+  const place = { sequence: moved.entryCount, balanceAfter: moved.balance }
+  return { walletId, place, createdAt: timestamp(Number(moved.latestTime)) }
+}
+
+function insufficientFunds(): Refusal {
+  return new Refusal('INSUFFICIENT_FUNDS', 'The wallet does not cover the amount.')
+}
+
+function limitExceeded(): Refusal {
+  const limit = formatAmount(maxAmount)
+  return new Refusal(
+    'BALANCE_LIMIT_EXCEEDED',
+    `The wallet would hold more than ${limit} if what was paid out from it came back.`,
+  )
 }
 
 /**
- * Writes a transfer with its entries, and changes no balance: `wallet` says where the wallet's entry stands in its statement.
+ * Writes a transfer with its entries, and changes no balance: `wallet` says when and where the wallet's entry stands in its
+ * statement.
  *
  * For bulk work that keeps balances itself; everyone else posts a transfer.
  *
@@ -108,13 +129,13 @@ export async function recordTransfer(
   tx: Tx,
   context: Context,
   { kind, assetCode, debits, credits, cause }: ClearingRequest,
-  wallet: { walletId: string; place: Place } | null,
+  wallet: WalletEntry | null,
 ): Promise<string> {
   const { merchantId } = context
   const transferId = context.newId()
   const payoutId = cause && 'payoutId' in cause ? cause.payoutId : null
   const reference = cause && 'reference' in cause ? cause.reference : null
-  const createdAt = timestamp(context.now())
+  const createdAt = wallet?.createdAt ?? timestamp(context.now())
   await insertTransfer(tx, { merchantId, id: transferId, kind, assetCode, createdAt, payoutId, reference })
   let line = 0
   for (const direction of ['debit', 'credit'] as const) {

@@ -34,28 +34,53 @@ export const insertClearingAccount = statement(
         assetCode: p.assetCode,
         balance: null,
         entryCount: 0,
+        latestTime: 0n,
+        reachableBalance: null,
       })
       .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doNothing()),
 )
 
-/** Takes `amount` from a wallet's account if it holds that much; `null` if it doesn't. */
-export const debitWalletAccount = statementOne((p: Params<AccountKey & { amount: Amount }>) =>
+type Movement = AccountKey & { amount: Amount; time: bigint }
+
+/** No entry of a statement is older than the one before it, whatever the clock says. */
+const nextPlace = (p: Params<Movement>) => ({
+  entryCount: sql<number>`entry_count + 1`,
+  latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
+})
+
+const place = ['balance', 'entryCount', 'latestTime'] as const
+
+/** Takes `amount` from a wallet's account if it holds that much; `null` if it doesn't. What may come back stays reachable. */
+export const debitWalletAccount = statementOne((p: Params<Movement>) =>
   change('accounts')
-    .set({ balance: sql`balance - ${p.amount}`, entryCount: sql`entry_count + 1` })
+    .set({ balance: sql`balance - ${p.amount}`, ...nextPlace(p) })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
     .where('balance', '>=', p.amount)
-    .returning(['balance', 'entryCount']),
+    .returning(place),
 )
 
-/** Adds `amount` to a wallet's account if it holds at most `highestBefore`; `null` if it holds more. */
-export const creditWalletAccount = statementOne((p: Params<AccountKey & { amount: Amount; highestBefore: Amount }>) =>
+/** Puts back into a wallet's account what was taken from it. */
+export const refundWalletAccount = statementOne((p: Params<Movement>) =>
   change('accounts')
-    .set({ balance: sql`balance + ${p.amount}`, entryCount: sql`entry_count + 1` })
+    .set({ balance: sql`balance + ${p.amount}`, ...nextPlace(p) })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
-    .where('balance', '<=', p.highestBefore)
-    .returning(['balance', 'entryCount']),
+    .returning(place),
+)
+
+/** Adds new money to a wallet's account if at most `highestBefore` is reachable there; `null` if more is. */
+export const depositToWalletAccount = statementOne((p: Params<Movement & { highestBefore: Amount }>) =>
+  change('accounts')
+    .set({
+      balance: sql`balance + ${p.amount}`,
+      reachableBalance: sql`reachable_balance + ${p.amount}`,
+      ...nextPlace(p),
+    })
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '=', p.id)
+    .where('reachableBalance', '<=', p.highestBefore)
+    .returning(place),
 )
 
 export const insertTransfer = insertRow('transfers')

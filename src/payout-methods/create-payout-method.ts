@@ -2,24 +2,13 @@ import { z } from 'zod'
 import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
-import { newRow } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
-import { nextOfOwner } from '../database/sequence.ts'
+import { newRowOfOwner } from '../database/sequence.ts'
 import type { NewRowOf } from '../database/tables.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import {
-  asciiWord,
-  identifier,
-  oneOf,
-  optional,
-  optionalIdentifier,
-  optionalText,
-  parse,
-  text,
-  uuid,
-} from '../input.ts'
+import { asciiWord, identifier, oneOf, optionalFreeText, optionalIdentifier, parse, text, whoseId } from '../input.ts'
 import type { Network } from '../networks/network.ts'
 import { writing } from '../writing.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
@@ -35,7 +24,7 @@ export const CreateBankPayoutMethodInput = z.object({
   bankName: text(),
   currency: text(),
   bankCode: identifier(),
-  customerId: optional(uuid()),
+  customerId: whoseId(),
   sortCode: optionalIdentifier(),
   swiftCode: optionalIdentifier(),
   routingNumber: optionalIdentifier(),
@@ -47,8 +36,8 @@ export const CreateWalletPayoutMethodInput = z.object({
   walletAddress: asciiWord(128),
   network: z.string().min(1),
   currency: text(),
-  customerId: optional(uuid()),
-  label: optionalText(100),
+  customerId: whoseId(),
+  label: optionalFreeText(100),
 })
 
 /**
@@ -135,8 +124,7 @@ async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, 
   const { merchantId } = context
   await findActiveCustomer(tx, context, details.customerId)
   const ownerId = details.customerId ?? merchantId
-  const numbers = await nextOfOwner(tx, { merchantId, ownerId, name: 'payout_methods' })
-  const row = { ...newRow(context), ...details, ...numbers }
+  const row = { ...(await newRowOfOwner(tx, context, { ownerId, name: 'payout_methods' })), ...details }
   await insertPayoutMethod(tx, row)
   const method = { ...row, ownerId }
   await countMethod(tx, method, 1)

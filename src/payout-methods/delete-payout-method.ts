@@ -2,14 +2,14 @@ import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { lookupId, optional, parse, uuid } from '../input.ts'
+import { lookupId, parse, whoseId } from '../input.ts'
 import { writing } from '../writing.ts'
 import { countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
-export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optional(uuid()) })
+export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: whoseId() })
 
 /**
  * Deletes a payout method of either type for good (contract 4.7); payouts made with its details keep them.

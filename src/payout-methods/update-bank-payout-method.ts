@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
+import { timeOfChange } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { timestamp } from '../ids.ts'
-import { lookupId, optional, optionalIdentifier, parse, sentFields, text, uuid } from '../input.ts'
+import { lookupId, optionalIdentifier, parse, sentFields, text, whoseId } from '../input.ts'
 import { writing } from '../writing.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput, countMethod } from './create-payout-method.ts'
@@ -19,7 +19,7 @@ const { type, accountName, accountNumber, bankName, bankCode } = CreateBankPayou
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
 export const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
-  customerId: optional(uuid()),
+  customerId: whoseId(),
   type: type.optional(),
   accountName: accountName.optional(),
   accountNumber: accountNumber.optional(),
@@ -60,7 +60,7 @@ export const updateBankPayoutMethod = writing(
 
         const merged = { ...method, ...changes }
         if (JSON.stringify(merged) === JSON.stringify(method)) return method
-        const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timestamp(context.now()) }
+        const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
         await updateBankDetails(tx, updated)
         if (updated.currency !== method.currency) {
           await countMethod(tx, method, -1)

@@ -5,7 +5,7 @@ import { ownerFilter } from '../customers/owner.ts'
 import { sequencedList } from '../database/created-range.ts'
 import { latestInSequence } from '../database/sequence.ts'
 import { sliceByKey, slicesOfEach } from '../database/slices-of-each.ts'
-import { createdFields, oneOf, optional, optionalText, parse, uuid } from '../input.ts'
+import { createdFields, oneOf, optional, optionalText, parse, whoseId } from '../input.ts'
 import type { Slice } from '../slice.ts'
 import { sliceFields, sliceOf } from '../slice.ts'
 import type { Payout } from './payout.ts'
@@ -23,7 +23,7 @@ import {
 
 export const BrowsePayoutsInput = z.object({
   owner: ownerFilter(),
-  walletId: optional(uuid()),
+  walletId: whoseId(),
   status: optional(oneOf(payoutStatuses)),
   assetCode: optionalText(),
   recipientCurrency: optionalText(),

@@ -1,25 +1,27 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import { newRow } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
-import { nextInSequence } from '../database/sequence.ts'
+import { newRow } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
 import { allInOrder, Refusal } from '../errors.ts'
 import type { Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
 import {
+  faultsOf,
   identifier,
   notOneOf,
   oneOf,
   optional,
+  optionalFreeText,
   optionalIdentifier,
   optionalText,
   parse,
   positiveAmount,
   text,
   uuid,
+  whoseId,
 } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
@@ -45,9 +47,9 @@ import { transactionId } from './transaction-id.ts'
  * what such a method stands for, which are required then.
  */
 export const CreatePayoutInput = z.object({
-  customerId: optional(uuid()),
-  walletId: optional(uuid()),
-  payoutMethodId: optional(uuid()),
+  customerId: whoseId(),
+  walletId: whoseId(),
+  payoutMethodId: whoseId(),
   assetCode: oneOf(payoutAssetCodes),
   accountNumber: optionalIdentifier(),
   bankName: optionalText(),
@@ -58,7 +60,7 @@ export const CreatePayoutInput = z.object({
   recipientCountry: optional(oneOf(recipientCountries)),
   // The contract's field list requires it and its sample omits it: absent means OTHER (ruling 40).
   paymentPurpose: optional(oneOf(paymentPurposes)).transform((purpose) => purpose ?? 'OTHER'),
-  narration: optionalText(),
+  narration: optionalFreeText(),
   // Required for USD only, which is not payable yet (ruling 41).
   transferType: optional(oneOf(transferTypes)),
 })
@@ -93,6 +95,8 @@ const MethodPayoutInput = CreatePayoutInput.omit({
   recipientCountry: true,
 }).extend({ payoutMethodId: uuid() })
 
+const MethodId = CreatePayoutInput.pick({ payoutMethodId: true })
+
 type Input = z.input<typeof CreatePayoutInput>
 
 /**
@@ -105,8 +109,8 @@ type Input = z.input<typeof CreatePayoutInput>
  *   without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE,
- *   RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT
+ *   (an amount of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export const createPayout = writing('createPayout', async (context: Context, input: Input): Promise<Payout> => {
   const request = parsePayout(input)
@@ -121,10 +125,10 @@ export const createPayout = writing('createPayout', async (context: Context, inp
     operation: async (tx, idempotency, facts) => {
       const { recipient, method, price, wallet } = await preparePayout(tx, context, request, facts)
       const { merchantId } = context
-      const { id, createdAt, updatedAt } = newRow(context)
+      const id = context.newId()
       // The number first: whoever waits for it holds no wallet that another might need who has it.
-      const [sequence, transfer] = await allInOrder([
-        nextInSequence(tx, merchantId, 'payouts'),
+      const [{ sequence, createdAt, updatedAt }, transfer] = await allInOrder([
+        newRow(tx, context, 'payouts', id),
         payFrom(tx, context, { payoutId: id, walletId: wallet.id, assetCode, amount, fee: price.fee ?? 0n }),
       ])
       // Field by field: an object of so many that others are spread into takes ten times as long to make.
@@ -199,7 +203,7 @@ function payFrom(
 /** Reads a payout that says in one of the two ways whom it pays; a request says nothing of the way that it does not use. */
 export function parsePayout(input: Input) {
   if (isGiven(input.payoutMethodId)) return parse(MethodPayoutInput, input, impliedFaults(input))
-  return parse(DetailedPayoutInput, input, corridorFault(input))
+  return parse(DetailedPayoutInput, input, [...emptyMethodFault(input), ...corridorFault(input)])
 }
 
 /** Whether a field says anything (ruling 20). */
@@ -212,6 +216,11 @@ function impliedFaults(input: Input): FieldFault[] {
   return recipientFields
     .filter((field) => isGiven(input[field]))
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent where a payout method is named' }))
+}
+
+/** A recipient that is given in full is no reason to overlook the id of another. */
+export function emptyMethodFault({ payoutMethodId }: Input): FieldFault[] {
+  return faultsOf(MethodId, { payoutMethodId })
 }
 
 /** Currency and country of the recipient must agree (ruling 39). */

@@ -7,7 +7,7 @@ import type { Amount } from '../money/amount.ts'
 import type { Check } from '../payout-methods/checks/check.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
-import { CreatePayoutInput, corridorFault, isGiven, parsePayout } from './create-payout.ts'
+import { CreatePayoutInput, corridorFault, emptyMethodFault, isGiven, parsePayout } from './create-payout.ts'
 import { corridorTo, railOf, recipientCurrencies } from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
 import type { BankDetails, Destination } from './prepare-payout.ts'
@@ -58,8 +58,8 @@ export type PayoutQuote = Destination & {
  * at, because a quote is about a new payout.
  *
  * @throws Refusal, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
- *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, RESOURCE_NOT_FOUND (wallet),
- *   WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount of which
+ *   nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: z.input<typeof PayoutQuoteInput>): Promise<PayoutQuote> {
   const request = parseQuote(input)
@@ -96,7 +96,7 @@ function parseQuote(input: z.input<typeof PayoutQuoteInput>) {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
   const namesRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(isGiven)
   if (namesRecipient) return parsePayout(input)
-  const request = parse(PriceInput, input, corridorFault(input))
+  const request = parse(PriceInput, input, [...emptyMethodFault(input), ...corridorFault(input)])
   const country = request.recipientCountry ?? corridorTo(request.recipientCurrency)?.recipientCountry
   return { ...request, recipientCountry: country ?? '' }
 }

@@ -3,7 +3,7 @@ import type { Reader } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
-import { idempotencyKeyFaults } from '../input.ts'
+import { readIdempotencyKey } from '../input.ts'
 import type { Payout } from './payout.ts'
 import { payoutById, payoutByIdempotencyKey } from './repository.ts'
 
@@ -40,7 +40,7 @@ export function payoutNameFaults({ payoutId = null, payoutKey = null }: PayoutNa
     return [{ field, code: 'MISSING_REQUIRED_FIELD', message: 'is required where the payout is not named by its key' }]
   }
   if (payoutKey === null) return []
-  if (payoutId === null) return idempotencyKeyFaults('payoutKey', payoutKey)
+  if (payoutId === null) return readIdempotencyKey('payoutKey', payoutKey).faults
   return [{ field, code: 'INVALID_PARAMETER', message: 'must be absent where the payout is named by its key' }]
 }
 
@@ -51,7 +51,8 @@ export async function findNamedPayout(
   { payoutId, payoutKey = null }: PayoutName,
 ): Promise<Payout> {
   if (payoutKey === null) return findPayout(db, context, payoutId ?? '')
-  const payout = await payoutByIdempotencyKey(db, { merchantId: context.merchantId, idempotencyKey: payoutKey })
+  const { key } = readIdempotencyKey('payoutKey', payoutKey)
+  const payout = key && (await payoutByIdempotencyKey(db, { merchantId: context.merchantId, idempotencyKey: key }))
   if (!payout) throw notFound('Payout')
   return payout
 }

@@ -137,7 +137,7 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
     id: t.field(nodeId('Payout', ({ id }) => id)),
     uuid: t.expose('id', { type: 'UUID', description: 'The id that the REST answers show.' }),
     transactionId: t.exposeString('transactionId', {
-      description: 'Twelve capital letters and digits that name it to people.',
+      description: 'Ten capital letters and digits that name it to people; twelve in the oldest payouts.',
     }),
     referenceId: t.expose('referenceId', { type: 'UUID', description: 'A reference for the bank.' }),
     status: t.expose('status', { type: PayoutStatusEnum, description: 'How far it has come.' }),

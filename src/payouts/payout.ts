@@ -77,7 +77,7 @@ export type Payout = RowOf<'payouts'>
 /** What became of a payout after its creation: a status, its time, its cause and the transfer that moved the money. */
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** The system's own text about where a payout goes (ruling 45). */
+/** The system's own text about where a payout goes, in the provider's words (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Payout): string {
-  return `Withdrawal to account ${accountNumber} at bank ${bankCode}`
+  return `Withdraw to ${accountNumber}/${bankCode}`
 }

@@ -52,7 +52,7 @@ export type PayoutFacts<Named extends Destination> = {
  *
  * @param payer resolves once the customer that pays may do so
  * @throws Refusal, the first that applies: that of `payer`, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its
- *   currency), RATE_UNAVAILABLE
+ *   currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount of which nothing would arrive)
  */
 export async function findPayoutFacts<Named extends Destination>(
   db: Reader,

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
-import { notFound, Refusal } from '../errors.ts'
+import { invalidInput, notFound, Refusal } from '../errors.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
@@ -25,7 +25,7 @@ export type Quote = {
 /**
  * Prices a payout with the rate and the fee in force now (rulings 42 and 43).
  *
- * @throws Refusal RATE_UNAVAILABLE when the pair has no rate
+ * @throws Refusal RATE_UNAVAILABLE when the pair has no rate; INVALID_INPUT on `amount` when nothing would arrive
  */
 export async function quotePayout(db: Reader, context: Context, terms: PayoutTerms): Promise<Quote> {
   const { assetCode, recipientCurrency, amount } = terms
@@ -35,7 +35,17 @@ export async function quotePayout(db: Reader, context: Context, terms: PayoutTer
     feeInForce(db, { assetCode, recipientCurrency, at }),
   ])
   if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-  return priceOf(amount, { rate, fee })
+  const quote = priceOf(amount, { rate, fee })
+  // All eight places count: that is book money, which a bank pays out, and no transfer on chain, which may have six (ruling
+  // 36). What is refused is a payout of nothing, for which a fee would be charged (ruling 47).
+  if (!/[1-9]/.test(quote.amountFiat)) throw nothingArrives(recipientCurrency, rate)
+  return quote
+}
+
+function nothingArrives(recipientCurrency: string, { minorUnitPlaces }: RateInForce): Refusal {
+  const least = (10 ** -minorUnitPlaces).toFixed(minorUnitPlaces)
+  const message = `is worth less than ${least} ${recipientCurrency}, so nothing would arrive`
+  return invalidInput([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
 }
 
 /** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */

@@ -127,7 +127,8 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', list(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    .orderBy('transferId'),
+    // Of the same time only COMPLETED and RETURNED can be.
+    .orderBy('status'),
 )
 
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
-import { timestamp } from '../ids.ts'
 import { oneOf, optionalText, parse } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
@@ -28,11 +28,10 @@ export const SettlePayoutInput = z.object({
  * Records what the bank did with a payout, with the transfer that belongs to it (ruling 46).
  *
  * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) put amount and fee back into the wallet in the same
- * commit: what the merchant did not get is not charged. A payout that is in the status already is answered as it is: whoever
- * did not hear the answer asks again.
+ * commit: what the merchant did not get is not charged, and no limit refuses money that comes back (ruling 53). A payout that
+ * is in the status already is answered as it is: whoever did not hear the answer asks again.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT,
- *   BALANCE_LIMIT_EXCEEDED
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
   const request = parse(SettlePayoutInput, input)
@@ -52,7 +51,7 @@ export async function settleWithin(
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
   const transferId = await moveMoney(tx, context, payout, status)
-  const createdAt = timestamp(context.now())
+  const createdAt = timeOfChange(context, payout)
   const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
   if (!settled) throw new Conflict('another request settled the payout')
   await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })

@@ -17,7 +17,7 @@ const SimulatePayoutInput = SettlePayoutInput.extend({
  * Plays the bank that completes, fails or returns a payout, in the sandbox only.
  *
  * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
- *   PAYOUT_STATUS_CONFLICT, BALANCE_LIMIT_EXCEEDED
+ *   PAYOUT_STATUS_CONFLICT
  */
 export const simulatePayout = writing(
   'simulatePayout',

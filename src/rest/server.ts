@@ -7,7 +7,7 @@ import { Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
-import { idempotencyKeyFaults } from '../input.ts'
+import { readIdempotencyKey } from '../input.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import type { Names } from '../refusal-text.ts'
 import { endOfTurn } from '../turn.ts'
@@ -43,7 +43,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service, limiter: R
 }
 
 async function answer(service: Service, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string> {
-  const { key, faults } = idempotencyKeyOf(route.method === 'POST' ? request.headers['idempotency-key'] : undefined)
+  const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
   const context = createContext(service, request.merchantId, key)
   const input = unpack(route, request, faults)
   request.names = route.names
@@ -97,11 +97,23 @@ function requireJsonAccepted({ headers: { accept } }: FastifyRequest, _: Fastify
   done()
 }
 
-/** The key without its quotes, `null` when there is none, or what is wrong with it (ruling 22). */
-function idempotencyKeyOf(header: string | string[] | undefined): { key: string | null; faults: FieldFault[] } {
-  if (header === undefined) return { key: null, faults: [] }
-  const text = Array.isArray(header) ? header.join(', ') : header
-  const key = /^"(.*)"$/.exec(text)?.[1] ?? text
-  const faults = idempotencyKeyFaults('Idempotency-Key', key)
-  return { key: faults.length > 0 ? null : key, faults }
+const noKey = { key: null, faults: [] }
+
+/** The key, `null` when there is none, or what is wrong with it (ruling 22). */
+function idempotencyKeyOf({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldFault[] } {
+  const text = headers[keyHeader]?.toString()
+  if (text === undefined) return noKey
+  const field = 'Idempotency-Key'
+  // Node joins the values of a header that was sent twice by a comma: which of them would be meant?
+  if (text.includes(',') && timesSent(raw, keyHeader) > 1) {
+    return { key: null, faults: [{ field, code: 'INVALID_PARAMETER', message: 'must be given once' }] }
+  }
+  return readIdempotencyKey(field, text)
+}
+
+const keyHeader = 'idempotency-key'
+
+/** How often a header was sent; its names and values come in turn. */
+function timesSent({ rawHeaders }: FastifyRequest['raw'], name: string): number {
+  return rawHeaders.filter((text, place) => place % 2 === 0 && text.toLowerCase() === name).length
 }

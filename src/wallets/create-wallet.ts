@@ -3,14 +3,13 @@ import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
-import { newRow } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
-import { nextOfOwner } from '../database/sequence.ts'
+import { newRowOfOwner } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { optional, parse, text, uuid } from '../input.ts'
+import { freeText, optional, parse, text, whoseId } from '../input.ts'
 import { openWalletAccount } from '../ledger/account.ts'
 import type { Network } from '../networks/network.ts'
 import { writing } from '../writing.ts'
@@ -21,8 +20,8 @@ import type { Wallet } from './wallet.ts'
 
 export const CreateWalletInput = z.object({
   currency: text(),
-  description: text(255),
-  customerId: optional(uuid()),
+  description: freeText(255),
+  customerId: whoseId(),
   network: optional(z.string()),
 })
 
@@ -85,11 +84,9 @@ async function openWallet(
 ): Promise<Omit<Wallet, 'balance'>> {
   const { merchantId } = context
   const ownerId = request.customerId ?? merchantId
-  const numbers = await nextOfOwner(tx, { merchantId, ownerId, name: 'wallets' })
   const row = {
-    ...newRow(context),
+    ...(await newRowOfOwner(tx, context, { ownerId, name: 'wallets' })),
     ...request,
-    ...numbers,
     assetType: asset.assetType,
     status: 'active',
   } as const

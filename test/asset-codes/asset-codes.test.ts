@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addAssetCode } from '../../src/asset-codes/add-asset-code.ts'
-import { everyEngine, startApp } from '../support/app.ts'
+import { bankMethodBody, everyEngine, startApp } from '../support/app.ts'
 
 const euroCoin = { assetType: 'STABLECOIN', code: 'EURC', minorUnitPlaces: 6, networks: ['solana', 'erc20'] } as const
 
@@ -15,6 +15,10 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
       networks?.map(({ network }: { network: string }) => network) ?? null,
     ])
     expect(shown).toEqual([
+      ['GBP', 'FIAT', null],
+      ['EUR', 'FIAT', null],
+      ['CAD', 'FIAT', null],
+      ['USD', 'FIAT', null],
       ['ZAR', 'FIAT', null],
       ['NGN', 'FIAT', null],
       ['USDT', 'STABLECOIN', networks],
@@ -22,15 +26,22 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     ])
   })
 
+  test.each(['USD', 'CAD', 'EUR', 'GBP'])('ruling 52: a wallet and a bank account can be in %s', async (currency) => {
+    const app = await startApp(engine)
+    const wallet = await app.rest('POST', '/api/wallets', { body: { currency, description: 'Main' } })
+    const method = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, currency } })
+    expect([wallet.status, wallet.body.data.asset_type, method.status]).toEqual([201, 'FIAT', 201])
+  })
+
   test('filter by type', async () => {
     const app = await startApp(engine)
     const codes = async (query: string) =>
       (await app.rest('GET', `/api/asset-codes?${query}`)).body.data.map(({ code }: { code: string }) => code)
-    expect(await codes('asset_type=FIAT')).toEqual(['ZAR', 'NGN'])
+    expect(await codes('asset_type=FIAT')).toEqual(['GBP', 'EUR', 'CAD', 'USD', 'ZAR', 'NGN'])
     expect(await codes('asset_type=STABLECOIN')).toEqual(['USDT', 'USDC'])
-    expect(await codes('asset_type=')).toHaveLength(4)
+    expect(await codes('asset_type=')).toHaveLength(8)
     // It has no pages.
-    expect(await codes('page=0&limit=1')).toHaveLength(4)
+    expect(await codes('page=0&limit=1')).toHaveLength(8)
   })
 
   test('can be added, newest first, with networks in the order given', async () => {
@@ -38,7 +49,7 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     await addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks] })
     const { body } = await app.rest('GET', '/api/asset-codes')
     expect(body.data[0]).toMatchObject({ code: 'EURC', networks: [{ network: 'Solana' }, { network: 'Erc20' }] })
-    expect(body.data).toHaveLength(5)
+    expect(body.data).toHaveLength(9)
   })
 
   test.each([
@@ -51,6 +62,6 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     const app = await startApp(engine)
     const added = async () => addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks], ...change })
     await expect(added()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
-    expect((await app.rest('GET', '/api/asset-codes')).body.data).toHaveLength(4)
+    expect((await app.rest('GET', '/api/asset-codes')).body.data).toHaveLength(8)
   })
 })

@@ -102,6 +102,11 @@ const cases: [check: string, done: string, statements: string[]][] = [
     [`update entries set balance_after = balance_after - 1 where sequence = 2`],
   ],
   [
+    'every wallet knows what was deposited in it',
+    'a wallet that may come to hold more than that',
+    [`update accounts set reachable_balance = reachable_balance + 1 where id = ${wallet}`],
+  ],
+  [
     'every payout was paid for',
     'a payout of a smaller amount',
     [`update payouts set amount = amount - 1 where ${onePayout('FAILED')}`],

@@ -121,7 +121,7 @@ export const Payout = z.strictObject({
   id,
   sender_wallet_id: nullableText,
   receiver_wallet_id: nullableText,
-  transaction_id: z.string().regex(/^[A-Z0-9]{12}$/),
+  transaction_id: z.string().regex(/^[A-Z0-9]{10}$/),
   asset_code: z.string(),
   amount: eightPlaces,
   reference_id: id,

@@ -46,7 +46,7 @@ export function startTranscript(engine: Setup): Transcript {
     return written
       .replace(uuidPattern, (id) => (isMadeByService(id) ? placeholders.id(id) : id))
       .replace(/2030-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, placeholders.time)
-      .replace(/(?<="transaction_id":")[A-Z0-9]{12}(?=")/g, placeholders.transaction)
+      .replace(/(?<="transaction_id":")[A-Z0-9]{10}(?=")/g, placeholders.transaction)
   }
 
   return {

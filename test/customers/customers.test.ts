@@ -49,7 +49,7 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     ['phone', '+0801'],
     ['birthDate', '1990-02-30'],
     ['birthDate', '31.01.1990'],
-    ['expectedMonthlyIncome', '1.5'],
+    ['expectedMonthlyIncome', '1.005'],
     ['expectedMonthlyIncome', '1e3'],
     ['firstName', ''],
     ['lastName', ' '],

@@ -95,7 +95,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
 
   test.each([
     [
-      { email: null, city: '', phone: '0801', expectedMonthlyIncome: '1' },
+      { email: null, city: '', phone: '0801', expectedMonthlyIncome: '1e3' },
       ['email', 'phone', 'city', 'expectedMonthlyIncome'],
     ],
     [{ firstName: null, lastName: ' ' }, ['firstName', 'lastName']],

@@ -8,7 +8,7 @@ import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow } from './rows.ts'
 
 const merchantId = idOf(1)
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'payouts')
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'wallets:owner')
 
 describe.each(everyEngine)('an operation on %s', (engine) => {
   test('that waited beyond its deadline is not begun, and those beside it are', async () => {

@@ -42,6 +42,8 @@ const accountRow = (id: string, balance: bigint | null, entryCount = 0) => ({
   assetCode: 'USDC',
   balance,
   entryCount,
+  latestTime: 0n,
+  reachableBalance: null,
 })
 
 const keyRow = (result: unknown) => ({

@@ -29,6 +29,8 @@ const accountRow = (id: string, balance: bigint | null, entryCount = 0) => ({
   assetCode: 'USDC',
   balance,
   entryCount,
+  latestTime: 0n,
+  reachableBalance: null,
 })
 
 // Whatever an engine's own types are: what is read is what SQLite would give.

@@ -305,7 +305,7 @@ describe.each(everyEngineAndWorkers)('customers on %s', (engine) => {
     [{ customerType: 'BUSINESS' }, ['businessName']],
     [{ firstName: undefined, lastName: ' ' }, ['firstName', 'lastName']],
     [{ email: 'x', phone: '08012', city: '' }, ['city', 'email', 'phone']],
-    [{ birthDate: '1990-02-30', expectedMonthlyIncome: '1' }, ['birthDate', 'expectedMonthlyIncome']],
+    [{ birthDate: '1990-02-30', expectedMonthlyIncome: '1e3' }, ['birthDate', 'expectedMonthlyIncome']],
   ])('with %j are refused', async (change, fields) => {
     const app = await startApp(engine)
     const result = await run(app, 'createCustomer', { ...customerInput, ...change })
@@ -394,7 +394,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     }
     for (const change of [
       {},
-      { amount: '0.00000001' },
+      { amount: '0.00000667' },
       { customerId, amount: '20' },
       { transferType: 'SWIFT', amount: '5' },
     ]) {
@@ -406,6 +406,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     }
     for (const change of [
       { amount: '0' },
+      { amount: '0.00000666' },
       { customerId: nobody },
       { customerId, assetCode: 'USDT' },
       { amount: '1000' },

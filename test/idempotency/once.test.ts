@@ -133,7 +133,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       await post('/api/payouts/banks', { ...payoutBody, amount: '0' }),
       await post('/api/wallets', { ...walletBody, network: null }),
       await post('/api/wallets', { ...walletBody, customer_id: crypto.randomUUID() }),
-      await post('/api/payout/methods/banks', { ...bankMethodBody, currency: 'USD' }),
+      await post('/api/payout/methods/banks', { ...bankMethodBody, currency: 'USDC' }),
     ]
     expect(refused.map(({ body }) => body.error.code)).toEqual([
       'WALLET_NOT_FOUND',

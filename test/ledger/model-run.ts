@@ -74,6 +74,7 @@ export const everyKind = [
   'payout IDEMPOTENCY_KEY_REUSED',
   'payout RESOURCE_NOT_FOUND',
   'payout CUSTOMER_CLOSED',
+  'payout INVALID_INPUT',
   'payout WALLET_NOT_FOUND',
   'payout INSUFFICIENT_FUNDS',
   'settle COMPLETED',

@@ -29,7 +29,7 @@ export type Outcome =
   | { settled: number; status: PayoutStatus }
   | 'done'
 
-type Wallet = { owner: Owner; asset: Pair['asset']; balance: bigint }
+type Wallet = { owner: Owner; asset: Pair['asset']; balance: bigint; deposited: bigint }
 type Payout = { wallet: number; amount: bigint; fee: bigint | null; status: PayoutStatus }
 type Paid = Extract<Outcome, { paid: number }>
 
@@ -44,6 +44,9 @@ export type Model = {
 }
 
 const limit = 2n ** 63n - 1n
+
+/** Those of every test's service. */
+const rates = { NGN: 1_500n, ZAR: 18n }
 
 export function newModel(fees: Model['fees']): Model {
   return { wallets: [], payouts: [], deposits: new Map(), keys: new Map(), fees, closed: new Set() }
@@ -78,7 +81,7 @@ function ownerRefusal({ closed }: Model, owner: Owner): Outcome | null {
 }
 
 function openWallet({ wallets }: Model, { owner, asset }: { owner: Owner; asset: Pair['asset'] }): Outcome {
-  return { opened: wallets.push({ owner, asset, balance: 0n }) - 1 }
+  return { opened: wallets.push({ owner, asset, balance: 0n, deposited: 0n }) - 1 }
 }
 
 function deposit(model: Model, { wallet: index, amount, reference }: Extract<Step, { kind: 'deposit' }>): Outcome {
@@ -90,8 +93,9 @@ function deposit(model: Model, { wallet: index, amount, reference }: Extract<Ste
     const isSame = earlier.wallet === number && earlier.amount === amount
     return isSame ? earlier.outcome : { refusal: 'DEPOSIT_REFERENCE_REUSED' }
   }
-  if (wallet.balance + amount > limit) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
+  if (wallet.deposited + amount > limit) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
   wallet.balance += amount
+  wallet.deposited += amount
   const outcome = { deposited: number, balanceAfter: wallet.balance }
   model.deposits.set(reference, { wallet: number, amount, outcome })
   return outcome
@@ -105,6 +109,8 @@ function payout(model: Model, { owner, pair, amount, key }: Extract<Step, { kind
   }
   const refusal = ownerRefusal(model, owner)
   if (refusal) return refusal
+  // Nothing would arrive (ruling 47): less than a hundredth of a unit.
+  if (amount * rates[pair.currency] * 100n < 10n ** 8n) return { refusal: 'INVALID_INPUT' }
 
   const fee = feeOf(model, pair, amount)
   const total = amount + (fee ?? 0n)
@@ -140,9 +146,9 @@ function settle(model: Model, { payout: index, status }: Extract<Step, { kind: '
 
   const wallet = model.wallets[payout.wallet]
   if (status !== 'COMPLETED' && wallet) {
-    const back = payout.amount + (payout.fee ?? 0n)
-    if (wallet.balance + back > limit) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
-    wallet.balance += back
+    // Never refused (ruling 53), and never more than the engines hold.
+    wallet.balance += payout.amount + (payout.fee ?? 0n)
+    if (wallet.balance > limit) throw new Error('the model has more in a wallet than 63 bits hold')
   }
   payout.status = status
   return { settled: number, status }

@@ -35,7 +35,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
         id: expect.stringMatching(uuid),
         sender_wallet_id: walletId,
         receiver_wallet_id: null,
-        transaction_id: expect.stringMatching(/^[A-Z0-9]{12}$/),
+        transaction_id: expect.stringMatching(/^[A-Z0-9]{10}$/),
         asset_code: 'USDC',
         amount: '40.00000000',
         reference_id: expect.stringMatching(uuid),
@@ -50,7 +50,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
         withdrawal_recipient_name: 'Ada Obi',
         fee: null,
         balance: '60.00000000',
-        reason: 'Withdrawal to account 0690000031 at bank 044',
+        reason: 'Withdraw to 0690000031/044',
         customer_id: customerId,
         recipient_currency: 'NGN',
         recipient_country: 'Nigeria',
@@ -231,7 +231,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.data).toMatchObject({
       bank_account: 'ZA 12/34-5',
       bank_code: 'ABSA_ZAJJ',
-      reason: 'Withdrawal to account ZA 12/34-5 at bank ABSA_ZAJJ',
+      reason: 'Withdraw to ZA 12/34-5/ABSA_ZAJJ',
     })
   })
 })

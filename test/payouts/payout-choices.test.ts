@@ -107,7 +107,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
   test('shares its key with the REST endpoint where it names neither', async () => {
     const { app } = await startWithPlaces(engine)
     const keyed = () => createContext(app.service, app.merchant.id, 'the key')
-    const neither = { walletId: null, payoutMethodId: '' }
+    const neither = { walletId: null, payoutMethodId: null }
     const made = await createPayout(keyed(), { ...terms, ...nigerian, ...neither, paymentPurpose: 'GIFTS' })
     // The fingerprint that test/idempotency pins.
     expect(made.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')

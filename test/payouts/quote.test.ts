@@ -78,11 +78,10 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
   })
 
   test.each([
-    // Down to the kobo, never up: 0.00000666 at 1500 is 0.00999, not yet one kobo.
-    ['1500', '0.00000666', '0.00000000'],
+    // Down to the kobo, never up: 0.00001999 at 1500 is 0.029985, not yet three of them.
+    ['1500', '0.00001999', '0.02000000'],
     ['1500', '0.00000667', '0.01000000'],
     ['1545.555555555', '33.33333333', '51518.51000000'],
-    ['0.000000001', '1000000', '0.00000000'],
     ['999999999.999999999', '1', '999999999.99000000'],
   ])('at %s makes %s worth %s', async (value, amount, amountFiat) => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
@@ -93,8 +92,8 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
   test.each([
     ['0', '0', '1', '0.00000000'],
     ['2', '0', '1', '2.00000000'],
-    ['0', '1', '0.00000001', '0.00000001'],
-    ['0', '0.000000001', '0.00000001', '0.00000001'],
+    ['0', '1', '0.00000667', '0.00000007'],
+    ['0', '0.000000001', '0.00000667', '0.00000001'],
     ['0', '33.333333333', '0.1', '0.03333334'],
     ['0.00000001', '100', '5', '5.00000001'],
   ])('with %s and %s per cent takes on %s a fee of %s', async (flat, percent, amount, charged) => {

@@ -153,22 +153,35 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     expect(await whatIsStored(app)).toEqual(before)
   })
 
-  test('refuses to put money back into a wallet that is full', async () => {
+  // Ruling 53: what has left counts against the limit of deposits for as long as it may come back.
+  test('ruling 53: puts money back into a wallet that is as full as it can be', async () => {
     const app = await startApp(engine)
-    const walletId = await app.wallet({ balance: '9999999999.99999999' })
-    const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: '9999999999.99999999' } })
-    const payoutId: string = body.data.id
-    for (let i = 0; i < 9; i++) {
-      await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
+    const largest = '9999999999.99999999'
+    const walletId = await app.wallet({ balance: largest })
+    const pay = async (status: 'COMPLETED' | null) => {
+      const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: largest } })
+      if (status !== null) await settlePayout(app.context(), { payoutId: body.data.id, status })
+      return body.data.id as string
     }
+    const deposit = (amount: string, reference: string) =>
+      depositToWallet(app.context(), { walletId, amount, reference })
+    const failing = await pay(null)
+    await deposit(largest, 'one')
+    const returning = await pay('COMPLETED')
+    for (let i = 0; i < 7; i++) await deposit(largest, `${i}`)
+    await deposit('2233720368.54775816', 'up to the last unit')
     const before = await whatIsStored(app)
 
-    const refusal = await refusalOf(() => settlePayout(app.context(), { payoutId, status: 'FAILED' }))
-
-    expect(refusal.code).toBe('BALANCE_LIMIT_EXCEEDED')
+    for (const [amount, reference] of [[largest, 'much'] as const, ['0.00000001', 'little'] as const]) {
+      const { code } = await refusalOf(() => deposit(amount, reference))
+      expect(code).toBe('BALANCE_LIMIT_EXCEEDED')
+    }
     expect(await whatIsStored(app)).toEqual(before)
-    await app.rest('POST', path, { body: { ...payoutBody, amount: '9999999999.99999999' } })
-    expect(await settlePayout(app.context(), { payoutId, status: 'FAILED' })).toMatchObject({ status: 'FAILED' })
+    await settlePayout(app.context(), { payoutId: failing, status: 'FAILED' })
+    await settlePayout(app.context(), { payoutId: returning, status: 'RETURNED' })
+
+    const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
+    expect(wallet.body.data.balance).toBe('92233720368.54775807')
     await app.expectBooksToBalance()
   })
 

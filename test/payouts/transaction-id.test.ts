@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { transactionId } from '../../src/payouts/transaction-id.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 
-const sequence = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }))
+const sequence = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2_147_483_647 }))
 
 // Ruling 44.
 describe('transactionId', () => {
-  test('is 12 characters A to Z and 0 to 9, for any merchant and number', () => {
+  test('is ten characters A to Z and 0 to 9, for any merchant and number', () => {
     fc.assert(
       fc.property(fc.uuid(), sequence, (merchantId, number) => {
-        expect(transactionId(merchantId, number)).toMatch(/^[A-Z0-9]{12}$/)
+        expect(transactionId(merchantId, number)).toMatch(/^[A-Z0-9]{10}$/)
       }),
       { numRuns: 2_000 },
     )
@@ -36,10 +36,10 @@ describe('transactionId', () => {
     )
   })
 
-  test('has a step that can be undone modulo 36¹², which is why it never repeats', () => {
+  test('has a step that can be undone modulo 36¹⁰, which is why it never repeats', () => {
     fc.assert(
       fc.property(fc.uuid(), (merchantId) => {
-        const count = 36n ** 12n
+        const count = 36n ** 10n
         const step = (value(transactionId(merchantId, 2)) - value(transactionId(merchantId, 1)) + count) % count
         expect(greatestCommonDivisor(step, count)).toBe(1n)
       }),

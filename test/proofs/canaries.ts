@@ -96,7 +96,7 @@ function graphqlRequest(body: object, canaries: Canaries): CanaryRequest {
 }
 
 /** A value that is right for a field of this name in either door, and a canary wherever that may be. */
-function fittingValue(name: string, { word, digits }: Canaries): string {
+function fittingValue(name: string, { word, digits }: Canaries): string | null {
   const fixed = fixedValues[name]
   if (fixed !== undefined) return fixed
   if (/email/i.test(name)) return `${word}@example.com`
@@ -112,16 +112,16 @@ function fittingValue(name: string, { word, digits }: Canaries): string {
 const fromLists = ['type', 'currency', 'network']
 
 /** What must be of a certain form, or else nothing is done with the rest. */
-const fixedValues: Readonly<Record<string, string>> = {
+const fixedValues: Readonly<Record<string, string | null>> = {
   amount: '0.01',
   currency: 'NGN',
   recipient_currency: 'NGN',
   recipient_country: 'Nigeria',
   payment_purpose: 'GIFTS',
   transfer_type: 'nip',
-  customer_id: '',
-  customerId: '',
-  walletId: '',
+  customer_id: null,
+  customerId: null,
+  walletId: null,
   birthDate: '1991-04-17',
   expectedMonthlyIncome: '1000.00',
   page: '1',

@@ -166,7 +166,7 @@ describe.each(everyEngine)('query parameters on %s', (engine) => {
 describe.each(everyEngine)('empty strings on %s', (engine) => {
   test('ruling 20: optional fields are null on creation', async () => {
     const app = await startApp(engine)
-    const empty = { customer_id: '', sort_code: '', swift_code: '  ', routing_number: '', iban: '\t' }
+    const empty = { sort_code: '', swift_code: '  ', routing_number: '', iban: '\t' }
     const bank = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, ...empty } })
     expect(bank.body.data).toMatchObject({
       customer_id: null,
@@ -176,16 +176,16 @@ describe.each(everyEngine)('empty strings on %s', (engine) => {
       iban: null,
     })
     const wallet = await app.rest('POST', '/api/payout/methods/wallets', {
-      body: { ...walletMethodBody, customer_id: '', label: ' ' },
+      body: { ...walletMethodBody, label: ' ' },
     })
     expect(wallet.body.data).toMatchObject({ customer_id: null, label: null })
     const fiat = await app.rest('POST', '/api/wallets', {
-      body: { currency: 'ZAR', description: 'Rand', network: '', customer_id: '' },
+      body: { currency: 'ZAR', description: 'Rand', network: '' },
     })
     expect(fiat.body.data).toMatchObject({ customer_id: null, addresses: [] })
     await app.wallet({ balance: '100' })
     const payout = await app.rest('POST', '/api/payouts/banks', {
-      body: { ...payoutBody, customer_id: '', narration: '', transfer_type: '', payment_purpose: '' },
+      body: { ...payoutBody, narration: '', transfer_type: '', payment_purpose: '' },
     })
     expect(payout.body.data).toMatchObject({ customer_id: null, narration: null, transfer_type: 'nip' })
   })
@@ -232,6 +232,7 @@ describe.each(everyEngine)('text on %s', (engine) => {
     ['markup', '<b>Rent</b> & "more"', '<b>Rent</b> & "more"'],
     ['of 255 code points', '💸'.repeat(255), '💸'.repeat(255)],
     ['of 255 code points once composed', 'e\u0301'.repeat(255), 'é'.repeat(255)],
+    ['of one line, for its line breaks and tabs', 'a\nb\tc\r\nd', 'a b c d'],
     ['of 255 code points once trimmed', ` ${'x'.repeat(255)} `, 'x'.repeat(255)],
   ])('ruling 21: %s', async (_, description, kept) => {
     expect(await describedAs(description)).toBe(kept)
@@ -243,8 +244,6 @@ describe.each(everyEngine)('text on %s', (engine) => {
     ['NUL', 'a\u0000b', 'INVALID_FORMAT'],
     ['NUL at the end', 'Rent\u0000', 'INVALID_FORMAT'],
     ['a bell', 'a\u0007b', 'INVALID_FORMAT'],
-    ['a line break', 'a\nb', 'INVALID_FORMAT'],
-    ['a tab', 'a\tb', 'INVALID_FORMAT'],
     ['delete', 'a\u007fb', 'INVALID_FORMAT'],
     ['a C1 control', 'a\u0085b', 'INVALID_FORMAT'],
     ['a left-to-right override', 'a\u202db', 'INVALID_FORMAT'],

@@ -20,6 +20,7 @@ const dialect: MigrationDialect = {
   amount: sql`bigint`,
   // As it was given: jsonb would order the fields of an object anew.
   json: sql`json`,
+  milliseconds: (timestamp) => sql`cast(extract(epoch from ${timestamp}) * 1000 as bigint)`,
   raw,
   table: (table) => table,
   clusteredTable: (table) => table,
@@ -69,6 +70,8 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
+    // Row-level security binds the tables' owner as well: without this a migration would fill no row of older tables.
+    await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
       if (mustExist) throw new Error(`it has no tables of this service; ${howToMakeOne}`)

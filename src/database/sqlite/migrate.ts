@@ -17,6 +17,7 @@ const dialect: MigrationDialect = {
   timestamp: sql`text`,
   amount: sql`integer`,
   json: sql`text`,
+  milliseconds: (timestamp) => sql`(unixepoch(${timestamp}) * 1000 + cast(substr(${timestamp}, 21, 3) as integer))`,
   raw,
   table: (table) => ended(table, sql`strict`),
   clusteredTable: (table) => ended(table, sql`strict, without rowid`),

@@ -104,7 +104,7 @@ const pay = db.transaction((merchantId: string, key: string, request: Record<str
     withdrawal_recipient_name: recipient_name,
     fee: null,
     balance: formatAmount(moved.balance),
-    reason: `Withdrawal to account ${account_number} at bank ${bank_code}`,
+    reason: `Withdraw to ${account_number}/${bank_code}`,
     customer_id: null,
     recipient_currency,
     recipient_country,

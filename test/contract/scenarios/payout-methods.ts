@@ -61,7 +61,6 @@ export async function createBankPayoutMethod(transcript: Transcript): Promise<vo
   await say('201: empty strings are null', {
     ...bankMethodBody,
     currency: 'ZAR',
-    customer_id: '',
     sort_code: '',
     swift_code: '',
     routing_number: '',
@@ -73,6 +72,7 @@ export async function createBankPayoutMethod(transcript: Transcript): Promise<vo
   await say('201: the same again, replayed', bankMethodBody, { headers })
   await say('422: the key with another body', { ...bankMethodBody, bank_code: '058' }, { headers })
   await say('400: nothing given', {})
+  await say('400: an empty customer_id', { ...bankMethodBody, customer_id: '' })
   await say('400: an unknown type and currency', { ...bankMethodBody, type: 'CARD', currency: 'USDC' })
   await recordBankFaults(say)
   await recordOwnerRefusals(transcript, app, { say, body: bankMethodBody, customerId })

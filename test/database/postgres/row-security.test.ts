@@ -89,6 +89,8 @@ describePostgres('row-level security', {}, () => {
       assetCode: 'USDC',
       balance: null,
       entryCount: 0,
+      latestTime: 0n,
+      reachableBalance: null,
     } as const
     await runSql(url, `insert into merchants values ('${merchantId}', 'Mine', null, null, now())`)
 

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancelledRates } from '../../../db/migrations/0025-cancelled-rates.ts'
+import { cancelledRates } from '../../../db/migrations/0020-cancelled-rates.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { migrateSqlite } from '../../../src/database/sqlite/migrate.ts'
 

@@ -9,7 +9,7 @@ import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { idOf, merchantRow } from '../rows.ts'
 
 const merchantId = idOf(1)
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'payouts')
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'wallets:owner')
 const latestNumber = async (db: Database) => (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
 
 const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken this database over') }

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { countInLists, countOfList, seekInList } from '../../../src/database/counted-list.ts'
 import { openDatabase } from '../../../src/database/open.ts'
 import type { Query, Reader, Tx } from '../../../src/database/query.ts'
-import { latestInSequence, nextInSequence } from '../../../src/database/sequence.ts'
+import { latestInSequence, newRow, nextInSequence } from '../../../src/database/sequence.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile.ts'
 
 /** Queries of operators only, which no request runs; each may read what it must. */
@@ -178,7 +178,8 @@ async function collectQueries(): Promise<{ name: string; query: Query }[]> {
     }
   }
   const key = { merchantId: '', list: '', name: '' }
-  await collect('database:nextInSequence', (tx) => nextInSequence(tx, '', 'payouts'))
+  await collect('database:nextInSequence', (tx) => nextInSequence(tx, '', 'addresses:'))
+  await collect('database:newRow', (tx) => newRow(tx, { merchantId: '', now: () => 0, newId: () => '' }, 'payouts'))
   await collect('database:latestInSequence', (tx) => latestInSequence(tx, key))
   await collect('database:countInLists', (tx) => countInLists(tx, { ...key, lists: [''], sequence: 1, change: 1 }))
   await collect('database:countOfList', (tx) => countOfList(tx, key))

@@ -35,10 +35,10 @@ async function startDatabase() {
 }
 
 /** The next number of the merchant's sequence of payouts: each operation that commits takes one. */
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'payouts')
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'addresses:test')
 
 async function latestNumber(db: Database): Promise<number> {
-  return (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+  return (await latestInSequence(db, { merchantId, name: 'addresses:test' }))?.latest ?? 0
 }
 
 describe('operations that start in one turn', () => {
@@ -104,7 +104,7 @@ describe('a member that throws', () => {
     const answers = await Promise.allSettled([
       db.write(operation),
       db.write(async (tx) => {
-        await latestInSequence(tx, { merchantId, name: 'payouts' })
+        await latestInSequence(tx, { merchantId, name: 'addresses:test' })
         throw refusal
       }),
       db.write(operation),
@@ -375,7 +375,7 @@ test('the writing connection syncs each commit and holds foreign keys', async ()
   ])
 
   expect(settings).toEqual([[{ synchronous: 2n }], [{ foreignKeys: 1n }], [{ journalMode: 'wal' }]])
-  await expect(db.write((tx) => nextInSequence(tx, idOf(404), 'payouts'))).rejects.toMatchObject({
+  await expect(db.write((tx) => nextInSequence(tx, idOf(404), 'addresses:test'))).rejects.toMatchObject({
     code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
   })
 })

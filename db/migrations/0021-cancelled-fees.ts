@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 
 // As for rates: a row may be cancelled before its time comes, and another set for the same time; both stay.
 export const cancelledFees: Migration = {
-  name: '0026-cancelled-fees',
+  name: '0021-cancelled-fees',
   statements: (schema, { timestamp, amount, clusteredTable, raw, changeableOnce }) => [
     clusteredTable(
       schema

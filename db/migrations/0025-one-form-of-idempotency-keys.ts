@@ -1,0 +1,30 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+const tables = [
+  { table: 'payouts', column: 'idempotency_key', scope: ['merchant_id'] },
+  { table: 'idempotency_keys', column: 'key', scope: ['merchant_id', 'operation'] },
+]
+
+// GraphQL kept the quotes and spaces around a key that REST took away: the same text must still find what it paid, so stored
+// keys take the form that `readIdempotencyKey` gives. Where two payouts were made with two forms of one text, that finds the
+// one that has its form already; the other keeps its own, for which nobody can ask any more.
+export const oneFormOfIdempotencyKeys: Migration = {
+  name: '0025-one-form-of-idempotency-keys',
+  statements: (_schema, { raw }) =>
+    tables.flatMap(({ table, column, scope }) => {
+      const key = sql.ref(`${table}.${column}`)
+      const unquoted = sql`trim(substr(trim(${key}), 2, length(trim(${key})) - 2))`
+      const sameScope = scope.map((name) => sql`taken.${sql.ref(name)} = ${sql.ref(`${table}.${name}`)}`)
+      return [
+        { form: unquoted, isOther: sql`length(trim(${key})) > 2 and trim(${key}) like '"%"'` },
+        { form: sql`trim(${key})`, isOther: sql`${key} <> trim(${key})` },
+      ].map(({ form, isOther }) =>
+        raw(sql`update ${sql.table(table)} set ${sql.ref(column)} = ${form}
+          where ${isOther} and ${form} <> '' and not exists (
+            select 1 from ${sql.table(table)} as taken
+            where ${sql.join(sameScope, sql` and `)} and taken.${sql.ref(column)} = ${form}
+          )`),
+      )
+    }),
+}

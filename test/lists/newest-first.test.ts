@@ -1,0 +1,135 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Service } from '../../src/context.ts'
+import { createContext, createService } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { createBankPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { App } from '../support/app.ts'
+import { dullCustomer, everyEngine, startApp } from '../support/app.ts'
+
+const payout = {
+  assetCode: 'USDC',
+  amount: '0.01',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  recipientName: 'Ada Obi',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'Nigeria',
+} as const
+
+const bankMethod = {
+  type: 'BANK',
+  accountName: 'Ada Obi',
+  currency: 'NGN',
+  accountNumber: '1',
+  bankName: 'B',
+  bankCode: '2',
+} as const
+
+/** Another process on the app's database, with a clock of its own. */
+async function processOn(app: App, clock: () => number): Promise<Service> {
+  const db = await openDatabase({ url: app.url, onFatal: () => {} })
+  onTestFinished(() => db.close())
+  return createService({ db, mode: 'sandbox', clock })
+}
+
+/** Makes one row in each list, and two lines in the statement of `walletId`. */
+async function makeOfEach(service: Service, { merchantId, walletId }: { merchantId: string; walletId: string }) {
+  const context = () => createContext(service, merchantId)
+  await createCustomer(context(), dullCustomer)
+  await createWallet(context(), { currency: 'USDC', description: 'One more', network: 'erc20' })
+  await createBankPayoutMethod(context(), bankMethod)
+  await depositToWallet(context(), { walletId, amount: '1', reference: service.newId() })
+  const { id: payoutId } = await createPayout(context(), { ...payout, walletId })
+  return settlePayout(context(), { payoutId, status: 'COMPLETED' })
+}
+
+type Row = { uuid: string; createdAt: string }
+
+/** Every list as it is shown. */
+async function listsOf(app: App): Promise<Record<string, Row[]>> {
+  const { data } = await app.graphql(`{ merchant {
+    customers(first: 100) { nodes { uuid createdAt } }
+    wallets(first: 10) { nodes { uuid createdAt ledgerEntries(first: 100) { nodes { createdAt } } } }
+    payoutMethods(first: 100) { nodes { ... on BankPayoutMethod { uuid createdAt } } }
+    payouts(first: 100) { nodes { uuid createdAt } } } }`)
+  const { customers, wallets, payoutMethods, payouts } = data.merchant
+  const statement = wallets.nodes.at(-1).ledgerEntries.nodes.map(({ createdAt }: Row) => ({ createdAt, uuid: '' }))
+  return {
+    customers: customers.nodes,
+    wallets: wallets.nodes,
+    methods: payoutMethods.nodes,
+    payouts: payouts.nodes,
+    statement,
+  }
+}
+
+/** Newest first, ties by id (ruling 17). */
+function inOrder(rows: readonly Row[]): Row[] {
+  const key = ({ createdAt, uuid }: Row) => `${createdAt} ${uuid}`
+  return rows.toSorted((one, other) => (key(one) < key(other) ? 1 : key(one) > key(other) ? -1 : 0))
+}
+
+const hour = 60 * 60 * 1000
+
+describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
+  test('holds across a restart after which the clock has gone back, and a time finds its rows', async () => {
+    const start = Date.parse('2026-03-01T12:00:00.000Z')
+    // The rates are older than all of it.
+    let ahead = start - 24 * hour
+    const app = await startApp(engine, { clock: () => ahead++ })
+    ahead = start
+    const walletId = await app.wallet({ balance: '10' })
+    const place = { merchantId: app.merchant.id, walletId }
+    await makeOfEach(app.service, place)
+    let behind = start - 2 * hour
+    const restarted = await processOn(app, () => behind++)
+    for (let i = 0; i < 3; i++) expect((await makeOfEach(restarted, place)).status).toBe('COMPLETED')
+    behind = start + hour
+    await makeOfEach(restarted, place)
+
+    for (const [name, rows] of Object.entries(await listsOf(app))) expect([name, rows]).toEqual([name, inOrder(rows)])
+    const { payouts = [] } = await listsOf(app)
+    expect(payouts).toHaveLength(5)
+    // Whatever bound is asked for, the rows that show such a time are found, and no others.
+    for (const { createdAt } of payouts) {
+      const found = await app.graphql(
+        `query($from: DateTime) { payouts(filter: { createdFrom: $from }) { totalCount nodes { uuid createdAt } } }`,
+        { from: createdAt },
+      )
+      const expected = payouts.filter((each) => each.createdAt >= createdAt)
+      expect(found.data.payouts).toEqual({ totalCount: expected.length, nodes: expected })
+    }
+    const changed = await app.graphql(`{ payouts { nodes { createdAt updatedAt events { createdAt } } } }`)
+    for (const { createdAt, updatedAt, events } of changed.data.payouts.nodes) {
+      expect([updatedAt >= createdAt, events[0].createdAt]).toEqual([true, updatedAt])
+    }
+    await app.expectBooksToBalance()
+  })
+})
+
+// On SQLite one process writes, whatever the number of those that answer.
+test.runIf(everyEngine.includes('postgres'))(
+  'holds for two processes with 48 clients on PostgreSQL whose clocks differ',
+  async () => {
+    const app = await startApp('postgres')
+    const walletId = await app.wallet({ balance: '100' })
+    const processes = [await processOn(app, Date.now), await processOn(app, () => Date.now() - 3)]
+    const clients = Array.from({ length: 48 }, async (_, i) => {
+      const context = () => createContext(processes[i % 2] as Service, app.merchant.id)
+      for (let n = 0; n < 2; n++) await createPayout(context(), { ...payout, walletId })
+    })
+    await Promise.all(clients)
+
+    const { payouts = [], statement = [] } = await listsOf(app)
+    expect(payouts).toHaveLength(96)
+    expect(payouts).toEqual(inOrder(payouts))
+    expect(statement).toEqual(inOrder(statement))
+    await app.expectBooksToBalance()
+  },
+)
