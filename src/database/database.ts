@@ -25,7 +25,10 @@ export type Database = Reader & {
    * @throws Refusal UNAVAILABLE when `write` would refuse whatever it were given, as far as the engine knows
    */
   readonly requireRoom: () => void
-  /** Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. */
+  /**
+   * Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. One that `mayTakeLong`
+   * reads whole tables, and does so without their indexes where the engine can be told to.
+   */
   readonly snapshot: <Result>(
     read: (db: Reader) => Promise<Result>,
     options?: { readonly mayTakeLong?: boolean },
@@ -45,11 +48,16 @@ export type Database = Reader & {
    * @throws with advice where the engine has tools of its own for that
    */
   readonly backup: (path: string) => Promise<void>
+  /** What the engine itself finds wrong with what it stored; reads everything. */
+  readonly selfCheck: () => Promise<SelfCheck>
   /** Counts of what the engine did since it was opened. */
   readonly statistics: () => DatabaseStatistics
   /** Waits for the writes that it has accepted, then closes. */
   readonly close: () => Promise<void>
 }
+
+/** What contradicts itself below the rows, and what could not be looked at, with the reason; `null` where all was. */
+export type SelfCheck = { readonly faults: readonly string[]; readonly unchecked: string | null }
 
 /** `writes` are operations that committed, `commits` the transactions that they shared. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number }
@@ -74,6 +82,7 @@ export function absentDatabase(): Database {
     version: () => null,
     ping: refuse,
     backup: refuse,
+    selfCheck: refuse,
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {},
   }
