@@ -24,6 +24,7 @@ import { latestTimes } from './0022-latest-times.ts'
 import { reachableBalances } from './0023-reachable-balances.ts'
 import { shippedCurrencies } from './0024-shipped-currencies.ts'
 import { oneFormOfIdempotencyKeys } from './0025-one-form-of-idempotency-keys.ts'
+import { payoutsChecksum } from './0026-payouts-checksum.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   reachableBalances,
   shippedCurrencies,
   oneFormOfIdempotencyKeys,
+  payoutsChecksum,
 ]
 
 /** The one that every database of ours has. */

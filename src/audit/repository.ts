@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
-import { acrossMerchants, from, query } from '../database/query.ts'
+import { acrossMerchants, from, query, rowsOf } from '../database/query.ts'
+import type { TableName } from '../database/tables.ts'
 
 /**
  * Each query finds what contradicts itself, over all merchants; nothing found means that the books are right. An
@@ -231,6 +232,48 @@ export const brokenSequences = query(() =>
     ) as numbered group by merchant_id, name
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest))`.as('broken'),
     ).select('broken.id'),
+  ),
+)
+
+/** What there may be once only for each merchant, whatever the unique indexes say of it. */
+const unique: readonly (readonly [table: TableName, column: string])[] = [
+  ['payouts', 'id'],
+  ['payouts', 'idempotency_key'],
+  ['payouts', 'transaction_id'],
+  ['payouts', 'sequence'],
+  ['payouts', 'transfer_id'],
+  ['deposits', 'reference'],
+  ['customers', 'id'],
+  ['customers', 'sequence'],
+  ['wallets', 'id'],
+  ['wallets', 'sequence'],
+  ['payoutMethods', 'id'],
+]
+
+/** For each of these a query for what is there twice, found by reading all rows. */
+export const duplicates = unique.map(([table, column]) => {
+  const name = sql.ref(column)
+  return query(() =>
+    acrossMerchants(
+      from(
+        sql<{
+          id: string
+        }>`(select merchant_id || ${sql.lit(` ${table}.${column} `)} || ${name} as id from ${rowsOf(table)}
+          where ${name} is not null group by merchant_id, ${name} having count(*) > 1)`.as('twice'),
+      ).select('twice.id'),
+    ),
+  )
+})
+
+/** The payouts after one, in the order of their merchants and numbers. */
+export const payoutsAfter = query((p: Params<{ merchant: string; sequence: number; limit: number }>) =>
+  acrossMerchants(
+    from('payouts')
+      .selectAll()
+      .where(sql<boolean>`(merchant_id, sequence) > (${p.merchant}, ${p.sequence})`)
+      .orderBy('merchantId')
+      .orderBy('sequence')
+      .limit(p.limit),
   ),
 )
 

@@ -28,7 +28,10 @@ export type Database = Reader & {
    *   on, and the process should end
    */
   readonly takeOver: (onTakenOver: () => void) => void
-  /** Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. */
+  /**
+   * Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. One that `mayTakeLong`
+   * reads whole tables, and does so without their indexes where the engine can be told to.
+   */
   readonly snapshot: <Result>(
     read: (db: Reader) => Promise<Result>,
     options?: { readonly mayTakeLong?: boolean },
@@ -48,6 +51,8 @@ export type Database = Reader & {
    * @throws with advice where the engine has tools of its own for that
    */
   readonly backup: (path: string) => Promise<void>
+  /** What the engine itself finds wrong with what it stored; reads everything. */
+  readonly selfCheck: () => Promise<SelfCheck>
   /** Counts of what the engine did since it was opened. */
   readonly statistics: () => DatabaseStatistics
   /** Waits for the writes that it has accepted, then closes. */
@@ -69,6 +74,9 @@ export type WriteOptions = {
 export function beginningBy(db: Database, beginBy: number): Database {
   return { ...db, write: (operation, options) => db.write(operation, { ...options, beginBy }) }
 }
+
+/** What contradicts itself below the rows, and what could not be looked at, with the reason; `null` where all was. */
+export type SelfCheck = { readonly faults: readonly string[]; readonly unchecked: string | null }
 
 /** `writes` are operations that committed, `commits` the transactions that they shared. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number }
@@ -94,6 +102,7 @@ export function absentDatabase(): Database {
     version: () => null,
     ping: refuse,
     backup: refuse,
+    selfCheck: refuse,
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {},
   }

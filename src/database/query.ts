@@ -1,4 +1,4 @@
-import type { Compilable, Expression, OperationNode, RootOperationNode } from 'kysely'
+import type { Compilable, Expression, OperationNode, RawBuilder, RootOperationNode } from 'kysely'
 import {
   CamelCasePlugin,
   DummyDriver,
@@ -6,10 +6,11 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
   ValueNode,
 } from 'kysely'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
-import { tables } from './tables.ts'
+import { snakeCase, tables } from './tables.ts'
 
 /**
  * Queries are written with Kysely, once for every engine, and built once: the value of a parameter is not in the query
@@ -132,6 +133,20 @@ export function list<Item>(values: readonly Item[]): Expression<Item> {
     toOperationNode: () => ValueNode.create({ placeholder, isList: true } satisfies Placeholder),
   }
 }
+
+/** A table in a FROM that is read row by row, whatever its indexes say: for whoever doubts what is stored. */
+export function rowsOf(table: TableName): RawBuilder<unknown> {
+  const marker: Expression<unknown> = {
+    get expressionType() {
+      return undefined
+    },
+    toOperationNode: () => ValueNode.create(rowByRow),
+  }
+  return sql`${sql.table(snakeCase(table))} ${marker}`
+}
+
+/** Stands after a table, where an engine says that no index may be used. */
+export const rowByRow = Symbol('row by row')
 
 export function isPlaceholder(value: unknown): value is Placeholder {
   return typeof value === 'object' && value !== null && 'placeholder' in value

@@ -238,6 +238,7 @@ export const tables = {
     createdAt: timestamp(),
     updatedAt: timestamp(),
     payoutMethodId: nullable(uuid()),
+    checksum: nullable(integer()),
   },
   payoutEvents: {
     merchantId: uuid(),
@@ -257,7 +258,8 @@ export const columnsInDatabase: Readonly<Record<string, Readonly<Record<string, 
   ]),
 )
 
-function snakeCase(name: string): string {
+/** The name of a table or column in the database, from that in our code. */
+export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 

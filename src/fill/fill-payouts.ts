@@ -9,6 +9,8 @@ import type { ClearingRequest } from '../ledger/post-transfer.ts'
 import { recordTransfer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
+import { withChecksum } from '../payouts/contents.ts'
+import type { Payout } from '../payouts/payout.ts'
 import { paymentPurposes, payoutAssetCodes } from '../payouts/payout.ts'
 import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
@@ -126,7 +128,7 @@ async function writePayout(
   })
   const { firstName, lastName } = personName(random)
   const settlement = random.chance(0.97) ? random.pick(outcomes) : null
-  await insertPayout(tx, {
+  const payout: Payout = {
     ...quote,
     merchantId,
     id,
@@ -159,7 +161,8 @@ async function writePayout(
     address: null,
     fiatReferenceId: null,
     payoutMethodId: null,
-  })
+  }
+  await insertPayout(tx, withChecksum(payout))
   if (settlement === null) return latest
 
   const later = atOneMoment(service)

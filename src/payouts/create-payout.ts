@@ -27,6 +27,7 @@ import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
 import { writing } from '../writing.ts'
+import { withChecksum } from './contents.ts'
 import type { Payout } from './payout.ts'
 import {
   corridorTo,
@@ -166,7 +167,7 @@ export const createPayout = writing('createPayout', async (context: Context, inp
         createdAt,
         updatedAt,
       }
-      await insertPayout(tx, payout)
+      await insertPayout(tx, withChecksum(payout))
       return payout
     },
   })

@@ -72,7 +72,7 @@ export type PayoutStatus = (typeof payoutStatuses)[number]
  * `amount` is net, `fee` (where one was in force) came on top, `balanceAfter` is the paying wallet's after both.
  * `amountFiat` is a decimal string of eight places.
  */
-export type Payout = RowOf<'payouts'>
+export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
 /** What became of a payout after its creation: a status, its time, its cause and the transfer that moved the money. */
 export type PayoutEvent = RowOf<'payoutEvents'>

@@ -49,6 +49,7 @@ export function openCommittingAlone(path: string): Database {
     version: reader.version,
     ping: async () => {},
     backup: async () => {},
+    selfCheck: async () => ({ faults: [], unchecked: null }),
     close: async () => {
       await last
       reader.refresh()

@@ -2,7 +2,7 @@ import type { BinaryOperationNode, OperationNode, RootOperationNode, SelectAllNo
 import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
-import { isPlaceholder } from '../query.ts'
+import { isPlaceholder, rowByRow } from '../query.ts'
 import { columnsInDatabase } from '../tables.ts'
 
 /** Whose rows a query may touch: one merchant's (its parameter names which), everybody's, or only those that all share. */
@@ -65,6 +65,8 @@ class Compiler extends PostgresQueryCompiler {
   }
 
   protected override visitValue(node: ValueNode): void {
+    // Said of the whole transaction; see connection.ts.
+    if (node.value === rowByRow) return
     if (node === this.rightOperand) this.compared.add(this.numParameters)
     super.visitValue(node)
   }

@@ -10,7 +10,7 @@ import { bound, rowMaker } from './values.ts'
 export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
 /** What this engine says itself, beside the queries. */
-export type Control = 'begin' | 'beginSnapshot' | 'takeLong' | 'commit' | 'rollback'
+export type Control = 'begin' | 'beginSnapshot' | 'readAll' | 'commit' | 'rollback'
 
 /** Runs what is given in one round trip, in order. */
 export type Send = (
@@ -35,10 +35,15 @@ type Known = PostgresStatement & {
 /** What is known of each query by its number: one array for all connections of a database. */
 export type Statements = Known[]
 
+/** Has the tables themselves be read, not what their indexes say of them: for whoever doubts what is stored. */
+export const readByRows = ['indexscan', 'indexonlyscan', 'bitmapscan']
+  .map((way) => `set_config('enable_${way}', 'off', true)`)
+  .join(', ')
+
 const controls: Readonly<Record<Control, string>> = {
   begin: 'begin isolation level read committed read write',
   beginSnapshot: 'begin isolation level repeatable read read only',
-  takeLong: 'set local statement_timeout = 0',
+  readAll: `select set_config('statement_timeout', '0', true), ${readByRows}`,
   commit: 'commit',
   rollback: 'rollback',
 }

@@ -8,6 +8,7 @@ import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
 import { postgresReader } from './reader.ts'
 import { roleToTake } from './row-security.ts'
+import { selfCheckPostgres } from './self-check.ts'
 import { postgresWriter } from './writer.ts'
 
 /** Connections of one process, and requests that may wait for one, unless the URL says otherwise. */
@@ -48,6 +49,7 @@ export async function openPostgres({ url, ...demands }: Demands & { url: string 
     // Each query sees what was committed before it.
     refresh: () => {},
     version: () => null,
+    selfCheck: () => selfCheckPostgres(config),
     ping: async () => void (await lookAtMigrations(reader, {})),
     backup: async () => {
       throw new Error(

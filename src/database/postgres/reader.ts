@@ -72,7 +72,7 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
     read: (db: Reader) => Promise<Result>,
     { mayTakeLong = false } = {},
   ): Promise<Result> {
-    const transaction = openTransaction(pool, mayTakeLong ? ['beginSnapshot', 'takeLong'] : ['beginSnapshot'])
+    const transaction = openTransaction(pool, mayTakeLong ? ['beginSnapshot', 'readAll'] : ['beginSnapshot'])
     try {
       const result = await read({ execute: transaction.execute })
       // Nothing of the result depends on how it ends.

@@ -67,7 +67,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
       if (failure) throw failure.error
       const first = lent === null ? begin : []
       lent ??= await pool.lend()
-      const answers = await lent.send([...first, ...calls, ...last], { mayTakeLong: begin.includes('takeLong') })
+      const answers = await lent.send([...first, ...calls, ...last], { mayTakeLong: begin.includes('readAll') })
       for (const [i, { resolve }] of calls.entries()) resolve((answers[i + first.length]?.rows ?? []) as never[])
       return answers.at(-1)?.command
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
-import { isPlaceholder } from '../query.ts'
+import { isPlaceholder, rowByRow } from '../query.ts'
 
 /** A statement's text and what is bound to it in order: the parameter `name`, or where that is `null`, `value` itself. */
 export type SqliteStatement = {
@@ -27,6 +27,10 @@ class Compiler extends SqliteQueryCompiler {
    * is made anew for every execution of a statement that orders or limits its rows, which costs 4 to 17 µs each.
    */
   protected override visitValue(node: ValueNode): void {
+    if (node.value === rowByRow) {
+      this.append('not indexed')
+      return
+    }
     if (node.immediate) {
       super.visitValue(node)
       return

@@ -1,18 +1,19 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Database } from '../database.ts'
 import { NotNow } from '../database.ts'
+import { backUp, sync } from './backup.ts'
 import type { SqliteConnection } from './connection.ts'
 import { openConnection } from './connection.ts'
 import { epochOf } from './epoch.ts'
 import type { FileWatch } from './file-watch.ts'
 import { watchFiles } from './file-watch.ts'
 import { migrateSqlite } from './migrate.ts'
-import { makeFile, preparePlace } from './place.ts'
+import { preparePlace } from './place.ts'
 import type { SqliteReader } from './reader.ts'
 import { sqliteReader } from './reader.ts'
 import { requireWholeLog, saveLog } from './save-log.ts'
+import { faultsOf } from './self-check.ts'
 import { sqliteWriter } from './writer.ts'
 
 /**
@@ -119,6 +120,10 @@ function readSide(
       watch.require()
       reading.raw.prepare('select name from migrations limit 1').get()
     },
+    selfCheck: async () => {
+      reader.refresh()
+      return { faults: faultsOf(reading.raw), unchecked: null }
+    },
     backup: async (target) => {
       watch.require()
       // A copy can't be made inside the read transaction of a turn that has read.
@@ -158,30 +163,4 @@ function naming<Opened>(path: string, open: () => Opened): Opened {
     if (isDiskFull) throw new NotNow(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })
   }
-}
-
-/**
- * Writes a compact copy of one snapshot, under a name of its own until it is whole and on disk.
- *
- * VACUUM INTO reads a snapshot, where SQLite's page-wise backup starts over whenever another process writes.
- */
-function backUp({ raw }: SqliteConnection, target: string): void {
-  if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
-  const partial = `${target}.${process.pid}.partial`
-  try {
-    makeFile(partial)
-    raw.prepare('vacuum into ?').run(partial)
-    sync(partial)
-    // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
-    linkSync(partial, target)
-  } finally {
-    rmSync(partial, { force: true })
-  }
-  sync(dirname(resolve(target)))
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
 }

@@ -1,0 +1,66 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import type { SqliteConnection } from './connection.ts'
+import { makeFile } from './place.ts'
+import { faultsOf } from './self-check.ts'
+
+/**
+ * Writes a compact copy of one snapshot, under a name of its own until it is whole, looked through and on disk.
+ *
+ * VACUUM INTO reads a snapshot, where SQLite's page-wise backup starts over whenever another process writes. It makes the
+ * indexes anew, so that a copy does not show what is wrong with the database itself: that is looked through as well.
+ *
+ * @throws when either is damaged, or the copy lacks something
+ */
+export function backUp({ raw }: SqliteConnection, target: string): void {
+  if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
+  const partial = `${target}.${process.pid}.partial`
+  try {
+    requireNoFaults(raw, 'The database is damaged, and nothing was copied')
+    makeFile(partial)
+    const before = sizesOf(raw)
+    raw.prepare('vacuum into ?').run(partial)
+    requireWhole(partial, { atLeast: before, atMost: sizesOf(raw) })
+    sync(partial)
+    // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
+    linkSync(partial, target)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+  sync(dirname(resolve(target)))
+}
+
+function requireNoFaults(raw: Sqlite.Database, sentence: string): void {
+  const faults = faultsOf(raw)
+  if (faults.length > 0) throw new Error(`${sentence}: ${faults.slice(0, 3).join('; ')}`)
+}
+
+/** Opens the copy as a restored one would be, and holds it against what the database had before and after. */
+function requireWhole(path: string, { atLeast, atMost }: { atLeast: Sizes; atMost: Sizes }): void {
+  const copy = new Sqlite(path, { readonly: true, fileMustExist: true })
+  try {
+    requireNoFaults(copy, 'The copy is damaged, and was removed')
+    const sizes = sizesOf(copy)
+    const isBetween = sizes.every((size, i) => size >= (atLeast[i] ?? 0) && size <= (atMost[i] ?? 0))
+    if (!isBetween) throw new Error('The copy does not have the rows of the database, and was removed')
+  } finally {
+    copy.close()
+  }
+}
+
+/** How many rows the tables have to which rows are only added. */
+type Sizes = readonly number[]
+
+function sizesOf(raw: Sqlite.Database): Sizes {
+  return ['payouts', 'transfers', 'entries', 'deposits', 'payout_events'].map(
+    (table) => raw.prepare(`select count(*) from ${table}`).pluck().get() as number,
+  )
+}
+
+/** Brings a file, or the names in a folder, to disk. */
+export function sync(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
+}

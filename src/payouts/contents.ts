@@ -1,0 +1,59 @@
+import { crc32 } from 'node:zlib'
+import type { RowOf } from '../database/tables.ts'
+import { tables } from '../database/tables.ts'
+import { fingerprintOf } from '../idempotency/once.ts'
+import type { Payout } from './payout.ts'
+
+/** What becomes of a payout later; all else in its row stays as it was written. */
+const changing = [
+  'status',
+  'receiverWalletId',
+  'cryptoTransactionId',
+  'network',
+  'address',
+  'fiatReferenceId',
+  'updatedAt',
+  'checksum',
+]
+
+/** In the order of the table, to which columns are only added; a later one is no part of earlier checksums. */
+const lasting = Object.keys(tables.payouts).filter((name) => !changing.includes(name)) as (keyof Payout)[]
+
+/** The payout with the checksum of what never changes in it, as its row has it. */
+export function withChecksum<Written extends Payout>(payout: Written): Written & { checksum: number } {
+  return Object.assign(payout, { checksum: checksumOf(payout) })
+}
+
+/**
+ * CRC-32 finds every changed bit, and costs a fifth of a hash; it is meant against failing disks, not against somebody who
+ * changes a row and its checksum.
+ */
+function checksumOf(payout: Payout): number {
+  const values: unknown[] = []
+  for (const name of lasting) values.push(payout[name])
+  // As a signed number, which is what an integer column holds on every engine.
+  return crc32(values.join('\u001f')) | 0
+}
+
+/**
+ * Whether a payout's row says what was written. An earlier one without a checksum is held against the fingerprint of its
+ * request, where that named the recipient; of the others nothing is known.
+ */
+export function isAsWritten(payout: RowOf<'payouts'>): boolean {
+  if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
+  if (payout.fingerprint === null || payout.payoutMethodId !== null) return true
+  return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
+}
+
+/** The requests that lead to this row: each may have named the wallet or left it to the service, the rail too. */
+function possibleRequests(payout: Payout): object[] {
+  const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
+  const { recipientName, recipientCurrency, recipientCountry } = payout
+  const said = {
+    ...{ customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose },
+    ...{ recipientName, recipientCurrency, recipientCountry },
+  }
+  return [null, payout.walletId].flatMap((walletId) =>
+    [null, payout.transferType].map((transferType) => ({ ...said, walletId, transferType })),
+  )
+}

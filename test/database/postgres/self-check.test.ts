@@ -1,0 +1,57 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../src/database/open.ts'
+import { describePostgres } from '../../support/engines.ts'
+import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+
+async function newPlace(): Promise<string> {
+  const { url, remove } = await newPostgresDatabase()
+  spoilPostgresDatabase(url)
+  onTestFinished(remove)
+  return url
+}
+
+async function selfCheckAt(url: string) {
+  const db = await openDatabase({ url, onFatal: () => {} })
+  onTestFinished(() => db.close())
+  return db.selfCheck()
+}
+
+describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
+  test('is nothing in a new database, and nothing is left of the looking', async () => {
+    const url = await newPlace()
+
+    expect(await selfCheckAt(url)).toEqual({ faults: [], unchecked: null })
+    expect(await runSql(url, `select extname from pg_extension where extname = 'amcheck'`)).toEqual([])
+  })
+
+  test('is an index that lacks a row', async () => {
+    const url = await newPlace()
+    const isKept = (kept: boolean) =>
+      runSql(url, `update pg_index set indisready = ${kept} where indexrelid = 'asset_codes_code_key'::regclass`)
+    await isKept(false)
+    await runSql(url, `update asset_codes set code = 'LOST' where code = 'ZAR'`)
+    await isKept(true)
+
+    const { faults } = await selfCheckAt(url)
+
+    expect(faults).toEqual([expect.stringMatching(/^asset_codes_code_key: heap tuple .* lacks matching index tuple/)])
+  })
+
+  test('is not known to a user who may not use amcheck, and that is said', async () => {
+    const url = await newPlace()
+    await runSql(
+      url,
+      `create role plain_user login; grant usage on schema public to plain_user;
+      grant select, insert, update, delete on all tables in schema public to plain_user`,
+    )
+    onTestFinished(async () => {
+      await runSql(url, 'drop owned by plain_user; drop role plain_user')
+    })
+    const asPlainUser = Object.assign(new URL(url), { username: 'plain_user' }).href
+
+    expect(await selfCheckAt(asPlainUser)).toEqual({
+      faults: [],
+      unchecked: expect.stringMatching(/^indexes and pages, for want of the extension amcheck: permission denied/),
+    })
+  })
+})
