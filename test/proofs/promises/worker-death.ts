@@ -14,7 +14,7 @@ import { makeDatabase, startMain } from '../server.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
 /** A round kills a reader, the writer and the supervisor; one in so many stops a reader and the writer instead. */
-const rounds = { ci: 8, quick: 15, long: 200 }
+const rounds = { ci: 8, quick: 12, long: 200 }
 const stopEvery = 20
 
 /** Beyond its limit a request is granted what a busy machine may need to answer it. */
@@ -24,7 +24,7 @@ export const proof: Proof = {
   promise:
     'whichever process of several dies or is stopped, every request is answered in time, and no payout is lost or doubled',
   control: 'readers that accept their connections themselves',
-  seconds: { ci: 200, quick: 300, long: 4_000 },
+  seconds: { ci: 300, quick: 300, long: 8_000 },
   run,
 }
 
