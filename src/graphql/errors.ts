@@ -24,6 +24,7 @@ const meanings: Record<ErrorCode, string | null> = {
   SANDBOX_ONLY: null,
   MALFORMED_JSON: null,
   MALFORMED_REQUEST: null,
+  MISSING_TOKEN: null,
   INVALID_TOKEN: null,
   ENDPOINT_NOT_FOUND: null,
   METHOD_NOT_ALLOWED: null,

@@ -16,6 +16,7 @@ type Schemas = Record<string, JsonSchema>
 /** What is wrong for every endpoint in the same way. */
 const refusedEverywhere: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
+  'MISSING_TOKEN',
   'INVALID_TOKEN',
   'NOT_ACCEPTABLE',
   'REQUEST_TIMEOUT',

@@ -32,6 +32,26 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
+  test.each(endpoints)('ruling 4: $name says where no key is sent at all', async ({ method, path, body }) => {
+    const app = await startApp(engine)
+    for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }]) {
+      const answer = await app.rest(method, path, { ...(body && { body }), headers, key: null })
+      expect([answer.status, answer.body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
+    }
+  })
+
+  test.each([
+    ['an empty one', { 'x-api-key': '' }],
+    ['an empty bearer', { authorization: 'Bearer' }],
+    ['two words', { authorization: 'Bearer a b' }],
+    ['two that differ', { 'x-api-key': 'a', authorization: 'Bearer b' }],
+  ])('ruling 4: a key that is none is not the same as no key: %s', async (_, headers) => {
+    const app = await startApp(engine)
+    const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
+    expect([status, body.error.code]).toEqual([401, 'INVALID_TOKEN'])
+  })
+
   test('ruling 4: every wrong key takes the same look-ups', async () => {
     const app = await startApp(engine)
     const counts: number[] = []
@@ -42,7 +62,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
         return app.db.execute(query, params)
       }
       const { server } = serverOf(app, { db: { ...app.db, execute } })
-      await server.inject({ method: 'GET', url: '/api/customers', headers: key === null ? {} : { 'x-api-key': key } })
+      await server.inject({ method: 'GET', url: '/api/customers', headers: { 'x-api-key': key } })
       counts.push(count)
     }
     expect(new Set(counts)).toEqual(new Set([2]))
@@ -173,8 +193,8 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   )
 })
 
-/** None, malformed, unknown, with a wrong secret or checksum, revoked, of the other mode. */
-async function wrongKeys(app: App): Promise<(string | null)[]> {
+/** Malformed, unknown, with a wrong secret or checksum, revoked, of the other mode. */
+async function wrongKeys(app: App): Promise<string[]> {
   const { id, apiKey: revoked } = await createKey(app.service, app.merchant.id)
   await revokeKey(app.service, id)
   const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
@@ -182,7 +202,7 @@ async function wrongKeys(app: App): Promise<(string | null)[]> {
   const guessed = formatApiKey({ ...own, secret: '0'.repeat(48) })
   const badChecksum = `${app.merchant.apiKey.slice(0, -1)}x`
   const [malformed, unknown] = ['letmein', formatApiKey(newApiKey('sandbox'))]
-  return [null, '', malformed, unknown, guessed, badChecksum, app.merchant.apiKey.toUpperCase(), revoked, live]
+  return ['', malformed, unknown, guessed, badChecksum, app.merchant.apiKey.toUpperCase(), revoked, live]
 }
 
 function serverOf(app: App, changes: Partial<App['service']>) {
