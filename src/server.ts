@@ -7,7 +7,9 @@ import type { Compiling } from './graphql/engine.ts'
 import type { Tab } from './graphql/graphiql.ts'
 import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
+import { refuseOtherMethods } from './http/other-methods.ts'
 import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
+import { refusalOfHead, takeExpectations } from './http/request-head.ts'
 import { securityHeaderLines, setSecurityHeaders } from './http/security-headers.ts'
 import { statusOfCode } from './http-status.ts'
 import type { Exchange, RateLimiter } from './rate-limit.ts'
@@ -57,8 +59,9 @@ export function createServer({
     bodyLimit: bodyLimitBytes,
     // A client that sends slowly holds a socket for this long, and until the next look at all of them.
     requestTimeout: 30_000,
-    // Node holds a body to the longer of the two, and its own default for headers is a minute.
-    http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000 },
+    // Node holds a body to the longer of the two, and its own default for headers is a minute. A missing Host it would
+    // answer itself, without envelope and id.
+    http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384 },
@@ -80,7 +83,7 @@ export function createServer({
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     setSecurityHeaders(reply)
-    done(request.is404 ? endpointNotFound() : undefined)
+    done(refusalOfHead(request) ?? (request.is404 ? endpointNotFound() : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
     // The route, never the path or the body: what a caller sends may hold account numbers and keys.
@@ -99,6 +102,7 @@ export function createServer({
   })
   app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
 
+  takeExpectations(app.server)
   addHealth(app, service)
   addDocs(app, routes, { mode: service.mode, demoKey })
   const limiter = limiterOf(rateLimit, sharing, elapsed)
@@ -130,6 +134,7 @@ function addHealth(app: FastifyInstance, service: Service): void {
     })
     return { status: 'ok' }
   })
+  for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET'])
 }
 
 /** A caller's own request id, if it is 1 to 128 printable ASCII characters (ruling 11). */

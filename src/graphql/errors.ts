@@ -32,6 +32,7 @@ const meanings: Record<ErrorCode, string | null> = {
   REQUEST_TIMEOUT: null,
   PAYLOAD_TOO_LARGE: null,
   UNSUPPORTED_MEDIA_TYPE: null,
+  EXPECTATION_FAILED: null,
   RATE_LIMITED: null,
   INTERNAL: null,
   UNAVAILABLE: null,

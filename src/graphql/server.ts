@@ -3,7 +3,10 @@ import type { Service } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
-import { takeJson } from '../http/json-body.ts'
+import { repeatedName, takeJson } from '../http/json-body.ts'
+import type { Read } from '../http/json-text.ts'
+import { readJson } from '../http/json-text.ts'
+import { refuseOtherMethods } from '../http/other-methods.ts'
 import { refusalOf } from '../http/refusal-of.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import type { RateLimiter } from '../rate-limit.ts'
@@ -12,6 +15,7 @@ import type { Answer, Asked } from './answer.ts'
 import { answer, failedResult } from './answer.ts'
 import type { Compiling, GraphqlRequest } from './engine.ts'
 import { createEngine } from './engine.ts'
+import { formsTaken } from './forms-taken.ts'
 import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
@@ -59,12 +63,7 @@ export function addGraphqlRoute(
     if (graphiql !== null && isBrowser(request)) return sendGraphiql(graphiql, request, reply)
     return run(request, reply, parametersOf(decodedQuery(request.query as Record<string, unknown>)), true)
   })
-  const others = app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method))
-  const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
-    reply.header('allow', 'GET, HEAD, POST')
-    throw new Refusal('METHOD_NOT_ALLOWED', 'This path takes GET and POST.')
-  }
-  app.route({ method: others, url: path, onRequest: refuse, handler: refuse })
+  refuseOtherMethods(app, path, ['GET', 'POST'])
 }
 
 /** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
@@ -88,7 +87,7 @@ type Responding = {
  */
 async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
   const { request, reply, asked, isReadOnly, holdStream } = responding
-  const { json, stream } = formsTaken(request)
+  const { json, stream } = formsTaken(request.headers.accept)
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
   }
@@ -107,19 +106,6 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   return reply.send(response)
 }
 
-const jsonTypes = ['application/graphql-response+json', 'application/json', 'application/*', '*/*']
-const streamTypes = ['text/event-stream', 'text/*', 'multipart/mixed', 'multipart/*']
-
-/** The media types in which the caller takes one JSON document and a stream; `null` where it takes none. */
-function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | null; stream: string | null } {
-  const taken = (accept || '*/*').split(',').map((each) => each.split(';')[0]?.trim().toLowerCase())
-  const [json, stream] = [jsonTypes, streamTypes].map((types) => types.find((type) => taken.includes(type)))
-  return {
-    json: json ? (json === jsonTypes[0] ? json : 'application/json') : null,
-    stream: stream ? (stream.startsWith('text') ? 'text/event-stream' : 'multipart/mixed') : null,
-  }
-}
-
 async function sendJson(
   { result, operation, httpStatus }: Answer,
   type: string,
@@ -136,16 +122,25 @@ async function sendJson(
   return reply.type(`${type}; charset=utf-8`).send(body)
 }
 
-/** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
+/**
+ * A query string as a body would have it; what is no JSON stays a string, and is refused as one.
+ *
+ * @throws Refusal INVALID_INPUT for a name that is given twice
+ */
 function decodedQuery({ variables, extensions, ...others }: Record<string, unknown>): Record<string, unknown> {
-  const decoded = (value: unknown) => {
-    try {
-      return typeof value === 'string' && value !== '' ? JSON.parse(value) : value || null
-    } catch {
-      return value
-    }
+  return { ...others, variables: decoded('variables', variables), extensions: decoded('extensions', extensions) }
+}
+
+function decoded(name: string, given: unknown): unknown {
+  if (typeof given !== 'string' || given === '') return given || null
+  let read: Read
+  try {
+    read = readJson(given)
+  } catch {
+    return given
   }
-  return { ...others, variables: decoded(variables), extensions: decoded(extensions) }
+  if (read.repeated !== null) throw repeatedName(`${name}.${read.repeated}`)
+  return read.value
 }
 
 /**

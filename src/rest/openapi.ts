@@ -20,6 +20,7 @@ const refusedEverywhere: readonly ErrorCode[] = [
   'INVALID_TOKEN',
   'NOT_ACCEPTABLE',
   'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
   'RATE_LIMITED',
   'INTERNAL',
   'UNAVAILABLE',
@@ -312,6 +313,7 @@ const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
   405: ['Allow'],
   406: [],
   408: [],
+  417: [],
   429: [...rateHeaders, 'Retry-After'],
   503: [...rateHeaders, 'Retry-After'],
 }

@@ -112,6 +112,7 @@ const untold = [
 const unrecorded: ErrorCode[] = [
   'MALFORMED_REQUEST',
   'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
   'INTERNAL',
   'UNAVAILABLE',
   'ENDPOINT_NOT_FOUND',
