@@ -12,8 +12,8 @@ import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
 import { refusalOfHead, takeExpectations } from './http/request-head.ts'
 import { securityHeaderLines, setSecurityHeaders } from './http/security-headers.ts'
 import { statusOfCode } from './http-status.ts'
-import type { Exchange, RateLimiter } from './rate-limit.ts'
-import { rateLimiter, sharedRateLimiter } from './rate-limit.ts'
+import type { Exchange, RateLimits } from './rate-limit.ts'
+import { rateLimiter, sharedRateLimiter, strangerLimiter } from './rate-limit.ts'
 import { addDocs } from './rest/docs.ts'
 import { failureBody } from './rest/errors.ts'
 import { routes } from './rest/routes.ts'
@@ -36,7 +36,7 @@ export type ServerOptions = {
   readonly elapsed?: () => number
 }
 
-/** `processes` answer requests; they take what a merchant may send from the same buckets. */
+/** `processes` answer requests; they take what a merchant may send from the same windows. */
 export type Sharing = { readonly processes: number; readonly exchange: Exchange }
 
 /** The HTTP host with both doors, ready to listen or to be injected into. */
@@ -105,20 +105,24 @@ export function createServer({
   takeExpectations(app.server)
   addHealth(app, service)
   addDocs(app, routes, { mode: service.mode, demoKey })
-  const limiter = limiterOf(rateLimit, sharing, elapsed)
+  const limits = limitsOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
-    addRestRoutes(scope, service, limiter)
+    addRestRoutes(scope, service, limits)
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limiter, graphiql, compiling, processes: sharing?.processes ?? 1 })
+    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1 })
   })
   return app
 }
 
-function limiterOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimiter | null {
+function limitsOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimits | null {
   if (rateLimit === null) return null
-  return sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed)
+  return {
+    merchants: sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed),
+    // In equal shares: an address that is refused by one process may ask another, but all together keep the limit.
+    strangers: strangerLimiter(Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))), elapsed),
+  }
 }
 
 function endpointNotFound(): Refusal {

@@ -9,7 +9,7 @@ import { readJson } from '../http/json-text.ts'
 import { refuseOtherMethods } from '../http/other-methods.ts'
 import { refusalOf } from '../http/refusal-of.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
-import type { RateLimiter } from '../rate-limit.ts'
+import type { RateLimits } from '../rate-limit.ts'
 import { endOfTurn } from '../turn.ts'
 import type { Answer, Asked } from './answer.ts'
 import { answer, failedResult } from './answer.ts'
@@ -25,7 +25,7 @@ import { countStreams, streamsPerMerchant } from './streams.ts'
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
   readonly service: Service
-  readonly limiter: RateLimiter | null
+  readonly limits: RateLimits | null
   readonly graphiql: GraphiqlPage | null
   readonly compiling: Compiling
   /** How many processes answer: each may hold its share of a merchant's streams. */
@@ -42,11 +42,11 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limiter, graphiql, compiling, processes }: GraphqlOptions,
+  { service, limits, graphiql, compiling, processes }: GraphqlOptions,
 ): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
   const holdStream = countStreams(app, Math.max(1, Math.floor(streamsPerMerchant / processes)))
-  const admit = admission(service, limiter)
+  const admit = admission(service, limits)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 

@@ -23,13 +23,11 @@ type KnownKey = Admitted & { readonly id: string; readonly lastUsedAtMs: number 
 /**
  * The merchant whose API key this is; at once where the key is known and nothing has changed since it was looked up.
  *
- * A key that is malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal; that none
- * was sent says nothing of any key, and is told apart (ruling 4).
+ * A key that is malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal (ruling 4).
  *
- * @throws Refusal MISSING_TOKEN, or INVALID_TOKEN by the promise
+ * @throws Refusal INVALID_TOKEN, by the promise
  */
-export function authenticate(service: Service, text: string | null): Admitted | Promise<Admitted> {
-  if (text === null) throw new Refusal('MISSING_TOKEN', 'An API key is required in the x-api-key header.')
+export function authenticate(service: Service, text: string): Admitted | Promise<Admitted> {
   const textHash = hashSecret(text)
   // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
   const keys = knownKeys(service)

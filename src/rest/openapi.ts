@@ -309,7 +309,7 @@ const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
 
 /** Where a refusal comes before anything is counted, or has headers of its own. */
 const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
-  401: ['WWW-Authenticate'],
+  401: [...rateHeaders, 'WWW-Authenticate'],
   405: ['Allow'],
   406: [],
   408: [],

@@ -9,7 +9,7 @@ import { takeJson } from '../http/json-body.ts'
 import { refuseOtherMethods } from '../http/other-methods.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import { idempotencyKeyFaults } from '../input.ts'
-import type { RateLimiter } from '../rate-limit.ts'
+import type { RateLimits } from '../rate-limit.ts'
 import type { Names } from '../refusal-text.ts'
 import { endOfTurn } from '../turn.ts'
 import { failureBody, problemBody } from './errors.ts'
@@ -25,9 +25,9 @@ declare module 'fastify' {
 }
 
 /** Adds the endpoints of the contract to the HTTP host. */
-export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
+export function addRestRoutes(app: FastifyInstance, service: Service, limits: RateLimits | null): void {
   takeJson(app)
-  const admit = [requireJsonAccepted, admission(service, limiter)]
+  const admit = [requireJsonAccepted, admission(service, limits)]
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireRoom()
     done()

@@ -15,7 +15,7 @@ export function tellSupervisor(message: ToSupervisor): void {
   process.send?.(message)
 }
 
-/** The exchange of tokens with the supervisor, which keeps the buckets of all. */
+/** The exchange of tokens with the supervisor, which keeps the windows of all. */
 export function exchangeWithSupervisor(): Exchange {
   const waiting = new Map<number, (exchanged: Exchanged) => void>()
   let lastId = 0

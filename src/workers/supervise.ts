@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { hasOneWriter } from '../database/database.ts'
 import { createLogger, standardOutput } from '../logger.ts'
-import { sharedBuckets } from '../rate-limit.ts'
+import { sharedWindows } from '../rate-limit.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
 
 const program = resolve(import.meta.dirname, '../main.ts')
@@ -53,7 +53,7 @@ export async function supervise(config: Config): Promise<void> {
     begin: () => fork(program, ['writer', JSON.stringify({ writerPath } as WriterDetails)]),
     alive: new Set(),
   }
-  const buckets = config.rateLimit === null ? null : sharedBuckets(config.rateLimit, () => performance.now())
+  const windows = config.rateLimit === null ? null : sharedWindows(config.rateLimit, () => performance.now())
   let isReady = false
   let isEnding = false
 
@@ -65,7 +65,7 @@ export async function supervise(config: Config): Promise<void> {
     role.alive.add(child)
     child.once('exit', (code, signal) => {
       role.alive.delete(child)
-      buckets?.forget(pid)
+      windows?.forget(pid)
       if (isEnding) return
       // It has said itself why it could not start.
       if (!isReady) return endAtOnce(1)
@@ -77,8 +77,8 @@ export async function supervise(config: Config): Promise<void> {
     return new Promise((resolve) => {
       child.on('message', (message: ToSupervisor) => {
         if ('ready' in message) return resolve(message.ready)
-        if (buckets === null || !child.connected) return
-        const exchanged = buckets.exchange(pid, message.exchange)
+        if (windows === null || !child.connected) return
+        const exchanged = windows.exchange(pid, message.exchange)
         child.send({ id: message.id, exchanged } satisfies FromSupervisor, () => {})
       })
     })

@@ -52,6 +52,26 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect([status, body.error.code]).toEqual([401, 'INVALID_TOKEN'])
   })
 
+  test('ruling 6: 429 for wrong keys over the rate of an address, and not for good ones from there', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+    const ask = (key: string | null, path = '/api/customers') => app.rest('GET', path, { key })
+    const keys = [null, 'nonsense', `${app.merchant.apiKey}x`]
+    for (const key of keys) expect((await ask(key)).status).toBe(401)
+    for (const key of keys) {
+      const { status, headers, text } = await ask(key, '/graphql?query={merchant{id}}')
+      expect([status, headers['retry-after'], headers['www-authenticate']]).toEqual([429, '1', undefined])
+      expect(headers['ratelimit-policy']).toBe('"refused";q=3;w=1')
+      expect(text).toContain('"RATE_LIMITED"')
+    }
+    expect((await ask(app.merchant.apiKey)).status).toBe(200)
+    now += 1_000
+    expect((await ask(null)).status).toBe(401)
+    // Without a limit there is none for them either.
+    const free = await startApp(engine)
+    for (let i = 0; i < 200; i++) expect((await free.rest('GET', '/api/customers', { key: null })).status).toBe(401)
+  })
+
   test('ruling 4: every wrong key takes the same look-ups', async () => {
     const app = await startApp(engine)
     const counts: number[] = []
