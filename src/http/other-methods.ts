@@ -11,7 +11,7 @@ export function refuseOtherMethods(app: FastifyInstance, path: string, own: read
   // CONNECT never arrives as a request.
   const all = METHODS.filter((method) => method !== 'CONNECT')
   for (const method of all) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '))
     throw new Refusal('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}.`)

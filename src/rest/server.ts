@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds the endpoints of the contract to the HTTP host. */
+/** Adds the endpoints to the HTTP host. */
 export function addRestRoutes(app: FastifyInstance, service: Service, limits: RateLimits | null): void {
   takeJson(app)
   const admit = [requireJsonAccepted, admission(service, limits)]
