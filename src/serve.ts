@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import type { FastifyInstance } from 'fastify'
 import { demoApiKey, hasDemo as findDemo } from '../db/demo/demo.ts'
 import { tourTabs } from '../db/demo/tour.ts'
 import type { Config } from './config.ts'
@@ -29,7 +30,7 @@ export async function serve(config: Config): Promise<void> {
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
 export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
-  const started = await start(config, { isReadOnly: writerPath !== null })
+  const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null })
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
   const service = createService({ db: started.db, mode: config.mode, handOver: line?.handOver ?? null })
   const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
@@ -49,11 +50,28 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
 async function refuseAll(config: Config, logger: Started['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: absentDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null })
-  await app.listen({ host: config.host, port: config.port })
+  await listenAt(app, config)
   return async () => {
     app.server.closeAllConnections()
     await app.close()
   }
+}
+
+/** @throws an error that names the variable which says otherwise, where the address can't be listened on */
+async function listenAt(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    const hint = hints[(error as NodeJS.ErrnoException).code ?? '']
+    throw hint === undefined ? error : new Error(`Cannot listen on ${host}, port ${port}: ${hint}`, { cause: error })
+  }
+}
+
+const hints: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program does. Set PORT to another one; 0 takes a free one.',
+  EACCES: 'this user may not. Set PORT to 1024 or above.',
+  EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one that it has.',
+  ENOTFOUND: 'there is no such host. Set HOST to an address of this machine.',
 }
 
 type Listening = {
@@ -74,7 +92,7 @@ async function listen(started: Started, { service, hasDemo, sharing, onClosed }:
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
-  const address = await app.listen({ host: config.host, port: config.port })
+  const address = await listenAt(app, config)
   logger.info({ address, mode: config.mode }, 'ready')
 
   let isEnding = false

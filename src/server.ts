@@ -78,6 +78,8 @@ export function createServer({
 
   app.decorateRequest('merchantId', '')
   app.decorateRequest('names', null)
+  app.decorateRequest('refusalCode', null)
+  app.decorateRequest('operation', null)
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, reply, done) => {
@@ -91,7 +93,10 @@ export function createServer({
       request_id: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
+      operation: request.operation,
       status: reply.statusCode,
+      // GraphQL answers a refusal with 200 too.
+      code: request.refusalCode,
       merchant_id: request.merchantId || null,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
     })

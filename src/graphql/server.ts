@@ -92,6 +92,8 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
   }
   const answered = await answer(parameters, asked, { isReadOnly })
+  request.operation = answered.seen.operation
+  request.refusalCode = answered.seen.codes.join() || null
   const isStream = Symbol.asyncIterator in answered.result
   if (json !== null && !isStream) return sendJson(answered, json, reply)
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
@@ -201,6 +203,7 @@ async function createHandler() {
 }
 
 function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.refusalCode = refusal.code
   reply.headers(failureHeaders(refusal.code)).code(statusOfCode[refusal.code])
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(failedResult(refusal, request.id)))
 }

@@ -12,6 +12,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request bears; empty until it is admitted. */
     merchantId: string
+    /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
+    refusalCode: string | null
+    /** The type and name of the GraphQL operation that it ran. */
+    operation: string | null
   }
 }
 

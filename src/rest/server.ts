@@ -63,6 +63,7 @@ async function answer(service: Service, route: Route, request: FastifyRequest, r
 export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const given = { names: request.names ?? {}, requestId: request.id }
   const status = statusOfCode[refusal.code]
+  request.refusalCode = refusal.code
   reply.headers(failureHeaders(refusal.code))
   return isProblemWanted(request.headers.accept)
     ? reply

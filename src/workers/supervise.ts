@@ -34,7 +34,7 @@ type Role = { readonly name: string; readonly begin: () => ChildProcess; readonl
  */
 export async function supervise(config: Config): Promise<void> {
   const output = standardOutput()
-  const logger = createLogger(config.logLevel, output)
+  const logger = createLogger(config.logLevel, output, 'supervisor')
 
   const folder = hasOneWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')

@@ -62,7 +62,7 @@ export type Answer = { readonly id: number; readonly isReplayed: boolean } & (
  * Signals are not heeded: whoever sends them sends them to all processes, and those that answer need this one to the end.
  */
 export async function write(config: Config, { writerPath }: WriterDetails): Promise<void> {
-  const started = await start(config)
+  const started = await start(config, { role: 'writer' })
   const service = createService({ db: started.db, mode: config.mode })
   await prepare(service)
   const server = await listenForCalls(service, writerPath)

@@ -171,15 +171,50 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(first).toEqual({
       level: 'info',
       time: expect.any(String),
+      pid: process.pid,
+      role: 'service',
       request_id: expect.any(String),
       method: 'POST',
       route: '/api/payout/methods/banks',
+      operation: null,
       status: 201,
+      code: null,
       merchant_id: app.merchant.id,
       duration_ms: expect.any(Number),
     })
     for (const line of others) expect(Object.keys(line)).toEqual(Object.keys(first))
-    expect(others.map(({ route, status }) => [route, status])).toContainEqual(['/api/customers/:customerId', 404])
+    expect(others.map(({ route, status, code }) => [route, status, code])).toEqual(
+      expect.arrayContaining([
+        ['/api/customers/:customerId', 404, 'RESOURCE_NOT_FOUND'],
+        ['/api/payouts/banks', 422, 'INSUFFICIENT_FUNDS'],
+        ['/api/wallets', 400, 'MALFORMED_JSON'],
+        ['/api/customers', 401, 'INVALID_TOKEN'],
+        [null, 404, 'ENDPOINT_NOT_FOUND'],
+      ]),
+    )
+  })
+
+  test('says which GraphQL operation ran, and why it was refused though the answer is 200', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    const opening =
+      'mutation Open { createWallet(input: { currency: "GOLD", description: "x" }) { ... on CreateWalletPayload { wallet { id } } } }'
+    const long = `query Account_${secrets.account}_${'x'.repeat(100)} { merchant { id } }`
+    const cases: [string, string | null, string | null][] = [
+      ['{ merchant { id } }', 'query', null],
+      ['query A { merchant { id } }', 'query A', null],
+      [long, `query Account__${`_${'x'.repeat(100)}`.slice(0, 42)}`, null],
+      // The union is answered as data, and nothing of the error is asked for.
+      [opening, 'mutation Open', 'INVALID_INPUT'],
+      [opening, 'mutation Open', 'INVALID_INPUT'],
+      ['query B { customers(after: "x") { totalCount } }', 'query B', 'INVALID_INPUT'],
+      ['{ nothing }', null, 'INVALID_DOCUMENT'],
+    ]
+    for (const [query] of cases) expect((await app.graphql(query)).status).toBe(200)
+    await app.graphql('{ merchant { id } }', {}, { key: null })
+    const seen = lines.map((line) => JSON.parse(line)).map(({ operation, status, code }) => [operation, status, code])
+    expect(seen).toEqual([...cases.map(([, operation, code]) => [operation, 200, code]), [null, 401, 'MISSING_TOKEN']])
+    expect(lines.join('')).not.toContain(secrets.account)
   })
 
   test('blanks keys in any line and long numbers in errors, should one ever carry them', () => {
