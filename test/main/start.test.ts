@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
@@ -34,6 +36,22 @@ describe('npm start', () => {
     expect(liveGreeting).toContain(`  GraphQL  ${liveAddress}/graphql\n`)
     expect((await fetch(`${liveAddress}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
   })
+
+  test.each([[{}], [{ WORKERS: '2' }]])(
+    'says which variable to change where it can not listen, with %o',
+    async (environment) => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      await once(taken, 'listening')
+      const { port } = taken.address() as AddressInfo
+      const [used, forbidden] = [{ PORT: String(port) }, { HOST: '192.0.2.1' }]
+      const starting = startService(await emptyPlace({ ...environment, ...used }))
+      await expect(starting).rejects.toThrow(`Cannot listen on 127.0.0.1, port ${port}: another program does. Set PORT`)
+      if (!('WORKERS' in environment)) {
+        await expect(startService(await emptyPlace({ ...environment, ...forbidden }))).rejects.toThrow('Set HOST')
+      }
+      taken.close()
+    },
+  )
 
   test('pays and asks as the README says', async () => {
     const { address } = await startService(await emptyPlace())
