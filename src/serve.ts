@@ -1,5 +1,4 @@
 import cluster from 'node:cluster'
-import type { FastifyInstance } from 'fastify'
 import { demoApiKey, hasDemo as findDemo } from '../db/demo/demo.ts'
 import { tourTabs } from '../db/demo/tour.ts'
 import type { Config } from './config.ts'
@@ -58,12 +57,14 @@ async function refuseAll(config: Config, logger: Started['logger']): Promise<() 
 }
 
 /** @throws an error that names the variable which says otherwise, where the address can't be listened on */
-async function listenAt(app: FastifyInstance, { host, port }: Config): Promise<string> {
+async function listenAt(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
-    const hint = hints[(error as NodeJS.ErrnoException).code ?? '']
-    throw hint === undefined ? error : new Error(`Cannot listen on ${host}, port ${port}: ${hint}`, { cause: error })
+    const { code = '' } = error as NodeJS.ErrnoException
+    const hint = hints[code]
+    if (hint === undefined) throw error
+    throw new Error(`Cannot listen on ${host}, port ${port} (${code}): ${hint}`, { cause: error })
   }
 }
 

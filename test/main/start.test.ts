@@ -44,7 +44,9 @@ describe('npm start', () => {
       await once(taken, 'listening')
       const { port } = taken.address() as AddressInfo
       const starting = startService(await emptyPlace({ ...environment, PORT: String(port) }))
-      await expect(starting).rejects.toThrow(`Cannot listen on 127.0.0.1, port ${port}: another program does. Set PORT`)
+      await expect(starting).rejects.toThrow(
+        `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program does. Set PORT`,
+      )
       taken.close()
     },
   )
