@@ -5,6 +5,7 @@ export const statusOfCode: Record<ErrorCode, number> = {
   INVALID_INPUT: 400,
   MALFORMED_JSON: 400,
   MALFORMED_REQUEST: 400,
+  MISSING_TOKEN: 401,
   INVALID_TOKEN: 401,
   SANDBOX_ONLY: 403,
   RESOURCE_NOT_FOUND: 404,
@@ -16,6 +17,7 @@ export const statusOfCode: Record<ErrorCode, number> = {
   PAYOUT_STATUS_CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  EXPECTATION_FAILED: 417,
   IDEMPOTENCY_KEY_REUSED: 422,
   DEPOSIT_REFERENCE_REUSED: 422,
   WALLET_NOT_FOUND: 422,
@@ -30,6 +32,6 @@ export const statusOfCode: Record<ErrorCode, number> = {
 
 /** The headers that a failure of this kind has (rulings 4 and 6). */
 export function failureHeaders(code: ErrorCode): Record<string, string> {
-  if (code === 'INVALID_TOKEN') return { 'www-authenticate': 'Bearer realm="payout-gateway"' }
+  if (statusOfCode[code] === 401) return { 'www-authenticate': 'Bearer realm="payout-gateway"' }
   return code === 'UNAVAILABLE' ? { 'retry-after': '1' } : {}
 }

@@ -6,20 +6,27 @@ import { timeOfDay } from './ids.ts'
 /** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */
 const unwrittenLimitBytes = 64 * 1024 * 1024
 
+/** What a process is for: `service` is the only one, the others run beside one another (`WORKERS`). */
+export type Role = 'service' | 'supervisor' | 'reader' | 'writer'
+
 /** What a pipe takes as a whole: larger writes of several processes to one log would mix their lines. */
 const pipeBytes = 4_096
 
 /**
- * JSON lines on standard output, without API keys and account numbers.
+ * JSON lines on standard output, each of this process in its `role`, without API keys and account numbers.
  *
  * Lines say which route was asked for, never with what, so only an error's own text could carry either: keys are blanked
  * in the finished line, long numbers in errors. Writing does not wait for the reader of the log.
  */
-export function createLogger(level: Config['logLevel'], destination: DestinationStream): Logger {
+export function createLogger(
+  level: Config['logLevel'],
+  destination: DestinationStream,
+  role: Role = 'service',
+): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: { pid: process.pid, role },
       timestamp: () => `,"time":"${timeOfDay()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorWithoutValues },

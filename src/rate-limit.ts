@@ -1,26 +1,59 @@
 import { Refusal } from './errors.ts'
 
 /**
- * Lets a request of a merchant pass or refuses it, and sets the headers that tell how much is left (IETF draft).
+ * Lets a request of a merchant, or from an address, pass or refuses it, and sets the headers that tell how much is left (IETF draft).
  *
  * @throws Refusal RATE_LIMITED, or rejects with it where the answer takes time
  */
-export type RateLimiter = (merchantId: string, setHeader: SetHeader) => void | Promise<void>
+export type RateLimiter = (key: string, setHeader: SetHeader) => void | Promise<void>
 
 type SetHeader = (name: string, value: string) => void
 
-/** `held` are the tokens that each process took and has, as far as is known here, neither used nor given back. */
-type Bucket = { tokens: number; filledAt: number; readonly held: Map<number, number> }
+/** Who may ask, each within a rate: merchants by their ids, and by their addresses those whose key is refused. */
+export type RateLimits = { readonly merchants: RateLimiter; readonly strangers: RateLimiter }
 
 /** The limit of one process alone: each token is used when it is taken. */
 export function rateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
-  const { bucketOf } = tokenBuckets(perSecond, elapsed)
-  return (merchantId, setHeader) => {
-    const bucket = bucketOf(merchantId)
-    const isOver = bucket.tokens < 1
-    if (!isOver) bucket.tokens--
-    tell({ perSecond, left: bucket.tokens, isOver }, setHeader)
+  const { windowOf } = windows(elapsed)
+  return (merchantId, setHeader) =>
+    passOne(windowOf(merchantId), { perSecond, policy: 'default', at: elapsed() }, setHeader)
+}
+
+/** Addresses that are told apart at once; all beyond share one limit, so that no flood of them takes the memory. */
+const addressesKept = 10_000
+
+/**
+ * How many refused keys an address may send in a second. Only refused ones count: an address may be that of a proxy, and
+ * whoever has a good key must not pay for others behind it.
+ */
+export function strangerLimiter(perSecond: number, elapsed: () => number): RateLimiter {
+  const { windowOf, count, sweep } = windows(elapsed)
+  return (address, setHeader) => {
+    const at = elapsed()
+    if (count() >= addressesKept) sweep(at, secondMs)
+    const key = count() >= addressesKept ? 'others' : networkOf(address)
+    passOne(windowOf(key), { perSecond, policy: 'refused', at }, setHeader)
   }
+}
+
+/** An address as far as it tells one caller from another: whoever has one of IPv6 has all 2⁶⁴ of its network. */
+function networkOf(address: string): string {
+  const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
+  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
+  const [head, tail] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''))
+  const groups = [...(head ?? []), ...Array(8 - (head?.length ?? 0) - (tail?.length ?? 0)).fill('0'), ...(tail ?? [])]
+  return groups.slice(0, 4).join(':')
+}
+
+/** @throws Refusal RATE_LIMITED */
+function passOne(
+  window: Window,
+  { perSecond, policy, at }: { perSecond: number; policy: string; at: number },
+  setHeader: SetHeader,
+): void {
+  const free = freeIn(window, perSecond)
+  if (free >= 1) use(window, 1, at)
+  tell({ perSecond, policy, left: Math.max(0, free - 1), isOver: free < 1 }, setHeader)
 }
 
 /** What a process gives back of the tokens that it took last, and how many it wants now. */
@@ -29,30 +62,36 @@ export type ExchangeRequest = { readonly merchantId: string; readonly unused: nu
 /** The tokens that it gets, and what is left for whoever asks next. */
 export type Exchanged = { readonly tokens: number; readonly left: number }
 
-/** Asks the process that keeps the buckets. */
+/** Asks the process that keeps the windows. */
 export type Exchange = (request: ExchangeRequest) => Promise<Exchanged>
 
-/** Buckets from which several processes take; `forget` counts what a process held as used, because it is gone. */
-export type SharedBuckets = {
+/** Windows from which several processes take; `forget` counts what a process held as used, because it is gone. */
+export type SharedWindows = {
   readonly exchange: (holder: number, request: ExchangeRequest) => Exchanged
   readonly forget: (holder: number) => void
 }
 
-/** What is held and what is in a bucket are together never more than `perSecond`, so the limit holds for all processes. */
-export function sharedBuckets(perSecond: number, elapsed: () => number): SharedBuckets {
-  const { bucketOf, everyBucket } = tokenBuckets(perSecond, elapsed)
+/**
+ * What is held and what was used within a second are together never more than `perSecond`, so the limit holds for all
+ * processes. When a token was used only its holder knows: it counts from when that says so, which is later.
+ */
+export function sharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
+  const { windowOf, everyWindow } = windows(elapsed)
+  const settle = (window: Window, holder: number, unused: number) => {
+    const held = window.held.get(holder) ?? 0
+    window.held.delete(holder)
+    if (held > unused) use(window, held - unused, elapsed())
+  }
   return {
     exchange: (holder, { merchantId, unused, wanted }) => {
-      const bucket = bucketOf(merchantId)
-      bucket.held.delete(holder)
-      bucket.tokens += unused
-      const tokens = Math.min(wanted, Math.floor(bucket.tokens))
-      bucket.tokens -= tokens
-      if (tokens > 0) bucket.held.set(holder, tokens)
-      return { tokens, left: Math.floor(bucket.tokens) }
+      const window = windowOf(merchantId)
+      settle(window, holder, unused)
+      const tokens = Math.max(0, Math.min(wanted, freeIn(window, perSecond)))
+      if (tokens > 0) window.held.set(holder, tokens)
+      return { tokens, left: freeIn(window, perSecond) }
     },
     forget: (holder) => {
-      for (const { held } of everyBucket()) held.delete(holder)
+      for (const window of everyWindow()) settle(window, holder, 0)
     },
   }
 }
@@ -63,10 +102,10 @@ const holdForMs = 200
 type Held = { tokens: number; left: number; takenAt: number; emptyUntil: number; asking: Promise<void> | null }
 
 /**
- * The limit of one process among several: it takes tokens from the shared buckets, some at a time, so that hardly any
+ * The limit of one process among several: it takes tokens from the shared windows, some at a time, so that hardly any
  * request has to wait for another process.
  *
- * @param processes how many share the buckets
+ * @param processes how many share them
  */
 export function sharedRateLimiter(
   perSecond: number,
@@ -93,7 +132,7 @@ export function sharedRateLimiter(
         held.left = left
         held.takenAt = elapsed()
         // Until there can be another token nobody need be asked, however many requests come.
-        if (tokens === 0) held.emptyUntil = held.takenAt + Math.min(1_000 / perSecond, 100)
+        if (tokens === 0) held.emptyUntil = held.takenAt + Math.min(secondMs / perSecond, 100)
       })
       .finally(() => {
         held.asking = null
@@ -116,7 +155,7 @@ export function sharedRateLimiter(
       await ask(merchantId, held)
       isUsed = use(held)
     }
-    tell({ perSecond, left: held.left + held.tokens, isOver: !isUsed }, setHeader)
+    tell({ perSecond, policy: 'default', left: held.left + held.tokens, isOver: !isUsed }, setHeader)
   }
 
   return (merchantId, setHeader) => {
@@ -124,50 +163,85 @@ export function sharedRateLimiter(
     heldOf.set(merchantId, held)
     const isUsed = use(held)
     if (isUsed === null) return wait(merchantId, held, setHeader)
-    tell({ perSecond, left: held.left + held.tokens, isOver: !isUsed }, setHeader)
+    tell({ perSecond, policy: 'default', left: held.left + held.tokens, isOver: !isUsed }, setHeader)
   }
 }
 
+const secondMs = 1_000
+
+/** Uses that lie so close together are kept as one, from the first to the last: a second has at most a hundred of them. */
+const togetherMs = 10
+
+/** What was used, and so is not free until a second has passed since `until`; `held` is what each process took and may use. */
+type Window = {
+  readonly uses: { readonly from: number; until: number; tokens: number }[]
+  readonly held: Map<number, number>
+  used: number
+}
+
 /**
- * A bucket of `perSecond` tokens for each merchant, refilled evenly. Those that are full again are forgotten, so memory
- * follows the number of merchants that are active.
+ * For each key a window of a second: a token that is used is free again when a whole second has passed, so in no second,
+ * wherever it begins, are more used than there are. A bucket that is refilled evenly would let through nearly twice as
+ * many: those that it held, and those that came meanwhile.
+ *
+ * Windows in which nothing is used are forgotten, so memory follows the number of keys that are active.
  *
  * @param elapsed milliseconds since any moment; not the time of day, which may step back and shut everyone out
  */
-function tokenBuckets(perSecond: number, elapsed: () => number) {
-  const buckets = new Map<string, Bucket>()
+function windows(elapsed: () => number) {
+  const byKey = new Map<string, Window>()
   let sweptAt = elapsed()
 
-  function bucketOf(merchantId: string): Bucket {
+  function windowOf(key: string): Window {
     const at = elapsed()
-    sweep(at)
-    const bucket = buckets.get(merchantId) ?? { tokens: perSecond, filledAt: at, held: new Map() }
-    let room = perSecond
-    for (const tokens of bucket.held.values()) room -= tokens
-    bucket.tokens = Math.min(room, bucket.tokens + ((at - bucket.filledAt) / 1000) * perSecond)
-    bucket.filledAt = at
-    buckets.set(merchantId, bucket)
-    return bucket
+    sweep(at, 60_000)
+    const window = byKey.get(key) ?? { uses: [], held: new Map(), used: 0 }
+    byKey.set(key, window)
+    letGo(window, at)
+    return window
   }
 
-  function sweep(at: number): void {
-    if (at - sweptAt < 60_000) return
+  /** Forgets what is not used, unless that was done within `everyMs`: it looks at every window. */
+  function sweep(at: number, everyMs: number): void {
+    if (at - sweptAt < everyMs) return
     sweptAt = at
-    for (const [merchantId, { filledAt, held }] of buckets) {
-      if (at - filledAt > 1_000 && held.size === 0) buckets.delete(merchantId)
+    for (const [key, window] of byKey) {
+      letGo(window, at)
+      if (window.used === 0 && window.held.size === 0) byKey.delete(key)
     }
   }
 
-  return { bucketOf, everyBucket: () => buckets.values() }
+  return { windowOf, sweep, everyWindow: () => byKey.values(), count: () => byKey.size }
+}
+
+function letGo(window: Window, at: number): void {
+  const { uses } = window
+  while (uses[0] !== undefined && at - uses[0].until >= secondMs) window.used -= uses.shift()?.tokens ?? 0
+}
+
+function use(window: Window, tokens: number, at: number): void {
+  const last = window.uses.at(-1)
+  window.used += tokens
+  if (last === undefined || at - last.from >= togetherMs) window.uses.push({ from: at, until: at, tokens })
+  else {
+    last.until = at
+    last.tokens += tokens
+  }
+}
+
+function freeIn({ used, held }: Window, perSecond: number): number {
+  let free = perSecond - used
+  for (const tokens of held.values()) free -= tokens
+  return free
 }
 
 /** @throws Refusal RATE_LIMITED for a request that is over the limit */
 function tell(
-  { perSecond, left, isOver }: { perSecond: number; left: number; isOver: boolean },
+  { perSecond, policy, left, isOver }: { perSecond: number; policy: string; left: number; isOver: boolean },
   setHeader: SetHeader,
 ): void {
-  setHeader('ratelimit-policy', `"default";q=${perSecond};w=1`)
-  setHeader('ratelimit', `"default";r=${Math.floor(left)};t=1`)
+  setHeader('ratelimit-policy', `"${policy}";q=${perSecond};w=1`)
+  setHeader('ratelimit', `"${policy}";r=${left};t=1`)
   if (!isOver) return
   setHeader('retry-after', '1')
   throw new Refusal('RATE_LIMITED', `At most ${perSecond} requests a second are answered.`)

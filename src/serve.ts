@@ -7,6 +7,7 @@ import { createService } from './context.ts'
 import type { Database } from './database/database.ts'
 import { absentDatabase } from './database/database.ts'
 import { comingPrices } from './fees/coming-prices.ts'
+import { cannotListen } from './http/cannot-listen.ts'
 import type { Sharing } from './server.ts'
 import { createServer } from './server.ts'
 import type { Started } from './start.ts'
@@ -31,7 +32,7 @@ export async function serve(config: Config): Promise<void> {
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
 export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
-  const started = await start(config, { isReadOnly: writerPath !== null })
+  const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null })
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
   const db = line === null ? started.db : withPing(started.db, line.ping)
   const service = createService({ db, mode: config.mode, handOver: line?.handOver ?? null })
@@ -62,10 +63,19 @@ function withPing(db: Database, ping: () => Promise<void>): Database {
 async function refuseAll(config: Config, logger: Started['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: absentDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null })
-  await app.listen({ host: config.host, port: config.port })
+  await listenAt(app, config)
   return async () => {
     app.server.closeAllConnections()
     await app.close()
+  }
+}
+
+/** @throws an error that names the variable which says otherwise, where the address can't be listened on */
+async function listenAt(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    throw cannotListen(error, { host, port })
   }
 }
 
@@ -100,7 +110,7 @@ async function listen(
       fault = error
     }
   })
-  const address = await app.listen({ host: config.host, port: config.port })
+  const address = await listenAt(app, config)
   if (fault !== null) throw fault
   logger.info({ address, mode: config.mode }, 'ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))

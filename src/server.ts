@@ -7,12 +7,14 @@ import type { Compiling } from './graphql/engine.ts'
 import type { Tab } from './graphql/graphiql.ts'
 import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
+import { refuseOtherMethods } from './http/other-methods.ts'
 import { addPages, isMissingPage, sendMissingPage } from './http/pages.ts'
 import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
+import { refusalOfHead, takeExpectations } from './http/request-head.ts'
 import { securityHeaderLines, setSecurityHeaders } from './http/security-headers.ts'
 import { statusOfCode } from './http-status.ts'
-import type { Exchange, RateLimiter } from './rate-limit.ts'
-import { rateLimiter, sharedRateLimiter } from './rate-limit.ts'
+import type { Exchange, RateLimits } from './rate-limit.ts'
+import { rateLimiter, sharedRateLimiter, strangerLimiter } from './rate-limit.ts'
 import { addDocs } from './rest/docs.ts'
 import { failureBody } from './rest/errors.ts'
 import { routes } from './rest/routes.ts'
@@ -35,7 +37,7 @@ export type ServerOptions = {
   readonly elapsed?: () => number
 }
 
-/** `processes` answer requests; they take what a merchant may send from the same buckets. */
+/** `processes` answer requests; they take what a merchant may send from the same windows. */
 export type Sharing = { readonly processes: number; readonly exchange: Exchange }
 
 /** The HTTP host with both doors, ready to listen or to be injected into. */
@@ -58,8 +60,9 @@ export function createServer({
     bodyLimit: bodyLimitBytes,
     // A client that sends slowly holds a socket for this long, and until the next look at all of them.
     requestTimeout: 30_000,
-    // Node holds a body to the longer of the two, and its own default for headers is a minute.
-    http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000 },
+    // Node holds a body to the longer of the two, and its own default for headers is a minute. A missing Host it would
+    // answer itself, without envelope and id.
+    http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384 },
@@ -76,12 +79,14 @@ export function createServer({
 
   app.decorateRequest('merchantId', '')
   app.decorateRequest('names', null)
+  app.decorateRequest('refusalCode', null)
+  app.decorateRequest('operation', null)
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     setSecurityHeaders(reply)
-    done(request.is404 ? endpointNotFound() : undefined)
+    done(refusalOfHead(request) ?? (request.is404 ? endpointNotFound() : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
     // The route, never the path or the body: what a caller sends may hold account numbers and keys.
@@ -89,7 +94,10 @@ export function createServer({
       request_id: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
+      operation: request.operation,
       status: reply.statusCode,
+      // GraphQL answers a refusal with 200 too.
+      code: request.refusalCode,
       merchant_id: request.merchantId || null,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
     })
@@ -100,28 +108,35 @@ export function createServer({
   })
   app.setErrorHandler((error, request, reply) => refuse(refusalOf(error, request), request, reply))
 
+  takeExpectations(app.server)
   addHealth(app, service)
   addPages(app, { mode: service.mode, key: demoKey })
   addDocs(app, routes, { mode: service.mode, demoKey })
-  const limiter = limiterOf(rateLimit, sharing, elapsed)
+  const limits = limitsOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
-    addRestRoutes(scope, service, limiter)
+    addRestRoutes(scope, service, limits)
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limiter, graphiql, compiling, processes: sharing?.processes ?? 1 })
+    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1 })
   })
   return app
 }
 
-function limiterOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimiter | null {
+function limitsOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimits | null {
   if (rateLimit === null) return null
-  return sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed)
+  return {
+    merchants: sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed),
+    // In equal shares: an address that is refused by one process may ask another, but all together keep the limit.
+    strangers: strangerLimiter(Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))), elapsed),
+  }
 }
 
 /** Programs get the envelope; who comes with a browser to where nothing is, a page. */
 function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return isMissingPage(refusal, request) ? sendMissingPage(request, reply) : sendFailure(refusal, request, reply)
+  if (!isMissingPage(refusal, request)) return sendFailure(refusal, request, reply)
+  request.refusalCode = refusal.code
+  return sendMissingPage(request, reply)
 }
 
 function endpointNotFound(): Refusal {
@@ -138,6 +153,7 @@ function addHealth(app: FastifyInstance, service: Service): void {
     })
     return { status: 'ok' }
   })
+  for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET'])
 }
 
 /** A caller's own request id, if it is 1 to 128 printable ASCII characters (ruling 11). */

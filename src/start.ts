@@ -6,7 +6,7 @@ import type { Database } from './database/database.ts'
 import { NotNow, takenOverCode } from './database/database.ts'
 import { openDatabase } from './database/open.ts'
 import { claimMode } from './installation/claim-mode.ts'
-import type { LogOutput } from './logger.ts'
+import type { LogOutput, Role } from './logger.ts'
 import { createLogger, standardOutput } from './logger.ts'
 
 type Logger = ReturnType<typeof createLogger>
@@ -20,7 +20,11 @@ export type Started = {
 }
 
 /** What becomes of a start that has to wait: `onWait` is called once, and what it answers is called when the wait is over. */
-type Waiting = { readonly isReadOnly?: boolean; readonly onWait?: (logger: Logger) => Promise<() => Promise<unknown>> }
+type Waiting = {
+  readonly role?: Role
+  readonly isReadOnly?: boolean
+  readonly onWait?: (logger: Logger) => Promise<() => Promise<unknown>>
+}
 
 /** How often a database is tried that can't be opened yet. */
 const retryMs = 1_000
@@ -31,10 +35,10 @@ const retryMs = 1_000
  */
 export async function start(
   config: Config,
-  { isReadOnly = false, onWait = async () => async () => {} }: Waiting = {},
+  { role = 'service', isReadOnly = false, onWait = async () => async () => {} }: Waiting = {},
 ): Promise<Started> {
   const output = standardOutput()
-  const logger = createLogger(config.logLevel, output)
+  const logger = createLogger(config.logLevel, output, role)
   const open = () =>
     openDatabase({
       url: config.databaseUrl,

@@ -1,4 +1,6 @@
 import { timestamp } from '../ids.ts'
+import type { Page } from '../page.ts'
+import { offsetOf } from '../page.ts'
 import type { SequencedList, SequenceRange } from '../slice.ts'
 
 /** When the rows of a list were created: from a moment on and before another, as they are stored; `null` is no bound. */
@@ -71,6 +73,35 @@ export function sequencedList<Item>(list: CreatedList<Item>): SequencedList<Item
       return total > countLimit ? null : total
     },
   }
+}
+
+/**
+ * A page of such a list, newest first, whose total is not kept. The list ends after `countLimit` rows: no more are counted for
+ * its total, nor passed over for its last page. `numberAfter` finds the row in a range that `skip` newer ones come before.
+ */
+export async function pageOfRange<Item>(
+  { created, markAt, rows, count, numberAfter }: PagedList<Item>,
+  { page, limit }: { page: number; limit: number },
+): Promise<Page<Item>> {
+  const isTimed = created.createdFrom !== null || created.createdBefore !== null
+  const span = isTimed ? await spanOfTimes(created, markAt) : everything
+  if (isEmpty(span)) return { items: [], total: 0, page, limit }
+  const range = { ...span, ...(isTimed && timesOf(created)) }
+  const [counted] = await count({ ...range, limit: countLimit })
+  const total = Number(counted?.rowCount ?? 0)
+  const skip = offsetOf({ page, limit })
+  if (skip >= total) return { items: [], total, page, limit }
+  const first = skip === 0 ? null : await numberAfter({ ...range, limit: 1 }, skip)
+  const items = await rows({
+    ...range,
+    ...(first !== null && { below: first + 1 }),
+    limit: Math.min(limit, total - skip),
+  })
+  return { items, total, page, limit }
+}
+
+type PagedList<Item> = Pick<CreatedList<Item>, 'created' | 'markAt' | 'rows' | 'count'> & {
+  readonly numberAfter: (range: RowRange, skip: number) => Promise<number | null>
 }
 
 type SequenceSpan = Pick<SequenceRange, 'above' | 'below'>

@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ExecutionResult, OperationTypeNode } from 'graphql'
+import type { ExecutionResult, OperationDefinitionNode, OperationTypeNode } from 'graphql'
 import { GraphQLError } from 'graphql'
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
+import type { ErrorCode } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { formatAmount } from '../money/amount.ts'
 import { refusalText } from '../refusal-text.ts'
@@ -26,7 +27,11 @@ export type Answer = {
   readonly operation: OperationTypeNode | null
   readonly result: FormattedResult | AsyncIterable<FormattedResult>
   readonly httpStatus: number
+  readonly seen: Seen
 }
+
+/** What the log may say of a request: type and name of its operation, and why what was refused was. */
+export type Seen = { readonly operation: string | null; readonly codes: readonly string[] }
 
 export type FormattedResult = ExecutionResult & { extensions: { requestId: string; cost?: object } }
 
@@ -36,13 +41,31 @@ export async function answer(
   asked: Asked,
   options: { readonly isReadOnly: boolean },
 ): Promise<Answer> {
-  const context = createContext(asked.service, asked.merchantId)
+  const watched = { operation: null as string | null, codes: new Set<string>() }
+  const context = {
+    ...createContext(asked.service, asked.merchantId),
+    onOperation: (node: OperationDefinitionNode) => {
+      watched.operation = operationText(node)
+    },
+    onRefusal: (code: ErrorCode) => {
+      watched.codes.add(code)
+    },
+  }
   const outcome = await asked.engine.run(request, context, options)
   const { result, operation } = outcome
   if (Symbol.asyncIterator in result) {
-    return { result: formatEach(result, outcome, asked), operation, httpStatus: 200 }
+    return { result: formatEach(result, outcome, asked), operation, httpStatus: 200, seen: { ...watched, codes: [] } }
   }
-  return { result: formatResult(result, outcome, asked), operation, httpStatus: statusOf(result) }
+  const formatted = formatResult(result, outcome, asked)
+  for (const { extensions } of formatted.errors ?? []) watched.codes.add(String(extensions?.code))
+  const seen = { ...watched, codes: [...watched.codes] }
+  return { result: formatted, operation, httpStatus: statusOf(result), seen }
+}
+
+/** A caller names its operations, so of a name only so much is logged, and no number that may be one of an account. */
+function operationText({ operation, name }: OperationDefinitionNode): string {
+  const shown = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')
+  return shown === undefined ? operation : `${operation} ${shown}`
 }
 
 /** What cannot be answered at all, in the form of a result. */

@@ -23,7 +23,7 @@ import { narrowedTo } from '../database/narrow.ts'
 import { columnsOf } from './columns.ts'
 import type { Compiled } from './compile.ts'
 import { compile, onlyField } from './compile.ts'
-import type { GraphqlContext, MutationOnce } from './context.ts'
+import type { GraphqlContext, MutationOnce, Watching } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
 import { excessOf, excessOfVariables, limits } from './limits.ts'
@@ -39,7 +39,7 @@ export type GraphqlRequest = {
 export type Engine = {
   readonly run: (
     request: GraphqlRequest,
-    context: Context,
+    context: Context & Watching,
     options?: { readonly isReadOnly?: boolean },
   ) => Promise<Outcome>
 }
@@ -103,6 +103,7 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       const operation = operationNamed(document.operations, operationName)
       if (operation instanceof GraphQLError) return refused([operation])
       const { node, cost, columns } = operation
+      asking.onOperation?.(node)
       if (isReadOnly && node.operation === 'mutation') {
         return refused([requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')])
       }

@@ -6,7 +6,7 @@ import { readIdempotencyKey } from '../input.ts'
 import type { Names } from '../refusal-text.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
-import type { GraphqlContext } from './context.ts'
+import type { GraphqlContext, Watching } from './context.ts'
 import type { UserErrorSource } from './errors.ts'
 import { errorTypeName, errorTypes, isUserError, userError } from './errors.ts'
 
@@ -50,7 +50,7 @@ export function addMutation<Input extends KeyedInput, Source extends object>(
   const resolve = async (input: Input, context: GraphqlContext) => {
     const { idempotencyKey = null, ...request } = input
     try {
-      return await orUserError({ errors, names }, async () => {
+      return await orUserError({ errors, names, context }, async () => {
         const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
         if (faults.length > 0) throw invalidInput(faults)
         return run(mutationContext(context, key), request)
@@ -96,14 +96,15 @@ export function resultType<Source extends object>(
 
 /** What an operation answers, or the refusal that it threw if that is one of `errors`. */
 export async function orUserError<Source>(
-  { errors, names = {} }: { errors: readonly ErrorCode[]; names?: Names },
+  { errors, names = {}, context }: { errors: readonly ErrorCode[]; names?: Names; context: Watching },
   operation: () => Promise<Source>,
 ): Promise<Source | UserErrorSource> {
   try {
     return await operation()
   } catch (error) {
-    if (error instanceof Refusal && errors.includes(error.code)) return userError(error, names)
-    throw error
+    if (!(error instanceof Refusal) || !errors.includes(error.code)) throw error
+    context.onRefusal?.(error.code)
+    return userError(error, names)
   }
 }
 

@@ -3,15 +3,19 @@ import type { Service } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import { admission } from '../http/admission.ts'
-import { takeJson } from '../http/json-body.ts'
+import { repeatedName, takeJson } from '../http/json-body.ts'
+import type { Read } from '../http/json-text.ts'
+import { readJson } from '../http/json-text.ts'
+import { refuseOtherMethods } from '../http/other-methods.ts'
 import { refusalOf } from '../http/refusal-of.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
-import type { RateLimiter } from '../rate-limit.ts'
+import type { RateLimits } from '../rate-limit.ts'
 import { endOfTurn } from '../turn.ts'
 import type { Answer, Asked } from './answer.ts'
 import { answer, failedResult } from './answer.ts'
 import type { Compiling, GraphqlRequest } from './engine.ts'
 import { createEngine } from './engine.ts'
+import { formsTaken } from './forms-taken.ts'
 import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
@@ -21,7 +25,7 @@ import { countStreams, streamsPerMerchant } from './streams.ts'
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
   readonly service: Service
-  readonly limiter: RateLimiter | null
+  readonly limits: RateLimits | null
   readonly graphiql: GraphiqlPage | null
   readonly compiling: Compiling
   /** How many processes answer: each may hold its share of a merchant's streams. */
@@ -38,11 +42,11 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limiter, graphiql, compiling, processes }: GraphqlOptions,
+  { service, limits, graphiql, compiling, processes }: GraphqlOptions,
 ): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
   const holdStream = countStreams(app, Math.max(1, Math.floor(streamsPerMerchant / processes)))
-  const admit = admission(service, limiter)
+  const admit = admission(service, limits)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
@@ -59,12 +63,7 @@ export function addGraphqlRoute(
     if (graphiql !== null && isBrowser(request)) return sendGraphiql(graphiql, request, reply)
     return run(request, reply, parametersOf(decodedQuery(request.query as Record<string, unknown>)), true)
   })
-  const others = app.supportedMethods.filter((method) => !['GET', 'HEAD', 'POST'].includes(method))
-  const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
-    reply.header('allow', 'GET, HEAD, POST')
-    throw new Refusal('METHOD_NOT_ALLOWED', 'This path takes GET and POST.')
-  }
-  app.route({ method: others, url: path, onRequest: refuse, handler: refuse })
+  refuseOtherMethods(app, path, ['GET', 'POST'])
 }
 
 /** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
@@ -88,11 +87,13 @@ type Responding = {
  */
 async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
   const { request, reply, asked, isReadOnly, holdStream } = responding
-  const { json, stream } = formsTaken(request)
+  const { json, stream } = formsTaken(request.headers.accept)
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
   }
   const answered = await answer(parameters, asked, { isReadOnly })
+  request.operation = answered.seen.operation
+  request.refusalCode = answered.seen.codes.join() || null
   const isStream = Symbol.asyncIterator in answered.result
   if (json !== null && !isStream) return sendJson(answered, json, reply)
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
@@ -105,19 +106,6 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
     answered,
   )
   return reply.send(response)
-}
-
-const jsonTypes = ['application/graphql-response+json', 'application/json', 'application/*', '*/*']
-const streamTypes = ['text/event-stream', 'text/*', 'multipart/mixed', 'multipart/*']
-
-/** The media types in which the caller takes one JSON document and a stream; `null` where it takes none. */
-function formsTaken({ headers: { accept } }: FastifyRequest): { json: string | null; stream: string | null } {
-  const taken = (accept || '*/*').split(',').map((each) => each.split(';')[0]?.trim().toLowerCase())
-  const [json, stream] = [jsonTypes, streamTypes].map((types) => types.find((type) => taken.includes(type)))
-  return {
-    json: json ? (json === jsonTypes[0] ? json : 'application/json') : null,
-    stream: stream ? (stream.startsWith('text') ? 'text/event-stream' : 'multipart/mixed') : null,
-  }
 }
 
 async function sendJson(
@@ -136,16 +124,25 @@ async function sendJson(
   return reply.type(`${type}; charset=utf-8`).send(body)
 }
 
-/** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
+/**
+ * A query string as a body would have it; what is no JSON stays a string, and is refused as one.
+ *
+ * @throws Refusal INVALID_INPUT for a name that is given twice
+ */
 function decodedQuery({ variables, extensions, ...others }: Record<string, unknown>): Record<string, unknown> {
-  const decoded = (value: unknown) => {
-    try {
-      return typeof value === 'string' && value !== '' ? JSON.parse(value) : value || null
-    } catch {
-      return value
-    }
+  return { ...others, variables: decoded('variables', variables), extensions: decoded('extensions', extensions) }
+}
+
+function decoded(name: string, given: unknown): unknown {
+  if (typeof given !== 'string' || given === '') return given || null
+  let read: Read
+  try {
+    read = readJson(given)
+  } catch {
+    return given
   }
-  return { ...others, variables: decoded(variables), extensions: decoded(extensions) }
+  if (read.repeated !== null) throw repeatedName(`${name}.${read.repeated}`)
+  return read.value
 }
 
 /**
@@ -206,6 +203,7 @@ async function createHandler() {
 }
 
 function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.refusalCode = refusal.code
   reply.headers(failureHeaders(refusal.code)).code(statusOfCode[refusal.code])
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(failedResult(refusal, request.id)))
 }

@@ -1,21 +1,63 @@
-import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../errors.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { invalidInput, Refusal } from '../errors.ts'
+import type { Read } from './json-text.ts'
+import { readJson } from './json-text.ts'
 
 /** Makes JSON the only media type of bodies here; an empty body is none, and anything else is refused. */
 export function takeJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    requirePlainUtf8(request, reply)
+    done(null, payload)
+  })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
       done(null, parseJson(body as Buffer))
-    } catch {
-      done(new Refusal('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.'))
+    } catch (error) {
+      done(error as Error)
     }
   })
 }
 
+/** A body is read as it arrives: one that is compressed, or says that it is in another charset, is refused unread. */
+function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyReply): void {
+  if (method === 'GET' || method === 'HEAD') return
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && !/^\s*(identity)?\s*$/i.test(encoding)) {
+    // What would have been taken instead (RFC 9110, 15.5.16).
+    reply.header('accept-encoding', 'identity')
+    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
+  }
+  const type = headers['content-type']
+  if (type === undefined || type === 'application/json') return
+  for (const [, charset = ''] of type.matchAll(/;\s*charset\s*=\s*("[^"]*"|[^;\s]*)/gi)) {
+    if (!/^"?utf-?8"?$/i.test(charset)) throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'A body must be in UTF-8.')
+  }
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** An empty body is none: many clients announce JSON and send nothing with a DELETE. */
+/**
+ * The value of a body. An empty one is none: many clients announce JSON and send nothing with a DELETE.
+ *
+ * @throws Refusal MALFORMED_JSON, INVALID_INPUT for a name that is given twice
+ */
 function parseJson(body: Buffer): unknown {
-  return body.length === 0 ? undefined : JSON.parse(utf8.decode(body))
+  if (body.length === 0) return undefined
+  const { value, repeated } = readBody(body)
+  if (repeated !== null) throw repeatedName(repeated)
+  return value
+}
+
+function readBody(body: Buffer): Read {
+  try {
+    return readJson(utf8.decode(body))
+  } catch {
+    throw new Refusal('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.')
+  }
+}
+
+/** The refusal of a JSON text that has a name twice in one object. */
+export function repeatedName(path: string): Refusal {
+  return invalidInput([{ field: path, code: 'INVALID_PARAMETER', message: 'must be given once' }])
 }

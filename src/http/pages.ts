@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusal } from '../errors.ts'
 import { originOf, pagePolicy, sendKept } from '../rest/docs.ts'
+import { wanted } from './accept.ts'
 import type { Home } from './home-page.ts'
 import { homePage, homeStyle, homeText, notFoundPage } from './home-page.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 
 /** A coin on its way, in one colour that shows on light and on dark. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#4f7df0" stroke-width="3.2" \
@@ -17,9 +19,11 @@ export function addPages(app: FastifyInstance, { mode, key }: Pick<Home, 'mode' 
     if (!isForPeople(request)) return sendKept(homeText(home), request, reply.type('text/plain; charset=utf-8'))
     return sendKept(homePage(home), request, asPage(reply))
   })
+  refuseOtherMethods(app, '/', ['GET'])
   // Browsers that have not read a page of ours ask for the second.
   for (const path of ['/favicon.svg', '/favicon.ico']) {
     app.get(path, async (request, reply) => sendKept(favicon, request, reply.type('image/svg+xml')))
+    refuseOtherMethods(app, path, ['GET'])
   }
 }
 
@@ -34,8 +38,9 @@ export function sendMissingPage(request: FastifyRequest, reply: FastifyReply): F
 }
 
 /** A browser that opens an address names HTML; programs name something else, or take anything. */
-function isForPeople({ method, headers: { accept = '' } }: FastifyRequest): boolean {
-  return ['GET', 'HEAD'].includes(method) && /\btext\/html\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accept)
+function isForPeople({ method, headers: { accept } }: FastifyRequest): boolean {
+  const { quality, isNamed } = wanted('text/html', accept)
+  return ['GET', 'HEAD'].includes(method) && isNamed && quality > 0
 }
 
 function asPage(reply: FastifyReply): FastifyReply {

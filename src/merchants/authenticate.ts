@@ -23,13 +23,11 @@ type KnownKey = Admitted & { readonly id: string; readonly lastUsedAtMs: number 
 /**
  * The merchant whose API key this is; at once where the key is known and nothing has changed since it was looked up.
  *
- * A key that is missing, malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal
- * (ruling 4).
+ * A key that is malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal (ruling 4).
  *
  * @throws Refusal INVALID_TOKEN, by the promise
  */
-export function authenticate(service: Service, presented: string | null): Admitted | Promise<Admitted> {
-  const text = presented ?? ''
+export function authenticate(service: Service, text: string): Admitted | Promise<Admitted> {
   const textHash = hashSecret(text)
   // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
   const keys = knownKeys(service)

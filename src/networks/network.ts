@@ -10,16 +10,6 @@ export const addressFamilies = ['evm', 'tron', 'solana'] as const
 /** One of `addressFamilies`. */
 export type AddressFamily = (typeof addressFamilies)[number]
 
-/** The kind of address that `network` uses. */
-export function addressFamily(network: Network): AddressFamily {
-  return families[network]
-}
-
-/** `network` as the contract writes it inside asset codes: `Erc20` (contract 2.4). */
-export function networkLabel(network: Network): Capitalize<Network> {
-  return labels[network]
-}
-
 const families: Record<Network, AddressFamily> = {
   erc20: 'evm',
   polygon: 'evm',
@@ -34,4 +24,22 @@ const labels: { [Each in Network]: Capitalize<Each> } = {
   bep20: 'Bep20',
   trc20: 'Trc20',
   solana: 'Solana',
+}
+
+/** The kind of address that `network` uses. */
+export function addressFamily(network: Network): AddressFamily {
+  return families[network]
+}
+
+/** `network` as the contract writes it inside asset codes: `Erc20` (contract 2.4). */
+export function networkLabel(network: Network): Capitalize<Network> {
+  return labels[network]
+}
+
+/** Every spelling that requests may have: their own, and that of asset codes. */
+export const networkSpellings: readonly string[] = [...networks, ...networks.map((network) => networkLabel(network))]
+
+/** What a request says of a network, with the spelling of asset codes made that of requests; anything else as it is. */
+export function networkWritten<Given>(given: Given): Given | Network {
+  return networks.find((network) => labels[network] === given) ?? given
 }

@@ -1,9 +1,8 @@
-import { z } from 'zod'
-import type { OwnerFilter } from '../customers/owner.ts'
+import type { z } from 'zod'
+import { ownerOfText, ownerText, ownerTextField } from '../customers/owner-text.ts'
 import { invalidInput } from '../errors.ts'
-import { parseUuid } from '../ids.ts'
-import { faultsOf, refuse } from '../input.ts'
-import { networks } from '../networks/network.ts'
+import { faultsOf } from '../input.ts'
+import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
 import type { JsonSchema, Reference } from '../rest/reference.ts'
 import {
   idField,
@@ -34,23 +33,8 @@ import type { FieldText } from './payout-method-fields.ts'
 import { bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
-const ownerRule = 'must be a UUID, or null for the merchant'
-
 // The query spells an owner as text.
-const ListQuery = ListPayoutMethodsInput.extend({
-  owner: z
-    .unknown()
-    .optional()
-    .transform((value, context) => ownerOf(value) ?? refuse(context, 'INVALID_FORMAT', ownerRule)),
-})
-
-/** Absent or empty for all, `null` for the merchant's own, else a customer (ruling 18); `null` for any other text. */
-function ownerOf(value: unknown): OwnerFilter | null {
-  if (value === undefined || value === '') return 'any'
-  if (value === null || value === 'null') return 'merchant'
-  const customerId = parseUuid(value)
-  return customerId === null ? null : { customerId }
-}
+const ListQuery = ListPayoutMethodsInput.extend({ owner: ownerText() })
 
 const listNames: WireNames<z.input<typeof ListQuery>> = {
   owner: 'customer_id',
@@ -108,11 +92,9 @@ const listReference: Reference<z.input<typeof ListQuery>> = {
   title: 'List payout methods',
   description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
   fields: {
-    owner: {
-      anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],
-      description:
-        'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
-    },
+    owner: ownerTextField(
+      'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
+    ),
     type: 'Only bank accounts, or only crypto addresses.',
     currency: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
     page: pageField,
@@ -176,7 +158,7 @@ const createWalletReference: Reference<z.input<typeof CreateWalletPayoutMethodIn
   fields: {
     type: 'Says that it is a crypto address.',
     ...descriptionsOf(walletFieldTexts),
-    network: { enum: networks, description: walletFieldTexts.network.description },
+    network: { enum: networkSpellings, description: walletFieldTexts.network.description },
     currency: 'The code of a supported stablecoin, such as `USDC`.',
     customerId: bankFields.customerId,
   },
@@ -198,7 +180,7 @@ const deleteReference: Reference<z.input<typeof DeletePayoutMethodInput>> = {
 
 export const payoutMethodRoutes = [
   get('/api/payout/methods', ListQuery, listNames, listReference, async (context, input) => {
-    const owner = ownerOf(input.owner)
+    const owner = ownerOfText(input.owner)
     if (owner === null) throw invalidInput(faultsOf(ListQuery, input))
     const page = await listPayoutMethods(context, { ...input, owner })
     const numbers = pagination(page)
@@ -235,7 +217,9 @@ export const payoutMethodRoutes = [
     createWalletReference,
     async (context, input) => ({
       message: messages.walletCreated,
-      data: payoutMethodJson(await createWalletPayoutMethod(context, input)),
+      data: payoutMethodJson(
+        await createWalletPayoutMethod(context, { ...input, network: networkWritten(input.network) }),
+      ),
     }),
   ),
   remove(

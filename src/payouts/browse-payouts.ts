@@ -64,7 +64,8 @@ type Asked = Pick<
   'owner' | 'walletId' | 'status' | 'assetCode' | 'recipientCurrency'
 >
 
-function filterOf({ owner, walletId, status, assetCode, recipientCurrency }: Asked) {
+/** The columns that the filters of a list compare. */
+export function filterOf({ owner, walletId, status, assetCode, recipientCurrency }: Asked) {
   return {
     ...ownerColumns(owner),
     walletId: walletId ?? undefined,

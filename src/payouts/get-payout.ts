@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
@@ -7,12 +8,14 @@ import { readIdempotencyKey } from '../input.ts'
 import type { Payout } from './payout.ts'
 import { payoutById, payoutByIdempotencyKey } from './repository.ts'
 
+export const GetPayoutInput = z.object({ payoutId: z.string() })
+
 /**
  * One of the merchant's or its customers' payouts.
  *
  * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
  */
-export function getPayout(context: Context, { payoutId }: { payoutId: string }): Promise<Payout> {
+export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayoutInput>): Promise<Payout> {
   return findPayout(context.db, context, payoutId)
 }
 

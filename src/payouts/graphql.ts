@@ -557,7 +557,7 @@ builder.queryField('payoutQuote', (t) =>
       'What `createPayout` would do now with the same input: the same figures, or the same refusal. It writes nothing.',
     args: { input: t.arg({ type: PayoutQuoteInput, ...required, description: 'The payout to think about.' }) },
     resolve: (_, { input: { recipient, ...input } }, context) =>
-      orUserError({ errors: payoutRefusals, names: payoutNames }, () =>
+      orUserError({ errors: payoutRefusals, names: payoutNames, context }, () =>
         getPayoutQuote(context, asGiven<Parameters<typeof getPayoutQuote>[1]>(operationInput(input, recipient))),
       ),
   }),

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { RangeParams } from '../database/created-range.ts'
-import { rangeFilters } from '../database/created-range.ts'
 import { countsOfEach, createdConditions, idsOfEach } from '../database/each.ts'
 import type { Params } from '../database/query.ts'
 import {
@@ -54,18 +53,22 @@ type BrowsedRange = RangeParams & {
   recipientCurrency: string
 }
 
-const browseFilters = [
+const narrowings = [
   'customerId',
   'isMerchantOwned',
   'walletId',
   'status',
   'assetCode',
   'recipientCurrency',
-  ...rangeFilters,
+  'createdFrom',
+  'createdBefore',
 ] as const
-type BrowseFilter = (typeof browseFilters)[number]
+const browseFilters = [...narrowings, 'isAscending'] as const
 
-function payoutsInRange(p: Params<BrowsedRange>, has: (filter: BrowseFilter) => boolean) {
+function payoutsInRange(
+  p: Params<Omit<BrowsedRange, 'isAscending'>>,
+  has: (filter: (typeof narrowings)[number]) => boolean,
+) {
   let payouts = from('payouts')
     .where('merchantId', '=', p.merchantId)
     .where('sequence', '>', p.above)
@@ -87,6 +90,13 @@ export const browsedPayouts = queryWithFilters(browseFilters, (p: Params<Browsed
     .selectAll()
     .orderBy('sequence', has('isAscending') ? 'asc' : 'desc')
     .limit(p.limit),
+)
+
+type NumberedRange = Omit<BrowsedRange, 'isAscending'> & { skip: number }
+
+/** The number of the payout in a range that `skip` newer ones come before. */
+export const browsedPayoutNumber = queryWithFilters(narrowings, (p: Params<NumberedRange>, has) =>
+  payoutsInRange(p, has).select('sequence').orderBy('sequence', 'desc').limit(p.limit).offset(p.skip),
 )
 
 /** How many payouts a range has, of which at most `limit` are looked at. */

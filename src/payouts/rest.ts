@@ -1,11 +1,30 @@
 import type { z } from 'zod'
+import { ownerOfText, ownerText, ownerTextField } from '../customers/owner-text.ts'
+import { invalidInput } from '../errors.ts'
+import { faultsOf } from '../input.ts'
 import { amountPattern, formatAmount } from '../money/amount.ts'
 import { networks } from '../networks/network.ts'
 import type { JsonSchema, Reference } from '../rest/reference.ts'
-import { amount, idField, mostlyNull, object, oneOf, orNull, text, timestamp, uuid } from '../rest/reference.ts'
+import {
+  addition,
+  amount,
+  idField,
+  limitField,
+  listOf,
+  mostlyNull,
+  object,
+  oneOf,
+  orNull,
+  pageField,
+  text,
+  timestamp,
+  uuid,
+} from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { post } from '../rest/route.ts'
+import { get, pagination, paginationSchema, post } from '../rest/route.ts'
 import { BankPayoutInput, createPayout } from './create-payout.ts'
+import { GetPayoutInput, getPayout } from './get-payout.ts'
+import { ListPayoutsInput, listPayouts } from './list-payouts.ts'
 import type { Payout } from './payout.ts'
 import {
   corridors,
@@ -72,7 +91,59 @@ const bankPayoutReference: Reference<z.input<typeof BankPayoutInput>> = {
   answer: () => ({ data: payoutSchema() }),
 }
 
+// The query spells an owner as text.
+const ListQuery = ListPayoutsInput.extend({ owner: ownerText() })
+
+const listNames: WireNames<z.input<typeof ListQuery>> = {
+  owner: 'customer_id',
+  status: 'status',
+  assetCode: 'currency',
+  createdFrom: 'created_from',
+  createdBefore: 'created_before',
+  page: 'page',
+  limit: 'limit',
+}
+
+const listReference: Reference<z.input<typeof ListQuery>> = {
+  name: 'listPayouts',
+  title: 'List payouts',
+  description: `Lists the payouts of the merchant and of its customers as they are now, newest first. With a filter the list has the newest 10,000 that match; \`created_before\` reaches those before. ${addition}`,
+  fields: {
+    owner: ownerTextField(
+      'Only payouts for this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
+    ),
+    status: 'Only payouts in this status.',
+    assetCode: 'Only payouts of this stablecoin, such as `USDC`; one that is not known matches nothing.',
+    createdFrom: { format: 'date-time', description: 'Only payouts made at this time or later.' },
+    createdBefore: { format: 'date-time', description: 'Only payouts made before this time.' },
+    page: pageField,
+    limit: limitField(20),
+  },
+  example: { status: 'PROCESSING', limit: 2 },
+  refusals: [],
+  answer: () => ({ data: listOf('The payouts of the page.', payoutSchema()), pagination: paginationSchema() }),
+}
+
+const getReference: Reference<z.input<typeof GetPayoutInput>> = {
+  name: 'getPayout',
+  title: 'Get a payout',
+  description: `Gives one payout of the merchant or of its customers as it is now: \`status\` says what became of it. ${addition}`,
+  fields: { payoutId: idField('The id of the payout.') },
+  example: { payoutId: '01980c60-1f2e-7d3c-8b4a-5a6978879605' },
+  refusals: ['RESOURCE_NOT_FOUND'],
+  answer: () => ({ data: payoutSchema() }),
+}
+
 export const payoutRoutes = [
+  get('/api/payouts', ListQuery, listNames, listReference, async (context, input) => {
+    const owner = ownerOfText(input.owner)
+    if (owner === null) throw invalidInput(faultsOf(ListQuery, input))
+    const page = await listPayouts(context, { ...input, owner })
+    return { data: page.items.map(payoutJson), pagination: pagination(page) }
+  }),
+  get('/api/payouts/:payout_id', GetPayoutInput, { payoutId: 'payout_id' }, getReference, async (context, input) => ({
+    data: payoutJson(await getPayout(context, input)),
+  })),
   post('/api/payouts/banks', BankPayoutInput, bankPayoutNames, bankPayoutReference, async (context, input) => ({
     data: payoutJson(await createPayout(context, input)),
   })),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Mode } from '../context.ts'
+import { refuseOtherMethods } from '../http/other-methods.ts'
 import { pageScript } from './page-script.ts'
 import type { Route } from './route.ts'
 
@@ -28,6 +29,7 @@ export function addDocs(app: FastifyInstance, routes: readonly Route[], { mode, 
     reply.type('text/html; charset=utf-8').header('content-security-policy', policy)
     return sendKept(page.replaceAll(originMark, originOf(request, mode)), request, reply)
   })
+  for (const path of ['/openapi.json', '/docs']) refuseOtherMethods(app, path, ['GET'])
 }
 
 /** Stands in the page for where the service is, which a request knows. */

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import { errorCodes } from '../errors.ts'
 import { statusOfCode } from '../http-status.ts'
 import { textRules } from '../input.ts'
-import { failureSchema, meanings, problemSchema } from './errors.ts'
+import { failureSchema, meanings } from './errors.ts'
 import type { JsonSchema } from './reference.ts'
 import { object, oneOf } from './reference.ts'
 import type { Route } from './route.ts'
@@ -16,9 +17,11 @@ type Schemas = Record<string, JsonSchema>
 /** What is wrong for every endpoint in the same way. */
 const refusedEverywhere: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
+  'MISSING_TOKEN',
   'INVALID_TOKEN',
   'NOT_ACCEPTABLE',
   'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
   'RATE_LIMITED',
   'INTERNAL',
   'UNAVAILABLE',
@@ -49,7 +52,15 @@ Bodies are JSON. An empty string or null in an optional field means that it is l
 
 ## Answers
 
-A success has \`status\`, and what the endpoint gives as \`message\`, \`data\` and \`pagination\`. A failure has a \`code\` to switch on, and a request id to look for in the log; all faulty fields are named at once. Ids are UUIDs, times ISO 8601 in UTC. Lists are newest first, and a page beyond the last is empty.`
+A success has \`status\`, and what the endpoint gives as \`message\`, \`data\` and \`pagination\`. A failure has a \`code\` to switch on, and a request id to look for in the log; all faulty fields are named at once. A path that is asked with a method that it does not have answers 405 \`METHOD_NOT_ALLOWED\`, and names in \`Allow\` those that it has. Ids are UUIDs, times ISO 8601 in UTC. Lists are newest first, and a page beyond the last is empty.
+
+## Problem details
+
+Failures are described here as they are unless another form is asked for. Who sends \`Accept: application/problem+json\` gets each as RFC 9457 has it: \`type\`, \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
+
+## GraphQL
+
+The same service answers GraphQL at \`/graphql\`, with the same key and the same ids: a field \`uuid\` is the \`id\` here, and every argument that takes an id takes one of these. What a form needs to ask for, quotes, the events of a payout and subscriptions are there only.`
 
 /**
  * The OpenAPI 3.1 document of these routes.
@@ -58,17 +69,24 @@ A success has \`status\`, and what the endpoint gives as \`message\`, \`data\` a
  * that shape it. A test holds every recorded exchange against it.
  */
 export function openapiDocument(routes: readonly Route[]) {
+  const { name, version, license } = readPackage()
   const schemas: Schemas = {}
-  for (const schema of [failureSchema(), problemSchema()]) hoisted(schema, schemas)
+  hoisted(failureSchema(), schemas)
   const paths: Record<string, Record<string, Operation>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas) }
   }
-  const failures: (readonly ErrorCode[])[] = [['METHOD_NOT_ALLOWED'], ...routes.flatMap(refusalsOf)]
+  const failures = routes.flatMap(refusalsOf)
   return {
     openapi: '3.1.1',
-    info: { title: 'payout-gateway', version: '1.0.0', description: introduction },
+    info: {
+      title: name,
+      version,
+      description: introduction,
+      license: { name: license, identifier: license },
+      contact: { name: 'Whoever runs this service' },
+    },
     servers: [{ url: '/', description: 'The service that this document comes from.' }],
     security: [{ apiKey: [] }, { bearer: [] }],
     tags: groups.map(({ name, description }) => ({ name, description })),
@@ -84,6 +102,11 @@ export function openapiDocument(routes: readonly Route[]) {
       responses: Object.fromEntries(failures.map((codes) => [codes.join('-'), failureResponse(codes)])),
     },
   }
+}
+
+/** What the package says of itself. */
+function readPackage(): { name: string; version: string; license: string } {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 }
 
 function operationOf(route: Route, schemas: Schemas) {
@@ -243,20 +266,16 @@ type Response = ReturnType<typeof failureResponse>
 
 function failureResponse(codes: readonly ErrorCode[]) {
   const status = statusOf(codes)
-  const narrowed = (name: string, properties: Schemas): { schema: JsonSchema } => ({
-    schema: { allOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'object', properties }] },
-  })
+  const narrowing = { error: { type: 'object', properties: { code: { type: 'string', enum: codes } } } }
   return {
     description: codes.map((code) => `\`${code}\`: ${meanings[code]}`).join('\n\n'),
     headers: headersOf(['X-Request-Id', ...(headersOfStatus[status] ?? rateHeaders)]),
     content: {
-      'application/json': narrowed('Failure', {
-        error: { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-      }),
-      'application/problem+json': narrowed('Problem', {
-        title: { type: 'string', enum: codes },
-        status: { type: 'integer', enum: [status] },
-      }),
+      // One media type, though there are two: programs that make types of this document make one of all that is listed, of
+      // which only what is common can be read. The introduction tells of the other.
+      'application/json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
+      },
     } as Record<string, { schema: JsonSchema }>,
   }
 }
@@ -300,17 +319,16 @@ const headers = {
   ),
   'Retry-After': header(true, 'Seconds to wait before trying again.', '1'),
   'WWW-Authenticate': header(true, 'How to send a key.', 'Bearer realm="payout-gateway"'),
-  Allow: header(true, 'The methods that the path takes.', 'GET, HEAD'),
 }
 
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
 
 /** Where a refusal comes before anything is counted, or has headers of its own. */
 const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
-  401: ['WWW-Authenticate'],
-  405: ['Allow'],
+  401: [...rateHeaders, 'WWW-Authenticate'],
   406: [],
   408: [],
+  417: [],
   429: [...rateHeaders, 'Retry-After'],
   503: [...rateHeaders, 'Retry-After'],
 }

@@ -137,5 +137,8 @@ export const limitField = (standard: number) => ({
   description: 'How many a page has at most.',
 })
 
+/** What is said of an endpoint that the contract does not have. */
+export const addition = 'It is an addition to the contract.'
+
 /** The form of a field that takes an id. */
 export const idField = (description: string) => ({ format: 'uuid', description })

@@ -5,7 +5,7 @@ import { payoutRoutes } from '../payouts/rest.ts'
 import { walletRoutes } from '../wallets/rest.ts'
 import type { Route } from './route.ts'
 
-/** Every endpoint of the contract. */
+/** Every endpoint of the contract, and those beside it. */
 export const routes: readonly Route[] = [
   ...customerRoutes,
   ...payoutMethodRoutes,

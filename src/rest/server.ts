@@ -1,14 +1,15 @@
-import { METHODS } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
+import { wanted } from '../http/accept.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
+import { refuseOtherMethods } from '../http/other-methods.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import { readIdempotencyKey } from '../input.ts'
-import type { RateLimiter } from '../rate-limit.ts'
+import type { RateLimits } from '../rate-limit.ts'
 import type { Names } from '../refusal-text.ts'
 import { endOfTurn } from '../turn.ts'
 import { failureBody, problemBody } from './errors.ts'
@@ -23,10 +24,10 @@ declare module 'fastify' {
   }
 }
 
-/** Adds the endpoints of the contract to the HTTP host. */
-export function addRestRoutes(app: FastifyInstance, service: Service, limiter: RateLimiter | null): void {
+/** Adds the endpoints to the HTTP host. */
+export function addRestRoutes(app: FastifyInstance, service: Service, limits: RateLimits | null): void {
   takeJson(app)
-  const admit = [requireJsonAccepted, admission(service, limiter)]
+  const admit = [requireJsonAccepted, admission(service, limits)]
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireRoom()
     done()
@@ -39,7 +40,11 @@ export function addRestRoutes(app: FastifyInstance, service: Service, limiter: R
       handler: (request, reply) => answer(service, route, request, reply),
     })
   }
-  refuseOtherMethods(app)
+  const sharing = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
+  for (const each of sharing.values()) {
+    const methods = each.map(({ method }) => method)
+    refuseOtherMethods(app, each[0]?.path ?? '', methods)
+  }
 }
 
 async function answer(service: Service, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string> {
@@ -58,9 +63,9 @@ async function answer(service: Service, route: Route, request: FastifyRequest, r
 export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const given = { names: request.names ?? {}, requestId: request.id }
   const status = statusOfCode[refusal.code]
+  request.refusalCode = refusal.code
   reply.headers(failureHeaders(refusal.code))
-  const isProblem = /application\/problem\+json/i.test(request.headers.accept ?? '')
-  return isProblem
+  return isProblemWanted(request.headers.accept)
     ? reply
         .code(status)
         .type('application/problem+json')
@@ -73,26 +78,19 @@ export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: Fa
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** The methods that a path of ours does not have answer 405 and name those that it has (ruling 6). */
-function refuseOtherMethods(app: FastifyInstance): void {
-  // CONNECT never arrives as a request.
-  const all = METHODS.filter((method) => method !== 'CONNECT')
-  for (const method of all) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  const methodsOf = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
-  for (const sharing of methodsOf.values()) {
-    const path = sharing[0]?.path ?? ''
-    const own: string[] = sharing.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    const refuse = async (_: FastifyRequest, reply: FastifyReply) => {
-      reply.header('allow', own.join(', '))
-      throw new Refusal('METHOD_NOT_ALLOWED', `This path takes ${own.join(', ')}.`)
-    }
-    app.route({ method: all.filter((method) => !own.includes(method)), url: path, onRequest: refuse, handler: refuse })
-  }
+/** Problem details are for whoever names them, and does not want the envelope more (ruling 10). */
+function isProblemWanted(accept: string | undefined): boolean {
+  const [json, problem] = [wanted('application/json', accept), wanted('application/problem+json', accept)]
+  return problem.quality > json.quality || (problem.isNamed && problem.quality > 0 && problem.quality === json.quality)
 }
 
-/** A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). */
+/**
+ * A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). Who names problem details
+ * alone means failures by it, and takes JSON.
+ */
 function requireJsonAccepted({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void {
-  const takesJson = accept === undefined || accept === '' || /\*\/\*|application\/(\*|json|problem\+json)/i.test(accept)
+  const [json, problem] = [wanted('application/json', accept), wanted('application/problem+json', accept)]
+  const takesJson = json.quality > 0 || (problem.isNamed && problem.quality > 0 && !json.isNamed)
   if (!takesJson) throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
   done()
 }

@@ -10,8 +10,7 @@ import { addressesOfWallets, walletsDownFrom } from './repository.ts'
 import type { Wallet, WalletRow } from './wallet.ts'
 
 // The contract's samples show pages of ten.
-export const ListCustomerWalletsInput = z.object({
-  customerId: z.string(),
+export const ListMerchantWalletsInput = z.object({
   status: optionalText(),
   assetType: optionalText(),
   currency: optionalText(),
@@ -19,7 +18,23 @@ export const ListCustomerWalletsInput = z.object({
   limit: limit(10),
 })
 
-type Filters = Pick<z.output<typeof ListCustomerWalletsInput>, 'status' | 'assetType' | 'currency'>
+export const ListCustomerWalletsInput = ListMerchantWalletsInput.extend({ customerId: z.string() })
+
+type Asked = z.output<typeof ListMerchantWalletsInput>
+type Filters = Pick<Asked, 'status' | 'assetType' | 'currency'>
+
+/**
+ * A page of the merchant's own wallets, newest first; its customers' are not among them. A filter's unknown value matches
+ * nothing (ruling 19).
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export async function listMerchantWallets(
+  context: Context,
+  input: z.input<typeof ListMerchantWalletsInput>,
+): Promise<Page<Wallet>> {
+  return pageOfOwner(context, context.merchantId, parse(ListMerchantWalletsInput, input))
+}
 
 /**
  * A page of one customer's wallets, newest first (contract 4.10). A filter's unknown value matches nothing (ruling 19).
@@ -30,9 +45,13 @@ export async function listCustomerWallets(
   context: Context,
   input: z.input<typeof ListCustomerWalletsInput>,
 ): Promise<Page<Wallet>> {
-  const { db, merchantId } = context
   const asked = parse(ListCustomerWalletsInput, input)
-  const { id: ownerId } = await findCustomer(db, context, asked.customerId)
+  const { id: ownerId } = await findCustomer(context.db, context, asked.customerId)
+  return pageOfOwner(context, ownerId, asked)
+}
+
+async function pageOfOwner(context: Context, ownerId: string, asked: Asked): Promise<Page<Wallet>> {
+  const { db, merchantId } = context
   if (!(await canMatch(context, asked))) return { items: [], total: 0, page: asked.page, limit: asked.limit }
 
   // A currency implies its type of asset, so the narrower of the two decides.

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { formatAmount } from '../money/amount.ts'
-import { networks } from '../networks/network.ts'
+import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
 import type { JsonSchema, Reference, SchemasOf } from '../rest/reference.ts'
 import {
+  addition,
   amount,
   idField,
   limitField,
@@ -21,7 +22,12 @@ import type { WireNames } from '../rest/route.ts'
 import { get, pagination, paginationSchema, post } from '../rest/route.ts'
 import { CreateWalletInput, createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
-import { ListCustomerWalletsInput, listCustomerWallets } from './list-wallets.ts'
+import {
+  ListCustomerWalletsInput,
+  ListMerchantWalletsInput,
+  listCustomerWallets,
+  listMerchantWallets,
+} from './list-wallets.ts'
 import type { Wallet, WalletAddress } from './wallet.ts'
 import { walletStatuses } from './wallet.ts'
 
@@ -41,6 +47,8 @@ const listNames: WireNames<z.input<typeof ListCustomerWalletsInput>> = {
   limit: 'limit',
 }
 
+const { customerId: _, ...listOwnNames } = listNames
+
 const getNames: WireNames<z.input<typeof GetWalletInput>> = { walletId: 'wallet_id' }
 
 type CreatedAddress = ReturnType<typeof createdAddressJson>
@@ -55,7 +63,7 @@ const createReference: Reference<z.input<typeof CreateWalletInput>> = {
     description: 'What its owner calls it.',
     customerId: idField('The customer whose wallet it will be; without it, it is the merchant’s own.'),
     network: {
-      enum: networks,
+      enum: networkSpellings,
       description: 'The network of its address: required for a stablecoin, which must support it, absent for fiat.',
     },
   },
@@ -84,6 +92,18 @@ const listReference: Reference<z.input<typeof ListCustomerWalletsInput>> = {
   answer: () => ({ data: listOf('The wallets of the page.', listedWalletSchema()), pagination: paginationSchema() }),
 }
 
+const { customerId: _customer, ...listOwnFields } = listReference.fields
+
+const listOwnReference: Reference<z.input<typeof ListMerchantWalletsInput>> = {
+  name: 'listWallets',
+  title: 'List the merchant’s wallets',
+  description: `Lists the merchant’s own wallets, newest first; those of its customers are listed for each. A value of a filter that is not known matches nothing. ${addition}`,
+  fields: listOwnFields,
+  example: { currency: 'USDC' },
+  refusals: [],
+  answer: listReference.answer,
+}
+
 const getReference: Reference<z.input<typeof GetWalletInput>> = {
   name: 'getWallet',
   title: 'Get a wallet',
@@ -99,9 +119,13 @@ const getReference: Reference<z.input<typeof GetWalletInput>> = {
 
 export const walletRoutes = [
   post('/api/wallets', CreateWalletInput, createNames, createReference, async (context, input) => {
-    const wallet = await createWallet(context, input)
+    const wallet = await createWallet(context, { ...input, network: networkWritten(input.network) })
     const addresses = wallet.addresses.map((address) => createdAddressJson(wallet, address))
     return { data: { ...walletJson(wallet), addresses } }
+  }),
+  get('/api/wallets', ListMerchantWalletsInput, listOwnNames, listOwnReference, async (context, input) => {
+    const page = await listMerchantWallets(context, input)
+    return { data: page.items.map(listedWalletJson), pagination: pagination(page) }
   }),
   get(
     '/api/wallets/:customer_id/customer',
@@ -143,7 +167,7 @@ function addressJson({ id, address, network, createdAt }: WalletAddress) {
   return { id, address, network, created_at: createdAt }
 }
 
-/** In the list of a customer's wallets `addresses` is the oldest address itself, or null for fiat. */
+/** In a list of wallets `addresses` is the oldest address itself, or null for fiat. */
 function listedWalletJson(wallet: Wallet) {
   const [oldest] = wallet.addresses
   const addresses = oldest ? { address: oldest.address, network: oldest.network, created_at: oldest.createdAt } : null

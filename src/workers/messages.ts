@@ -45,7 +45,7 @@ export function beatForSupervisor(): void {
   setInterval(beat, beatMs).unref()
 }
 
-/** The exchange of tokens with the supervisor, which keeps the buckets of all. */
+/** The exchange of tokens with the supervisor, which keeps the windows of all. */
 export function exchangeWithSupervisor(): Exchange {
   const waiting = new Map<number, (exchanged: Exchanged) => void>()
   let lastId = 0

@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { hasOneWriter, takenOverCode } from '../database/database.ts'
+import { cannotListen } from '../http/cannot-listen.ts'
 import { createLogger, standardOutput } from '../logger.ts'
-import { sharedBuckets } from '../rate-limit.ts'
+import { sharedWindows } from '../rate-limit.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
 
 const program = resolve(import.meta.dirname, '../main.ts')
@@ -38,7 +39,7 @@ type Role = { readonly name: string; readonly begin: () => ChildProcess; readonl
  */
 export async function supervise(config: Config): Promise<void> {
   const output = standardOutput()
-  const logger = createLogger(config.logLevel, output)
+  const logger = createLogger(config.logLevel, output, 'supervisor')
 
   // Before the writer takes the database over: one that is started twice by mistake must not end the first.
   const port = await freePort(config.host, config.port)
@@ -62,7 +63,7 @@ export async function supervise(config: Config): Promise<void> {
     begin: () => fork(program, ['writer', JSON.stringify({ writerPath } as WriterDetails)]),
     alive: new Set(),
   }
-  const buckets = config.rateLimit === null ? null : sharedBuckets(config.rateLimit, () => performance.now())
+  const windows = config.rateLimit === null ? null : sharedWindows(config.rateLimit, () => performance.now())
   let isReady = false
   let isEnding = false
 
@@ -74,7 +75,7 @@ export async function supervise(config: Config): Promise<void> {
     role.alive.add(child)
     child.once('exit', (code, signal) => {
       role.alive.delete(child)
-      buckets?.forget(pid)
+      windows?.forget(pid)
       if (isEnding) return
       // It has said so itself; another writer would take the database back.
       if (code === takenOverCode) return drain(null, 1)
@@ -101,8 +102,8 @@ export async function supervise(config: Config): Promise<void> {
           looking = setInterval(look, lookMs)
           return resolve(message.ready)
         }
-        if (!('exchange' in message) || buckets === null || !child.connected) return
-        const exchanged = buckets.exchange(pid, message.exchange)
+        if (!('exchange' in message) || windows === null || !child.connected) return
+        const exchanged = windows.exchange(pid, message.exchange)
         child.send({ id: message.id, exchanged } satisfies FromSupervisor, () => {})
       })
     })
@@ -155,7 +156,9 @@ async function endOf({ alive }: Role, tell: (child: ChildProcess) => unknown): P
  */
 async function freePort(host: string, wanted: number): Promise<number> {
   const server = createServer().listen(wanted, host)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error) => {
+    throw cannotListen(error, { host, port: wanted })
+  })
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')

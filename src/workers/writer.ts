@@ -73,7 +73,7 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
   })
-  const started = await start(config)
+  const started = await start(config, { role: 'writer' })
   const service = createService({ db: started.db, mode: config.mode })
   await prepare(service)
   takeOver(started)

@@ -17,8 +17,8 @@ import {
   listPayoutMethods,
   updateBankPayoutMethod,
 } from './scenarios/payout-methods.ts'
-import { createPayout } from './scenarios/payouts.ts'
-import { createWallet, getWallet, listCustomerWallets } from './scenarios/wallets.ts'
+import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
+import { createWallet, getWallet, listCustomerWallets, listWallets } from './scenarios/wallets.ts'
 import { startTranscript } from './transcript.ts'
 
 const folder = new URL('recorded/', import.meta.url)
@@ -36,6 +36,10 @@ const scenarios = {
   '4.10-list-customer-wallets': listCustomerWallets,
   '4.11-get-wallet': getWallet,
   '4.12-list-asset-codes': listAssetCodes,
+  // Additions, which no section of the contract has.
+  'A.01-list-payouts': listPayouts,
+  'A.02-get-payout': getPayout,
+  'A.03-list-wallets': listWallets,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {
@@ -47,7 +51,7 @@ describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => 
     expect(transcript.text()).toBe(readFileSync(file, 'utf8'))
   })
 
-  test('has one conversation for each of the twelve endpoints, and no file besides', () => {
+  test('has one conversation for each endpoint, of the contract and beside it, and no file besides', () => {
     const recorded = readdirSync(folder).sort()
     expect(recorded).toEqual(Object.keys(scenarios).map((name) => `${name}.txt`))
     expect(routes).toHaveLength(recorded.length)

@@ -251,7 +251,6 @@ describe.each(everyEngine)('keys on %s', (engine) => {
       ['HEAD', path, {}],
     ]
     const keys: Record<string, string>[] = [
-      {},
       { 'x-api-key': '' },
       { 'x-api-key': 'nonsense' },
       { 'x-api-key': `${app.merchant.apiKey}x` },
@@ -272,6 +271,8 @@ describe.each(everyEngine)('keys on %s', (engine) => {
       }
     }
     expect([...seen]).toEqual([expect.stringContaining('"code":"INVALID_TOKEN"')])
+    const missing = await post(app, { query: who }, {}, null)
+    expect([missing.status, codeOf(missing)]).toEqual([401, 'MISSING_TOKEN'])
     expect((await post(app, { query: who }, { authorization: `Bearer ${app.merchant.apiKey}` }, null)).status).toBe(200)
   })
 

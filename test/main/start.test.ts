@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
@@ -46,6 +48,19 @@ describe('npm start', () => {
     expect(greeting).toContain('  fee USDT ZAR 2.00000000 and 0 % from 2126-01-01T00:00:00.000Z\n')
     expect(greeting).not.toContain('USDC ZAR')
   })
+  test.each([[{}], [{ WORKERS: '2' }]])(
+    'says which variable to change where it can not listen, with %o',
+    async (environment) => {
+      const taken = createServer().listen(0, '127.0.0.1')
+      await once(taken, 'listening')
+      const { port } = taken.address() as AddressInfo
+      const starting = startService(await emptyPlace({ ...environment, PORT: String(port) }))
+      await expect(starting).rejects.toThrow(
+        `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program does. Set PORT`,
+      )
+      taken.close()
+    },
+  )
 
   test('pays and asks as the README says', async () => {
     const { address } = await startService(await emptyPlace())

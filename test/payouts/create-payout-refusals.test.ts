@@ -33,7 +33,7 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
 
   // In order of precedence: each case also holds every later fault.
   const cases: [number, string, (held: Case) => Parameters<Case['app']['rest']>[2]][] = [
-    [401, 'INVALID_TOKEN', () => ({ key: null, payload: '{', headers: { 'content-type': 'application/json' } })],
+    [401, 'MISSING_TOKEN', () => ({ key: null, payload: '{', headers: { 'content-type': 'application/json' } })],
     [
       400,
       'MALFORMED_JSON',

@@ -16,7 +16,7 @@ export type Endpoint = {
   readonly body?: object
 }
 
-/** Every endpoint of the contract (section 4), with the methods that its path has. */
+/** Every endpoint of the contract (section 4) and beside it, with the methods that its path has. */
 export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/customers', allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/${absentId}`, allow: 'GET, HEAD' },
@@ -26,7 +26,10 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: '/api/payout/methods/wallets', allow: 'POST', body: walletMethodBody },
   { method: 'DELETE', path: `/api/payout/methods/${absentId}`, allow: 'DELETE', body: {} },
   { method: 'POST', path: '/api/payouts/banks', allow: 'POST', body: payoutBody },
-  { method: 'POST', path: '/api/wallets', allow: 'POST', body: walletBody },
+  { method: 'GET', path: '/api/payouts', allow: 'GET, HEAD' },
+  { method: 'GET', path: `/api/payouts/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'POST', path: '/api/wallets', allow: 'GET, HEAD, POST', body: walletBody },
+  { method: 'GET', path: '/api/wallets', allow: 'GET, HEAD, POST' },
   { method: 'GET', path: `/api/wallets/${absentId}/customer`, allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/wallets/${absentId}`, allow: 'GET, HEAD' },
   { method: 'GET', path: '/api/asset-codes', allow: 'GET, HEAD' },

@@ -72,8 +72,10 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
 
   test.each([
     ['application/problem+json'],
-    ['application/json, application/problem+json;q=0.9'],
-    ['Application/Problem+JSON'],
+    ['application/json, application/problem+json'],
+    ['application/json;q=0.8, application/problem+json;q=0.9'],
+    ['application/problem+json, */*'],
+    ['Application/Problem+JSON;Q=1.000'],
   ])('ruling 10: Accept %s gets problem details', async (accept) => {
     const app = await startApp(engine)
     const { status, headers, body } = await app.rest('POST', '/api/wallets', {
@@ -102,15 +104,21 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     expect(body).toMatchObject({ status: 422, available: '1.00000000', required: '40.00000000' })
   })
 
-  test.each([['*/*'], ['application/json'], ['application/*'], [''], ['text/html, */*;q=0.1']])(
-    'ruling 10: Accept "%s" gets the envelope',
-    async (accept) => {
-      const app = await startApp(engine)
-      const { headers, body } = await app.rest('GET', '/api/wallets/none', { headers: { accept } })
-      expect(headers['content-type']).toBe('application/json; charset=utf-8')
-      expect(body.status).toBe('failed')
-    },
-  )
+  test.each([
+    ['*/*'],
+    ['application/json'],
+    ['application/*'],
+    [''],
+    ['text/html, */*;q=0.1'],
+    ['application/json, application/problem+json;q=0.9'],
+    ['application/json, application/problem+json;q=0'],
+    ['application/problem+json;q=0, */*'],
+  ])('ruling 10: Accept "%s" gets the envelope', async (accept) => {
+    const app = await startApp(engine)
+    const { headers, body } = await app.rest('GET', '/api/wallets/none', { headers: { accept } })
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(body.status).toBe('failed')
+  })
 
   test('ruling 10: a success is plain JSON whatever form failures should have', async () => {
     const app = await startApp(engine)

@@ -32,6 +32,46 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
+  test.each(endpoints)('ruling 4: $name says where no key is sent at all', async ({ method, path, body }) => {
+    const app = await startApp(engine)
+    for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }]) {
+      const answer = await app.rest(method, path, { ...(body && { body }), headers, key: null })
+      expect([answer.status, answer.body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
+    }
+  })
+
+  test.each([
+    ['an empty one', { 'x-api-key': '' }],
+    ['an empty bearer', { authorization: 'Bearer' }],
+    ['two words', { authorization: 'Bearer a b' }],
+    ['two that differ', { 'x-api-key': 'a', authorization: 'Bearer b' }],
+  ])('ruling 4: a key that is none is not the same as no key: %s', async (_, headers) => {
+    const app = await startApp(engine)
+    const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
+    expect([status, body.error.code]).toEqual([401, 'INVALID_TOKEN'])
+  })
+
+  test('ruling 6: 429 for wrong keys over the rate of an address, and not for good ones from there', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+    const ask = (key: string | null, path = '/api/customers') => app.rest('GET', path, { key })
+    const keys = [null, 'nonsense', `${app.merchant.apiKey}x`]
+    for (const key of keys) expect((await ask(key)).status).toBe(401)
+    for (const key of keys) {
+      const { status, headers, text } = await ask(key, '/graphql?query={merchant{id}}')
+      expect([status, headers['retry-after'], headers['www-authenticate']]).toEqual([429, '1', undefined])
+      expect(headers['ratelimit-policy']).toBe('"refused";q=3;w=1')
+      expect(text).toContain('"RATE_LIMITED"')
+    }
+    expect((await ask(app.merchant.apiKey)).status).toBe(200)
+    now += 1_000
+    expect((await ask(null)).status).toBe(401)
+    // Without a limit there is none for them either.
+    const free = await startApp(engine)
+    for (let i = 0; i < 200; i++) expect((await free.rest('GET', '/api/customers', { key: null })).status).toBe(401)
+  })
+
   test('ruling 4: every wrong key takes the same look-ups', async () => {
     const app = await startApp(engine)
     const counts: number[] = []
@@ -42,7 +82,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
         return app.db.execute(query, params)
       }
       const { server } = serverOf(app, { db: { ...app.db, execute } })
-      await server.inject({ method: 'GET', url: '/api/customers', headers: key === null ? {} : { 'x-api-key': key } })
+      await server.inject({ method: 'GET', url: '/api/customers', headers: { 'x-api-key': key } })
       counts.push(count)
     }
     expect(new Set(counts)).toEqual(new Set([2]))
@@ -173,8 +213,8 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   )
 })
 
-/** None, malformed, unknown, with a wrong secret or checksum, revoked, of the other mode. */
-async function wrongKeys(app: App): Promise<(string | null)[]> {
+/** Malformed, unknown, with a wrong secret or checksum, revoked, of the other mode. */
+async function wrongKeys(app: App): Promise<string[]> {
   const { id, apiKey: revoked } = await createKey(app.service, app.merchant.id)
   await revokeKey(app.service, id)
   const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
@@ -182,7 +222,7 @@ async function wrongKeys(app: App): Promise<(string | null)[]> {
   const guessed = formatApiKey({ ...own, secret: '0'.repeat(48) })
   const badChecksum = `${app.merchant.apiKey.slice(0, -1)}x`
   const [malformed, unknown] = ['letmein', formatApiKey(newApiKey('sandbox'))]
-  return [null, '', malformed, unknown, guessed, badChecksum, app.merchant.apiKey.toUpperCase(), revoked, live]
+  return ['', malformed, unknown, guessed, badChecksum, app.merchant.apiKey.toUpperCase(), revoked, live]
 }
 
 function serverOf(app: App, changes: Partial<App['service']>) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
-import { bankMethodBody, everyEngine, startApp, walletMethodBody } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { absentId } from './endpoints.ts'
 
 /** Every list that has pages: its default limit, and what adds one item to it. */
@@ -27,7 +27,25 @@ const lists = [
     add: (app: App, i: number, customerId: string) =>
       app.wallet({ customerId, assetCode: i % 2 === 0 ? 'USDC' : 'ZAR' }),
   },
-]
+  {
+    name: "the merchant's own wallets",
+    limit: 10,
+    path: () => '/api/wallets',
+    add: (app: App, i: number) => app.wallet({ assetCode: i % 2 === 0 ? 'USDC' : 'ZAR' }),
+  },
+  ...['', '&customer_id=null&currency=USDC'].map((filter) => ({
+    name: `payouts (${filter})`,
+    limit: 20,
+    path: () => `/api/payouts?${filter}`,
+    add: async (app: App, i: number) => {
+      if (i === 0) await app.wallet({ balance: '100' })
+      return (await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })).body.data.id
+    },
+  })),
+].map((list) => ({
+  ...list,
+  path: (id: string) => (list.path(id).includes('?') ? list.path(id) : `${list.path(id)}?`),
+}))
 
 const ids = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
 
@@ -39,8 +57,8 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     const first = await app.rest('GET', path(customerId))
     expect(first.body.data).toHaveLength(limit)
     expect(first.body.pagination).toMatchObject({ page: 1, limit, totalPages: 2 })
-    const all = await app.rest('GET', `${path(customerId)}?limit=100`)
-    const second = await app.rest('GET', `${path(customerId)}?page=2`)
+    const all = await app.rest('GET', `${path(customerId)}&limit=100`)
+    const second = await app.rest('GET', `${path(customerId)}&page=2`)
     expect([...ids(first.body), ...ids(second.body)]).toEqual(ids(all.body))
   })
 
@@ -51,18 +69,18 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     const alsoWrong = ['Infinity', '١', '１', '1,2', '1%00', '99999999999999999999', '9007199254740992']
     for (const value of [...wrong, ...alsoWrong]) {
       for (const name of ['page', 'limit']) {
-        const { status, body } = await app.rest('GET', `${path(customerId)}?${name}=${value}`)
+        const { status, body } = await app.rest('GET', `${path(customerId)}&${name}=${value}`)
         expect([name, value, status]).toEqual([name, value, 400])
         expect(body.error.details.fields).toMatchObject([{ field: name, code: 'INVALID_PARAMETER' }])
       }
     }
     for (const limit of ['101', '1000']) {
-      expect((await app.rest('GET', `${path(customerId)}?limit=${limit}`)).status).toBe(400)
+      expect((await app.rest('GET', `${path(customerId)}&limit=${limit}`)).status).toBe(400)
     }
     for (const query of ['limit=1', 'limit=100', 'page=2147483648', 'page=9007199254740991&limit=100']) {
-      expect((await app.rest('GET', `${path(customerId)}?${query}`)).status).toBe(200)
+      expect((await app.rest('GET', `${path(customerId)}&${query}`)).status).toBe(200)
     }
-    const both = await app.rest('GET', `${path(customerId)}?page=x&limit=y`)
+    const both = await app.rest('GET', `${path(customerId)}&page=x&limit=y`)
     expect(both.body.error.details.fields.map(({ field }: { field: string }) => field)).toEqual(['page', 'limit'])
   })
 
@@ -73,7 +91,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     const { body: whole } = await app.rest('GET', path(customerId))
     const { total } = whole.pagination
     for (const page of [3, 1_000_000, Number.MAX_SAFE_INTEGER]) {
-      const { status, body } = await app.rest('GET', `${path(customerId)}?page=${page}&limit=3`)
+      const { status, body } = await app.rest('GET', `${path(customerId)}&page=${page}&limit=3`)
       expect([status, body.data]).toEqual([200, []])
       expect(body.pagination).toMatchObject({ total, page, limit: 3, totalPages: 2 })
     }

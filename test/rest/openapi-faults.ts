@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { failureSchema, problemSchema } from '../../src/rest/errors.ts'
 import type { OpenapiDocument, Operation } from '../../src/rest/openapi.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
 import type { Exchange } from '../contract/exchanges.ts'
@@ -41,14 +42,21 @@ export function answerFaults(document: OpenapiDocument, exchange: Exchange): str
   const { status, headers, body } = exchange
   const operation = operationFor(document, exchange)?.operation
   if (!operation !== (status === 405)) return [`${exchange.method} is answered with ${status}`]
-  const given = operation ? operation.responses[status] : { $ref: '#/components/responses/METHOD_NOT_ALLOWED' }
+  const given = operation?.responses[status]
   const response = given && '$ref' in given ? document.components.responses[lastOf(given.$ref)] : given
-  if (!response) return [`the status ${status} is not there`]
-
-  const schema = response.content[headers['content-type']?.split(';')[0] ?? '']?.schema
+  // A method that a path does not have belongs to no operation; and of each failure only the usual form is described.
+  const type = headers['content-type']?.split(';')[0] ?? ''
+  const schema =
+    type === 'application/problem+json' && status >= 400
+      ? problemSchema()
+      : operation
+        ? response?.content[type]?.schema
+        : failureSchema()
+  if (operation && !response) return [`the status ${status} is not there`]
   return [
     ...(schema ? valueFaults(document, schema, body) : [`the media type ${headers['content-type']} is not there`]),
-    ...headerFaults(document, Object.keys(response.headers), headers),
+    ...(response ? headerFaults(document, Object.keys(response.headers), headers) : []),
+    ...(operation || headers.allow ? [] : ['the header allow was not sent']),
   ]
 }
 

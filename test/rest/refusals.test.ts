@@ -210,7 +210,7 @@ describe.each(everyEngine)('404 on %s', (engine) => {
     }
   })
 
-  test.each(['/api', '/api/customer', '/api/payouts', '/api/payouts/banks/1', '/API/customers', '//api/customers'])(
+  test.each(['/api', '/api/customer', '/api/payout', '/api/payouts/banks/1', '/API/customers', '//api/customers'])(
     'ruling 5: the unknown path %s, with a key or without',
     async (path) => {
       const app = await startApp(engine)

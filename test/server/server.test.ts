@@ -64,13 +64,55 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
   test.each([
     ['DELETE', '/nope', ''],
     ['POST', '/nope', '{"__proto__":1}'],
-    ['POST', '/livez', '{bad'],
-    ['POST', '/api/payouts', ''],
     ['POST', '/api/payouts/banks/', '{'],
   ] as const)('answers %s %s with 404, whatever the body', async (method, url, payload) => {
     const { server } = await startApp(engine)
     const answer = await server.inject({ method, url, payload, headers: { 'content-type': 'application/json' } })
     expect([answer.statusCode, answer.json().error.code]).toEqual([404, 'ENDPOINT_NOT_FOUND'])
+  })
+
+  test('answers a method that a path does not have with 405, whichever path it is', async () => {
+    const { server } = await startApp(engine)
+    await server.ready()
+    const paths = pathsIn(server.printRoutes({ commonPrefix: false }))
+    expect(paths.length).toBeGreaterThan(15)
+    for (const path of new Set(paths)) {
+      const url = path.replace(/:\w+/g, 'x')
+      const takes = [...((await server.inject({ method: 'OPTIONS', url })).headers.allow?.toString().split(', ') ?? [])]
+      expect([path, takes.length > 0]).toEqual([path, true])
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
+        const { statusCode, headers, body } = await server.inject({ method: method as 'GET', url, payload: '{bad' })
+        expect([path, method, statusCode === 405]).toEqual([path, method, !takes.includes(method)])
+        if (statusCode !== 405) continue
+        expect(headers.allow).toBe(takes.join(', '))
+        expect(body).toContain('"code":"METHOD_NOT_ALLOWED"')
+      }
+    }
+  })
+
+  test.each([
+    ['no Host', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\n'],
+    ['two Hosts', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nHost: b\r\n'],
+    ['two Hosts alike', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.1\r\nhost: a\r\nhost: a\r\n'],
+    ['two Hosts in HTTP/1.0', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.0\r\nhost: a\r\nhost: b\r\n'],
+    ['no Host nowhere', 400, 'MALFORMED_REQUEST', 'GET /nowhere HTTP/1.1\r\n'],
+    ['an unknown Expect', 417, 'EXPECTATION_FAILED', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n'],
+  ])('answers %s in the envelope, with an id', async (_, status, code, head) => {
+    const app = await startApp(engine)
+    const answer = await conversation(app, `${head}connection: close\r\n\r\n`)
+    const [top = '', body = ''] = answer.split('\r\n\r\n')
+    expect(top).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    const requestId = /x-request-id: (\S+)/.exec(top)?.[1]
+    expect(JSON.parse(body)).toMatchObject({ status: 'failed', error: { code }, request_id: requestId })
+    expect(top).toContain('x-content-type-options: nosniff')
+  })
+
+  test('takes HTTP/1.0 without a Host, and the expectation that every server meets', async () => {
+    const app = await startApp(engine)
+    expect(await conversation(app, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
+    const expecting = 'POST /api/wallets HTTP/1.1\r\nhost: a\r\nexpect: 100-Continue\r\nconnection: close\r\n'
+    const sent = `${expecting}x-api-key: ${app.merchant.apiKey}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`
+    expect(await conversation(app, sent)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
   })
 
   test('answers what is no HTTP in the envelope and ends the connection', async () => {
@@ -129,15 +171,50 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(first).toEqual({
       level: 'info',
       time: expect.any(String),
+      pid: process.pid,
+      role: 'service',
       request_id: expect.any(String),
       method: 'POST',
       route: '/api/payout/methods/banks',
+      operation: null,
       status: 201,
+      code: null,
       merchant_id: app.merchant.id,
       duration_ms: expect.any(Number),
     })
     for (const line of others) expect(Object.keys(line)).toEqual(Object.keys(first))
-    expect(others.map(({ route, status }) => [route, status])).toContainEqual(['/api/customers/:customerId', 404])
+    expect(others.map(({ route, status, code }) => [route, status, code])).toEqual(
+      expect.arrayContaining([
+        ['/api/customers/:customerId', 404, 'RESOURCE_NOT_FOUND'],
+        ['/api/payouts/banks', 422, 'INSUFFICIENT_FUNDS'],
+        ['/api/wallets', 400, 'MALFORMED_JSON'],
+        ['/api/customers', 401, 'INVALID_TOKEN'],
+        [null, 404, 'ENDPOINT_NOT_FOUND'],
+      ]),
+    )
+  })
+
+  test('says which GraphQL operation ran, and why it was refused though the answer is 200', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    const opening =
+      'mutation Open { createWallet(input: { currency: "GOLD", description: "x" }) { ... on CreateWalletPayload { wallet { id } } } }'
+    const long = `query Account_${secrets.account}_${'x'.repeat(100)} { merchant { id } }`
+    const cases: [string, string | null, string | null][] = [
+      ['{ merchant { id } }', 'query', null],
+      ['query A { merchant { id } }', 'query A', null],
+      [long, `query Account__${`_${'x'.repeat(100)}`.slice(0, 42)}`, null],
+      // The union is answered as data, and nothing of the error is asked for.
+      [opening, 'mutation Open', 'INVALID_INPUT'],
+      [opening, 'mutation Open', 'INVALID_INPUT'],
+      ['query B { customers(after: "x") { totalCount } }', 'query B', 'INVALID_INPUT'],
+      ['{ nothing }', null, 'INVALID_DOCUMENT'],
+    ]
+    for (const [query] of cases) expect((await app.graphql(query)).status).toBe(200)
+    await app.graphql('{ merchant { id } }', {}, { key: null })
+    const seen = lines.map((line) => JSON.parse(line)).map(({ operation, status, code }) => [operation, status, code])
+    expect(seen).toEqual([...cases.map(([, operation, code]) => [operation, 200, code]), [null, 401, 'MISSING_TOKEN']])
+    expect(lines.join('')).not.toContain(secrets.account)
   })
 
   test('blanks keys in any line and long numbers in errors, should one ever carry them', () => {
@@ -157,6 +234,17 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(lines.join('')).not.toContain(apiKey.slice(-8))
   })
 })
+
+/** Every path that is routed, from the tree of them that Fastify prints: four characters for each level. */
+function pathsIn(tree: string): string[] {
+  const above: string[] = []
+  return tree.split('\n').flatMap((line) => {
+    const [, indent = '', segment = '', methods] = /^(\W*?── )(\S+)( \(.*\))?$/.exec(line) ?? []
+    if (segment === '') return []
+    above.splice(indent.length / 4 - 1, Infinity, segment)
+    return methods === undefined ? [] : [above.join('').replace(/\/+/g, '/')]
+  })
+}
 
 /** What the listening service answers to these bytes until it ends the connection. */
 async function conversation({ server }: App, sent: string): Promise<string> {

@@ -60,7 +60,8 @@ export const order = [
 ] as const
 
 /** Files of `rest/` and `graphql/` that put all doors together, and so come after them. */
-const hosts = /^src\/(rest\/(routes|server)|graphql\/(schema|server|answer|graphiql(-page)?|streams))\.ts$/
+const hosts =
+  /^src\/(rest\/(routes|server|docs)|graphql\/(schema|server|answer|forms-taken|graphiql(-page)?|streams))\.ts$/
 
 const doors = /^src\/(?!rest\/|graphql\/)[^/]+\/(rest|graphql)\.ts$/
 const graphqlDoors = /^src\/(?!rest\/|graphql\/)[^/]+\/graphql\.ts$/

@@ -1,4 +1,6 @@
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
+import { settlePayout } from '../../../src/payouts/settle-payout.ts'
+import type { App } from '../../support/app.ts'
 import { payoutBody } from '../../support/app.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
@@ -48,6 +50,63 @@ export async function createPayout(transcript: Transcript): Promise<void> {
   const rateless = await transcript.start({ rates: [] })
   await transcript.exchange(rateless, '422: no rate', 'POST /api/payouts/banks', { body: payoutBody })
   await recordCommonRefusals(transcript, app, { request: 'POST /api/payouts/banks', body: payoutBody })
+}
+
+/** Beside the contract: what became of payouts. */
+export async function listPayouts(transcript: Transcript): Promise<void> {
+  const app = await transcript.start()
+  const say = (title: string, query: string) => transcript.exchange(app, title, `GET /api/payouts${query}`)
+
+  await say('200: none yet', '')
+  const { customerId } = await threePayouts(transcript, app)
+  await say('200: newest first, the merchant’s and its customers’, each as it is now', '')
+  await say('200: for a customer', `?customer_id=${customerId}`)
+  await say('200: for the merchant', '?customer_id=null')
+  await say('200: in a status', '?status=COMPLETED')
+  await say('200: of a stablecoin', '?currency=USDT&limit=1')
+  await say('200: of a time', '?created_from=2030-01-01T00:00:01.000Z&created_before=2030-01-01T00:00:03.000Z')
+  await say('200: unknown values match nothing', `?customer_id=${absentId}&currency=XAU`)
+  await say('200: empty filters are none', '?customer_id=&status=&currency=&created_from=&created_before=&limit=1')
+  await say('200: the second page', '?page=2&limit=2')
+  await say('200: beyond the last page', '?page=9&status=PROCESSING')
+  await say('400: everything out of range', '?page=-1&limit=0&status=DONE&customer_id=me&created_from=x')
+  await say('400: a parameter given twice', '?status=FAILED&status=FAILED')
+  const key = await otherMerchant(transcript, app)
+  await transcript.exchange(app, '200: another merchant has none of these', 'GET /api/payouts', { key })
+  await recordCommonRefusals(transcript, app, { request: 'GET /api/payouts' })
+}
+
+/** Beside the contract: one payout. */
+export async function getPayout(transcript: Transcript): Promise<void> {
+  const app = await transcript.start()
+  const { settledId, failedId } = await threePayouts(transcript, app)
+  const say = (title: string, id: string, sent: Sent = {}) =>
+    transcript.exchange(app, title, `GET /api/payouts/${id}`, sent)
+
+  await say('200: completed', settledId)
+  await say('200: failed, for a customer', failedId)
+  await say('404: no such payout', absentId)
+  await say("404: another merchant's payout", settledId, { key: await otherMerchant(transcript, app) })
+  await say('404: a malformed id', 'mine')
+  await recordCommonRefusals(transcript, app, { request: `GET /api/payouts/${settledId}` })
+}
+
+async function threePayouts({ tick }: Transcript, app: App) {
+  const customerId = await app.customer()
+  await app.wallet({ balance: '1000' })
+  await app.wallet({ assetCode: 'USDT', balance: '1000', customerId })
+  const pay = async (changes: object) => {
+    tick()
+    const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, ...changes } })
+    return body.data.id as string
+  }
+  const settledId = await pay({})
+  const failedId = await pay({ customer_id: customerId, currency: 'USDT' })
+  await pay({ amount: '7.5' })
+  tick()
+  await settlePayout(app.context(), { payoutId: settledId, status: 'COMPLETED' })
+  await settlePayout(app.context(), { payoutId: failedId, status: 'FAILED' })
+  return { customerId, settledId, failedId }
 }
 
 async function recordPayoutFaults(say: (title: string, body: object, sent?: Sent) => Promise<unknown>): Promise<void> {

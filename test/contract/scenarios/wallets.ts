@@ -91,6 +91,26 @@ export async function listCustomerWallets(transcript: Transcript): Promise<void>
   await recordCommonRefusals(transcript, app, { request: path })
 }
 
+/** Beside the contract: the merchant's own. */
+export async function listWallets(transcript: Transcript): Promise<void> {
+  const app = await transcript.start()
+  const say = (title: string, query: string, sent: Sent = {}) =>
+    transcript.exchange(app, title, `GET /api/wallets${query}`, sent)
+
+  await say('200: none yet', '')
+  await threeWallets(transcript, app)
+  await app.wallet({ customerId: await app.customer() })
+  await say('200: newest first, without those of customers', '')
+  await say('200: by type of asset', '?asset_type=FIAT')
+  await say('200: by currency', '?currency=USDC')
+  await say('200: unknown values match nothing', '?status=frozen&asset_type=GOLD&currency=XAU')
+  await say('200: the second page', '?page=2&limit=2')
+  await say('400: page and limit out of range', '?page=-1&limit=0')
+  await say('400: a parameter given twice', '?currency=ZAR&currency=ZAR')
+  await say('200: another merchant has none of these', '', { key: await otherMerchant(transcript, app) })
+  await recordCommonRefusals(transcript, app, { request: 'GET /api/wallets' })
+}
+
 /** Contract 4.11. */
 export async function getWallet(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
@@ -109,13 +129,14 @@ export async function getWallet(transcript: Transcript): Promise<void> {
   await recordCommonRefusals(transcript, app, { request: `GET /api/wallets/${usdcId}` })
 }
 
-async function threeWallets({ tick }: Transcript, app: App, customerId: string) {
+async function threeWallets({ tick }: Transcript, app: App, customerId?: string) {
+  const owner = customerId === undefined ? {} : { customerId }
   tick()
-  const usdcId = await app.wallet({ customerId })
+  const usdcId = await app.wallet(owner)
   tick()
-  const zarId = await app.wallet({ assetCode: 'ZAR', customerId })
+  const zarId = await app.wallet({ assetCode: 'ZAR', ...owner })
   tick()
-  await app.wallet({ assetCode: 'USDT', customerId })
+  await app.wallet({ assetCode: 'USDT', ...owner })
   tick()
   await depositToWallet(app.context(), { walletId: usdcId, amount: '12.34567891', reference: 'first' })
   return { usdcId, zarId }

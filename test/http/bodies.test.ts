@@ -1,0 +1,81 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { whatIsStored } from '../support/stored.ts'
+
+const json = { 'content-type': 'application/json' }
+const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
+
+/** A body that each door takes, by which something is made. */
+const accepted = {
+  '/api/wallets': { currency: 'NGN', description: 'x' },
+  '/graphql': { query: opening },
+}
+
+// What is refused here never reaches an engine.
+describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
+  test.each(Object.entries(accepted))('at %s is not taken compressed', async (path, body) => {
+    const app = await startApp(engine)
+    const before = await whatIsStored(app)
+    for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'x-gzip', 'gzip, identity', 'identity, gzip', 'chunked']) {
+      const headers = { ...json, 'content-encoding': coding }
+      const answer = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
+      expect([coding, answer.status, answer.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
+      expect(answer.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+    for (const coding of ['identity', 'Identity', '']) {
+      const answer = await app.rest('POST', path, { body, headers: { ...json, 'content-encoding': coding } })
+      expect([coding, answer.status < 300]).toEqual([coding, true])
+    }
+  })
+
+  test.each(Object.entries(accepted))('at %s is in UTF-8 only', async (path, body) => {
+    const app = await startApp(engine)
+    const payload = JSON.stringify(body)
+    for (const parameters of [
+      'charset=utf-16',
+      'charset="utf-16le"',
+      'Charset=ISO-8859-1',
+      'charset=',
+      'a=b;charset=x',
+    ]) {
+      const headers = { 'content-type': `application/json; ${parameters}` }
+      const answer = await app.rest('POST', path, { payload, headers })
+      expect([parameters, answer.status]).toEqual([parameters, 415])
+      expect(answer.headers['accept-encoding']).toBeUndefined()
+    }
+    for (const parameters of ['charset=utf-8', 'charset=UTF-8', 'charset="utf-8"', 'charset=utf8', 'v=1']) {
+      const headers = { 'content-type': `application/json; ${parameters}` }
+      const answer = await app.rest('POST', path, { payload, headers })
+      expect([parameters, answer.status < 300]).toEqual([parameters, true])
+    }
+  })
+
+  test('has each name once, at both doors, and nothing is made by one that has not', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const before = await whatIsStored(app)
+    const payout = JSON.stringify(payoutBody).slice(0, -1)
+    const cases: [string, string, string][] = [
+      ['/api/payouts/banks', `${payout},"amount":"41"}`, 'amount'],
+      ['/api/payouts/banks', `${payout},"amount":"${payoutBody.amount}"}`, 'amount'],
+      ['/api/payouts/banks', `${payout},"\\u0061mount":"41"}`, 'amount'],
+      ['/api/payouts/banks', `${payout},"note":{"a":1,"a":2}}`, 'note.a'],
+      ['/graphql', `{"query":${JSON.stringify(opening)},"variables":{},"variables":{}}`, 'variables'],
+      ['/graphql', `{"query":${JSON.stringify(opening)},"variables":{"a":[{"b":1,"b":1}]}}`, 'variables.a.0.b'],
+    ]
+    for (const [path, payload, name] of cases) {
+      const { status, body } = await app.rest('POST', path, { payload, headers: json })
+      const { code, fields } = body.error?.details
+        ? { ...body.error, ...body.error.details }
+        : body.errors[0].extensions
+      const fault = { field: name, code: 'INVALID_PARAMETER', message: `${name} must be given once` }
+      expect([status, code, fields]).toEqual([400, 'INVALID_INPUT', [fault]])
+    }
+    const query = new URLSearchParams({ query: '{ merchant { id } }', variables: '{"a":1,"a":2}' })
+    const asked = await app.rest('GET', `/graphql?${query}`)
+    expect([asked.status, asked.body.errors[0].extensions.fields[0].field]).toEqual([400, 'variables.a'])
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+})

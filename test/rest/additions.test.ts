@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { startWorlds } from '../graphql/support/world.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { absentId } from './endpoints.ts'
+
+const ids = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
+
+async function pay(app: App, changes: object = {}): Promise<string> {
+  const { status, body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, ...changes } })
+  expect(status).toBe(201)
+  return body.data.id
+}
+
+describe.each(everyEngine)('what became of a payout on %s', (engine) => {
+  test('is told by its id and in the list, in the shape of its creation', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { body: created } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
+    const path = `/api/payouts/${created.data.id}`
+    expect((await app.rest('GET', path)).body).toEqual({ status: 'success', data: created.data })
+    for (const status of ['COMPLETED', 'RETURNED'] as const) {
+      await settlePayout(app.context(), { payoutId: created.data.id, status })
+      const [one, list] = [await app.rest('GET', path), await app.rest('GET', '/api/payouts')]
+      expect(one.body.data).toEqual({ ...created.data, status, updated_at: one.body.data.updated_at })
+      expect(one.body.data.updated_at >= created.data.updated_at).toBe(true)
+      expect(list.body).toEqual({
+        status: 'success',
+        data: [one.body.data],
+        pagination: { total: 1, page: 1, limit: 20, totalPages: 1 },
+      })
+    }
+    // GraphQL knows it by the same id.
+    const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { uuid status } }', { id: created.data.id })
+    expect(data.payout).toEqual({ uuid: created.data.id, status: 'RETURNED' })
+  })
+
+  test('is listed newest first, by owner, status, currency and time, on pages that hold each once', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => now })
+    const customerId = await app.customer()
+    for (const owner of [undefined, customerId]) {
+      for (const assetCode of ['USDC', 'USDT'])
+        await app.wallet({ balance: '1000', assetCode, ...(owner && { customerId: owner }) })
+    }
+    const made: { id: string; currency: string; owner: string | null; status: string; at: number }[] = []
+    for (let i = 0; i < 12; i++) {
+      now += 3_600_000
+      const [owner, currency] = [i % 2 === 0 ? null : customerId, i % 3 === 0 ? 'USDT' : 'USDC']
+      const id = await pay(app, { customer_id: owner, currency, amount: '1' })
+      const status = i % 4 === 0 ? 'COMPLETED' : 'PROCESSING'
+      if (status === 'COMPLETED') await settlePayout(app.context(), { payoutId: id, status })
+      made.unshift({ id, currency, owner, status, at: now })
+    }
+    const from = made[8]?.at ?? 0
+    const before = made[2]?.at ?? 0
+    const cases: [string, (each: (typeof made)[number]) => boolean][] = [
+      ['', () => true],
+      ['customer_id=&status=&currency=&created_from=&created_before=', () => true],
+      ['customer_id=null', ({ owner }) => owner === null],
+      [`customer_id=${customerId}`, ({ owner }) => owner === customerId],
+      [`customer_id=${absentId}`, () => false],
+      ['status=COMPLETED', ({ status }) => status === 'COMPLETED'],
+      ['status=RETURNED', () => false],
+      ['currency=USDT', ({ currency }) => currency === 'USDT'],
+      ['currency=GOLD', () => false],
+      [`created_from=${new Date(from).toISOString()}`, ({ at }) => at >= from],
+      [`created_before=${new Date(before).toISOString()}`, ({ at }) => at < before],
+      [`created_from=2031-01-01T00:00:00Z`, () => false],
+      [
+        `customer_id=${customerId}&status=PROCESSING&currency=USDC&created_from=${new Date(from).toISOString()}&created_before=${new Date(before).toISOString()}`,
+        ({ owner, status, currency, at }) =>
+          owner === customerId && status === 'PROCESSING' && currency === 'USDC' && at >= from && at < before,
+      ],
+    ]
+    for (const [query, isListed] of cases) {
+      const expected = made.filter(isListed).map(({ id }) => id)
+      const pages: string[] = []
+      const totalPages = Math.ceil(expected.length / 5)
+      for (let page = 1; page <= totalPages + 1; page++) {
+        const { status, body } = await app.rest('GET', `/api/payouts?${query}&limit=5&page=${page}`)
+        expect([query, status, body.pagination]).toEqual([
+          query,
+          200,
+          { total: expected.length, page, limit: 5, totalPages },
+        ])
+        pages.push(...ids(body))
+      }
+      expect([query, pages]).toEqual([query, expected])
+    }
+  })
+
+  test.each([
+    ['status=completed', 'status', 'must be one of PROCESSING, COMPLETED, FAILED, RETURNED'],
+    ['customer_id=me', 'customer_id', 'must be a UUID, or null for the merchant'],
+    ['created_from=yesterday', 'created_from', ''],
+    ['created_before=2030-01-01', 'created_before', ''],
+    ['currency=%00', 'currency', 'must not contain'],
+    ['page=0', 'page', 'must be an integer of at least 1'],
+    ['limit=101', 'limit', 'must be an integer from 1 to 100'],
+    ['status=FAILED&status=FAILED', 'status', 'must be given once'],
+  ])('is not asked for by %s', async (query, field, message) => {
+    const app = await startApp(engine)
+    const { status, body } = await app.rest('GET', `/api/payouts?${query}`)
+    expect([status, body.error.details.fields.map((each: { field: string }) => each.field)]).toEqual([400, [field]])
+    expect(body.error.details.fields[0].message).toContain(message)
+  })
+
+  test('and what wallets there are is nobody else’s to know', async () => {
+    const { app, other, ours, theirs, canaries } = await startWorlds(engine)
+    const ask = async (path: string, key?: string) => {
+      const answer = await app.rest('GET', path, { headers: { 'x-request-id': 'same' }, ...(key && { key }) })
+      if (key === undefined) for (const canary of canaries) expect(answer.text).not.toContain(canary)
+      return answer
+    }
+    const absent = await ask(`/api/payouts/${absentId}`)
+    expect([absent.status, absent.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND'])
+    for (const id of [...Object.values(theirs.payouts), ...Object.values(theirs.wallets), theirs.person, 'me', '%00']) {
+      for (const written of [id, id.toUpperCase()]) {
+        const { status, text } = await ask(`/api/payouts/${written}`)
+        expect([status, text]).toEqual([404, absent.text])
+      }
+    }
+    const own = Object.values(ours.payouts).toReversed()
+    for (const query of [
+      '',
+      'status=COMPLETED',
+      'currency=USDC',
+      'customer_id=null',
+      'created_from=2026-01-01T00:00:00Z',
+    ]) {
+      const { body } = await ask(`/api/payouts?${query}`)
+      expect(body.data.length).toBeGreaterThan(0)
+      expect(body.pagination.total).toBe(body.data.length)
+      expect(own).toEqual(expect.arrayContaining(ids(body)))
+    }
+    for (const customer of [theirs.person, theirs.company, theirs.merchantId]) {
+      const { body } = await ask(`/api/payouts?customer_id=${customer}`)
+      expect([body.data, body.pagination.total]).toEqual([[], 0])
+    }
+    expect(ids((await ask('/api/wallets')).body).sort()).toEqual(
+      [ours.wallets.merchant, ours.wallets.merchantFiat].sort(),
+    )
+    // Whose they are sees them.
+    expect((await ask(`/api/payouts/${theirs.payouts.failed}`, other.apiKey)).body.data.status).toBe('FAILED')
+    expect(ids((await ask('/api/wallets', other.apiKey)).body)).toHaveLength(2)
+  })
+})
+
+describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
+  test('are listed as those of a customer are, and filtered alike', async () => {
+    const app = await startApp(engine)
+    const customerId = await app.customer()
+    const [usdc, zar] = [await app.wallet({ balance: '12.5' }), await app.wallet({ assetCode: 'ZAR' })]
+    const customers = await app.wallet({ customerId })
+    await closeCustomer(app.context(), { customerId })
+    const { body } = await app.rest('GET', '/api/wallets')
+    expect(ids(body)).toEqual([zar, usdc])
+    expect(body.pagination).toEqual({ total: 2, page: 1, limit: 10, totalPages: 1 })
+    expect(body.data[0]).toMatchObject({ customer_id: null, addresses: null })
+    const { body: one } = await app.rest('GET', `/api/wallets/${usdc}`)
+    const [{ id: _, ...address }] = one.data.addresses
+    expect(body.data[1]).toEqual({ ...one.data, addresses: address })
+    expect(body.data[1].balance).toBe('12.50000000')
+
+    const found = async (query: string) => ids((await app.rest('GET', `/api/wallets?${query}`)).body)
+    expect(await found('currency=USDC')).toEqual([usdc])
+    expect(await found('asset_type=FIAT&status=active')).toEqual([zar])
+    expect(await found('asset_type=GOLD')).toEqual([])
+    expect(await found('limit=1&page=2')).toEqual([usdc])
+    expect(await found(`customer_id=${customerId}`)).not.toContain(customers)
+  })
+})
+
+describe.each(everyEngine.slice(0, 1))('networks on %s', (engine) => {
+  test('are taken as asset codes show them, and answered as ever', async () => {
+    const app = await startApp(engine)
+    const { body: assets } = await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')
+    const shown = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks
+    expect(shown.length).toBeGreaterThan(2)
+    for (const { network } of shown) {
+      const wallet = { currency: 'USDC', description: 'x', network }
+      const headers = { 'idempotency-key': network }
+      const made = await app.rest('POST', '/api/wallets', { body: wallet, headers })
+      expect([made.status, made.body.data.addresses[0].network]).toEqual([201, network.toLowerCase()])
+      const again = await app.rest('POST', '/api/wallets', {
+        body: { ...wallet, network: network.toLowerCase() },
+        headers,
+      })
+      expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true'])
+      const method = { type: 'WALLET', currency: 'USDC', wallet_address: 'x', network }
+      const registered = await app.rest('POST', '/api/payout/methods/wallets', { body: method })
+      expect([registered.status, registered.body.data.network]).toEqual([201, network.toLowerCase()])
+    }
+    const other = await app.rest('POST', '/api/wallets', {
+      body: { currency: 'USDC', description: 'x', network: 'ERC20' },
+    })
+    expect([other.status, other.body.message]).toEqual([400, expect.stringContaining('must be one of')])
+  })
+})
