@@ -133,10 +133,10 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (operation.uses > usesBefore) {
         if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
         const { compiled } = operation
-        if (compiled?.takes(coerced)) {
+        if (compiled) {
           context.mutation = mutationOnce(schema, node, ready.variableValues)
           if (node.operation === 'query' || context.mutation) {
-            const result = await compiled.query(undefined, context, variables)
+            const result = await compiled(undefined, context, variables)
             if (!result.errors) return { result, operation: node.operation, cost: costNow }
             // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
             // mutation has come to by then.
