@@ -26,7 +26,7 @@ import { compile, onlyField } from './compile.ts'
 import type { GraphqlContext, MutationOnce } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
-import { excessOf, excessOfVariables, limits } from './limits.ts'
+import { excessOf, excessOfPairs, excessOfVariables, limits } from './limits.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = {
@@ -177,7 +177,7 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
   } catch (error) {
     return { errors: [invalidDocument(error as GraphQLError)] }
   }
-  const excess = excessOf(node)
+  const excess = excessOf(node) ?? excessOfPairs(node)
   if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
   const errors = validate(schema, node, undefined, { maxErrors: 20 })
   if (errors.length > 0) return { errors: errors.map(invalidDocument) }

@@ -224,7 +224,12 @@ const interpretedDocuments: Record<string, (ids: Ids) => Document> = {
     query: 'query($s:WalletStatus!){wallets(filter:{status:$s}){nodes{status addresses{network}}}}',
     variables: { s: 'ACTIVE' },
   }),
-  'a list beside an alias that joins to its path': ({ personId }) => ({
+  'a list below an alias that joins to its path': ({ personId }) => ({
+    query:
+      'query($c:ID!){customer(id:$c){wallets{edges{node{balance}}}} wallets_customer:wallets(first:2){nodes{currency}}}',
+    variables: { c: personId },
+  }),
+  'a list beside an alias that joins to the end of its path': ({ personId }) => ({
     query:
       'query($c:ID!){customer(id:$c){wallets{edges{node{balance}}} wallets_customer:wallets(first:2){nodes{currency}}}}',
     variables: { c: personId },
