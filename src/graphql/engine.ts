@@ -26,6 +26,7 @@ import { compile, onlyField } from './compile.ts'
 import type { GraphqlContext, MutationOnce } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
+import { inDocumentOrder } from './fault-order.ts'
 import { excessOf, excessOfPairs, excessOfVariables, limits } from './limits.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
@@ -40,7 +41,7 @@ export type Engine = {
   readonly run: (
     request: GraphqlRequest,
     context: Context,
-    options?: { readonly isReadOnly?: boolean },
+    options?: { readonly isReadOnly?: boolean; readonly signal?: AbortSignal },
   ) => Promise<Outcome>
 }
 
@@ -97,7 +98,7 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
   }
 
   return {
-    run: async ({ query, operationName, variables }, asking, { isReadOnly = false } = {}) => {
+    run: async ({ query, operationName, variables }, asking, { isReadOnly = false, signal } = {}) => {
       const document = prepared(query)
       if ('errors' in document) return refused(document.errors)
       const operation = operationNamed(document.operations, operationName)
@@ -127,7 +128,11 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
 
       if (node.operation === 'subscription') {
-        return { result: await subscribe(run), operation: node.operation, cost: costNow }
+        return {
+          result: await subscribe({ ...run, ...(signal && { abortSignal: signal }) }),
+          operation: node.operation,
+          cost: costNow,
+        }
       }
       operation.uses++
       if (operation.uses > usesBefore) {
@@ -144,7 +149,8 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
           }
         }
       }
-      return { result: await executeRootSelectionSet(ready), operation: node.operation, cost: costNow }
+      const result = inDocumentOrder(await executeRootSelectionSet(ready), node, document.fragments)
+      return { result, operation: node.operation, cost: costNow }
     },
   }
 }
@@ -163,7 +169,11 @@ type Operation = {
 }
 
 type Prepared =
-  | { readonly node: DocumentNode; readonly operations: readonly Operation[] }
+  | {
+      readonly node: DocumentNode
+      readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
+      readonly operations: readonly Operation[]
+    }
   | { readonly errors: readonly GraphQLError[] }
 
 /** Parses and checks a document: its size first, because validation takes long for what is too large. */
@@ -183,13 +193,14 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
   if (errors.length > 0) return { errors: errors.map(invalidDocument) }
 
   const operations = node.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  const money = operations.map((each) => moneyMovesIn(schema, each, fragmentsOf(node)))
+  const fragments = fragmentsOf(node)
+  const money = operations.map((each) => moneyMovesIn(schema, each, fragments))
   if (money.some((count) => count > 1)) {
     return { errors: [requestError('QUERY_TOO_COMPLEX', 'A request may move money at most once.')] }
   }
-  const fragments = fragmentsOf(node)
   return {
     node,
+    fragments,
     operations: operations.map((each) => ({
       node: each,
       cost: costOf(schema, each, fragments),

@@ -6,6 +6,7 @@ import type {
   SelectionSetNode,
 } from 'graphql'
 import { Kind } from 'graphql'
+import { placeOf } from './selection.ts'
 
 /** What one request may hold; each is several times what GraphiQL and large front ends send. */
 export const limits = {
@@ -74,24 +75,7 @@ export function excessOfPairs({ definitions }: DocumentNode): string | null {
     left -= (count * (count - 1)) / 2
   }
   const look = (sets: readonly SelectionSetNode[]): void => {
-    const fields = new Map<string, FieldNode[]>()
-    const spread = new Set<string>()
-    const collect = ({ selections }: SelectionSetNode): void => {
-      for (const selection of selections) {
-        if (selection.kind === Kind.FIELD) {
-          const name = selection.alias?.value ?? selection.name.value
-          const known = fields.get(name)
-          if (known) known.push(selection)
-          else fields.set(name, [selection])
-        } else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet)
-        else if (!spread.has(selection.name.value)) {
-          spread.add(selection.name.value)
-          const fragment = fragments.get(selection.name.value)
-          if (fragment) collect(fragment.selectionSet)
-        }
-      }
-    }
-    sets.forEach(collect)
+    const { fields, spread } = placeOf(sets, (name) => fragments.get(name))
     meet(spread.size)
     for (const nodes of fields.values()) meet(nodes.length)
     for (const nodes of fields.values()) {
