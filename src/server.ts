@@ -74,6 +74,7 @@ export function createServer({
   })
 
   app.decorateRequest('merchantId', '')
+  app.decorateRequest('keyId', '')
   app.decorateRequest('names', null)
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()

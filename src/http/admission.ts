@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request bears; empty until it is admitted. */
     merchantId: string
+    /** The id of that key. */
+    keyId: string
   }
 }
 
@@ -20,8 +22,9 @@ declare module 'fastify' {
  * there is something to wait for, which a request by a known key has not.
  */
 export function admission(service: Service, limiter: RateLimiter | null) {
-  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId }: Admitted) => {
+  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id }: Admitted) => {
     request.merchantId = merchantId
+    request.keyId = id
     return limiter?.(merchantId, (name, value) => reply.header(name, value))
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
