@@ -641,7 +641,10 @@ describe.each(anyEngine)('streams on %s', (engine) => {
       [429, 150],
     ])
     const [refused] = statuses.get(429) ?? []
-    expect(await refused?.answered.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] })
+    expect(await refused?.answered.json()).toMatchObject({
+      errors: [{ message: expect.stringContaining('At most 100 streams'), extensions: { code: 'RATE_LIMITED' } }],
+    })
+    expect(refused?.answered.headers.get('retry-after')).toBe('5')
     const { apiKey } = await app.otherMerchant()
     const others = await open('text/event-stream', apiKey, await payoutOf(apiKey))
     expect(others.answered.status).toBe(200)

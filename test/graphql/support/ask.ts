@@ -2,6 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/logger.ts'
 import { createServer } from '../../../src/server.ts'
 import type { App, AppOptions } from '../../support/app.ts'
+import { beginningOf } from '../../support/beginning-of.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
 export type Answered = {
@@ -28,12 +29,15 @@ export function asking(
 ): Ask {
   return async (query, variables = {}) => {
     const isStream = query.startsWith('subscription')
-    const { statusCode, body } = await server.inject({
+    const answered = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': key, ...(isStream && { accept: 'text/event-stream' }) },
       payload: { query, variables },
+      ...(isStream && { payloadAsStream: true }),
     })
+    const { statusCode } = answered
+    const body = isStream ? await beginningOf(answered.stream()) : answered.body
     const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
     expect(statusCode, what).toBe(200)
     expect(body, what).not.toContain('INTERNAL')
@@ -56,8 +60,9 @@ export function serverLike(
   return server
 }
 
+/** What the first event of a stream says; one that is open and has told nothing yet is watching. */
 function firstEvent(text: string): string {
-  return /^data: (.+)$/m.exec(text)?.[1] ?? '{}'
+  return /^data: (.+)$/m.exec(text)?.[1] ?? '{"data":{"watching":{}}}'
 }
 
 /** What global ids and cursors in a text say. */
