@@ -78,6 +78,7 @@ export function createServer({
   })
 
   app.decorateRequest('merchantId', '')
+  app.decorateRequest('keyId', '')
   app.decorateRequest('names', null)
   app.decorateRequest('refusalCode', null)
   app.decorateRequest('operation', null)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { invalidInput } from './errors.ts'
+import { allInOrder, invalidInput } from './errors.ts'
 import { optional, refuse } from './input.ts'
 
 /** The largest slice, and the one that is given where none is asked for. */
@@ -67,18 +67,27 @@ const highestSequence = 2_147_483_647
 /**
  * The slice of a list that is asked for: the `first` rows after a cursor, or the `last` before one.
  *
- * One row more than asked for is read, so that nothing is counted to know whether there is more.
+ * One row more than asked for is read, so that nothing is counted to know whether there is more; on the other side of a
+ * cursor one row is looked for, because that of the cursor may be gone, and all beyond it.
  *
  * @throws Refusal INVALID_INPUT for `first` with `last`, and for a cursor that is not of this list
  */
 export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Promise<Slice<Item>> {
   const { size, isAscending } = endOf(request)
   const tag = tagOf(list.name)
-  const below = positionOf('after', request.after, tag) ?? highestSequence
-  const above = positionOf('before', request.before, tag) ?? 0
-  const found = await list.rows({ above, below, limit: size + 1, isAscending })
-  return sliceFrom(found, { ...list, tag, request })
+  const after = positionOf('after', request.after, tag)
+  const before = positionOf('before', request.before, tag)
+  const isAny = async (range: Omit<SequenceRange, 'limit'>) => (await list.rows({ ...range, limit: 1 })).length > 0
+  const [found, isBefore, isBehind] = await allInOrder([
+    list.rows({ above: before ?? 0, below: after ?? highestSequence, limit: size + 1, isAscending }),
+    // From the cursor on, where its own row is found first if it is there.
+    after === null ? nothing : isAny({ above: after - 1, below: highestSequence, isAscending: true }),
+    before === null ? nothing : isAny({ above: 0, below: before + 1, isAscending: false }),
+  ])
+  return sliceFrom(found, { ...list, tag, request, isBefore, isBehind })
 }
+
+const nothing = Promise.resolve(false)
 
 /**
  * The same slice of many lists, from one query for all of them; a list's cursors are those that it gives alone.
@@ -101,7 +110,8 @@ export async function slicesOf<Item>(
       totals ??= lists.totals()
       return (await totals).get(key) ?? null
     }
-    return [key, sliceFrom(found, { ...lists, total, tag: tagOf(lists.nameOf(key)), request })] as const
+    const beyond = { isBefore: false, isBehind: false }
+    return [key, sliceFrom(found, { ...lists, ...beyond, total, tag: tagOf(lists.nameOf(key)), request })] as const
   })
   return new Map(slices)
 }
@@ -116,19 +126,24 @@ function endOf({ first, last }: SliceRequest): { size: number; isAscending: bool
 type Frame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly tag: string
   readonly request: SliceRequest
+  /** Whether there are items at or before `after`, and at or behind `before`. */
+  readonly isBefore: boolean
+  readonly isBehind: boolean
 }
 
 /** The slice of rows that were read from one end of a list, of which one may be too many. */
-function sliceFrom<Item>(found: Item[], { sequenceOf, total, tag, request }: Frame<Item>): Slice<Item> {
+function sliceFrom<Item>(
+  found: Item[],
+  { sequenceOf, total, tag, request, isBefore, isBehind }: Frame<Item>,
+): Slice<Item> {
   const { size, isAscending } = endOf(request)
   const hasMore = found.length > size
   const items = hasMore ? found.slice(0, size) : found
   if (isAscending) items.reverse()
   return {
     items,
-    // A cursor is that of a row, so there was something on its other side.
-    hasNextPage: isAscending ? request.before !== null : hasMore,
-    hasPreviousPage: isAscending ? hasMore : request.after !== null,
+    hasNextPage: isBehind || (!isAscending && hasMore),
+    hasPreviousPage: isBefore || (isAscending && hasMore),
     cursorOf: (item) => btoa(`${tag}:${sequenceOf(item)}`),
     total,
   }

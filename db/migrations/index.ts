@@ -25,6 +25,7 @@ import { reachableBalances } from './0023-reachable-balances.ts'
 import { shippedCurrencies } from './0024-shipped-currencies.ts'
 import { oneFormOfIdempotencyKeys } from './0025-one-form-of-idempotency-keys.ts'
 import { payoutsChecksum } from './0026-payouts-checksum.ts'
+import { payoutEventNumbers } from './0027-payout-event-numbers.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -54,6 +55,7 @@ export const migrations: readonly Migration[] = [
   shippedCurrencies,
   oneFormOfIdempotencyKeys,
   payoutsChecksum,
+  payoutEventNumbers,
 ]
 
 /** The one that every database of ours has. */

@@ -276,6 +276,7 @@ const CloseCustomerInput = builder.inputType('CloseCustomerInput', {
 addMutation('createCustomer', {
   description: 'Registers a customer.',
   input: CreateCustomerInput,
+  node: customerLoader,
   run: createCustomer,
   payload: (t) => ({
     customer: t.field({ type: Customer, description: 'The new customer.', resolve: (customer) => customer }),
@@ -286,6 +287,7 @@ addMutation('createCustomer', {
 addMutation('updateCustomer', {
   description: 'Changes what is known about a customer, but never whether it is a person or a company.',
   input: UpdateCustomerInput,
+  node: customerLoader,
   run: (context, input) =>
     updateCustomer(
       context,
@@ -300,6 +302,7 @@ addMutation('updateCustomer', {
 addMutation('closeCustomer', {
   description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
   input: CloseCustomerInput,
+  node: customerLoader,
   run: (context, input) => closeCustomer(context, { customerId: localId('Customer', input.customerId) }),
   payload: (t) => ({
     customer: t.field({ type: Customer, description: 'The customer, closed.', resolve: (customer) => customer }),

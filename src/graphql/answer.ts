@@ -39,7 +39,7 @@ export type FormattedResult = ExecutionResult & { extensions: { requestId: strin
 export async function answer(
   request: GraphqlRequest,
   asked: Asked,
-  options: { readonly isReadOnly: boolean },
+  options: { readonly isReadOnly: boolean; readonly signal?: AbortSignal },
 ): Promise<Answer> {
   const watched = { operation: null as string | null, codes: new Set<string>() }
   const context = {
@@ -135,7 +135,8 @@ function withExtensions(message: string, at: GraphQLError | null, extensions: Re
 
 /** The status of a result: its own errors are in the body, but a wrong method and a store that takes nothing are HTTP's. */
 function statusOf({ data, errors = [] }: ExecutionResult): number {
-  if (data) return 200
+  // Where one field has been answered it is a success, though another has failed.
+  if (data && Object.values(data).some((value) => value !== null)) return 200
   const codes = errors.map(({ extensions, originalError }) =>
     originalError instanceof Refusal ? originalError.code : extensions?.code,
   )

@@ -1,32 +1,25 @@
-import type { DocumentNode, ExecutionResult, FieldNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
+import type { ASTNode, DocumentNode, ExecutionResult, FieldNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { BREAK, getNamedType, isEnumType, Kind, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
 import type { GraphqlContext } from './context.ts'
 
-type Variables = Readonly<Record<string, unknown>>
+/** An operation as a function, which answers as the interpreter would wherever nothing goes wrong. */
+export type Compiled = (
+  root: undefined,
+  context: GraphqlContext,
+  variables: Readonly<Record<string, unknown>>,
+) => Promise<ExecutionResult>
 
-/** An operation as a function. */
-export type Compiled = {
-  readonly query: (root: undefined, context: GraphqlContext, variables: Variables) => Promise<ExecutionResult>
-  /** Whether it answers as the interpreter would, with these values of its variables. */
-  readonly takes: (coerced: Variables) => boolean
-}
-
-/** Compiles a valid operation; `null` where the compiler can't do so or would make something else of it. */
+/** Compiles a valid operation; `null` for what is not among that of which the compiler is known to make the same. */
 export function compile(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Compiled | null {
-  if (operation.operation === 'mutation' && onlyField(operation) === null) return null
-  const nested = nestedVariablesOf(document)
+  if (!isPermitted(document) || (operation.operation === 'mutation' && onlyField(operation) === null)) return null
   const disableLeafSerialization = hasPlainLeaves(schema, document)
-  const compiled = nested && compileQuery(schema, document, operation.name?.value, { disableLeafSerialization })
-  if (!compiled || !isCompiledQuery(compiled)) return null
-  const query = compiled.query as Compiled['query']
-  // Where nothing is given to such a variable the compiler passes null, which is not the same as a field that is absent.
-  const takes = (coerced: Variables) => nested.every((name) => (coerced[name] ?? null) !== null)
-  return { query, takes }
+  const compiled = compileQuery(schema, document, operation.name?.value, { disableLeafSerialization })
+  return isCompiledQuery(compiled) ? (compiled.query as Compiled) : null
 }
 
 /** The only field of an operation, as nearly every mutation has one; `null` where there may be more. */
@@ -52,31 +45,52 @@ function hasPlainLeaves(schema: GraphQLSchema, document: DocumentNode): boolean 
 }
 
 /**
- * The variables that a document uses within lists and objects; `null` for a document that holds something of which the
- * compiler makes other than the interpreter does (graphql-jit 0.8.9).
+ * What a document that is compiled may be made of. The compiler (graphql-jit 0.8.9) was seen to make something else of much
+ * that is valid, and without an error: so it gets only what is on this list, and a test holds it to the interpreter with
+ * generated documents of all that is.
+ *
+ * Not here, among others: texts, lists and objects that are written out (texts come out of their quotes in the code that it
+ * makes, and within an object a variable that is absent becomes null), directives (they stay on a fragment for all its
+ * uses), and several operations.
  */
-function nestedVariablesOf(document: DocumentNode): readonly string[] | null {
-  const nested: string[] = []
-  let isFaithful = true
-  const unfaithful = () => {
-    isFaithful = false
-    return BREAK
-  }
+const permitted: { readonly [Of in Kind]?: (node: Extract<ASTNode, { kind: Of }>) => boolean } = {
+  Document: ({ definitions }) => definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length === 1,
+  OperationDefinition: ({ operation }) => operation !== 'subscription',
+  FragmentDefinition: () => true,
+  SelectionSet: () => true,
+  Field: ({ name, alias }) => isDistinct(alias?.value ?? name.value) || (!alias && name.value === '__typename'),
+  InlineFragment: () => true,
+  FragmentSpread: () => true,
+  Argument: () => true,
+  // The default of a type that takes no null is ignored.
+  VariableDefinition: ({ type, defaultValue }) => !defaultValue || type.kind === Kind.NAMED_TYPE,
+  Variable: ({ name }) => isDistinct(name.value),
+  IntValue: () => true,
+  BooleanValue: () => true,
+  EnumValue: () => true,
+  NullValue: () => true,
+  NamedType: () => true,
+  ListType: () => true,
+  NonNullType: () => true,
+  Name: () => true,
+}
+
+function isPermitted(document: DocumentNode): boolean {
+  let isSo = true
   visit(document, {
-    // Literals are written into the code of the function, and some texts come out of their quotes there: a caller could
-    // have its own code run.
-    [Kind.STRING]: unfaithful,
-    // @skip and @include are kept on the field where it is written, so one use of a fragment decides for all its others.
-    [Kind.DIRECTIVE]: unfaithful,
-    // As a key of an answer or of the variables it sets a prototype instead.
-    [Kind.NAME]: ({ value }) => (value === '__proto__' ? unfaithful() : undefined),
-    // The default of a type that takes no null is ignored.
-    [Kind.VARIABLE_DEFINITION]: ({ type, defaultValue }) =>
-      type.kind === Kind.NON_NULL_TYPE && defaultValue ? unfaithful() : undefined,
-    [Kind.VARIABLE]: ({ name }, _key, parent) => {
-      const isNested = !parent || !('kind' in parent) || parent.kind === Kind.OBJECT_FIELD
-      if (isNested) nested.push(name.value)
+    enter: (node) => {
+      const allows = permitted[node.kind] as ((of: ASTNode) => boolean) | undefined
+      isSo = allows?.(node) ?? false
+      return isSo ? undefined : BREAK
     },
   })
-  return isFaithful ? nested : null
+  return isSo
+}
+
+/**
+ * Whether a name stays itself: the compiler joins those on the way to a field, with `idx0`, `idx1`, … for lists and the names of
+ * types between them, by `_`, and takes what has the same joined name for the same; and objects have names of their own.
+ */
+function isDistinct(name: string): boolean {
+  return /^[a-z][A-Za-z0-9]*$/.test(name) && !/^idx\d/.test(name) && !(name in Object.prototype)
 }

@@ -26,7 +26,8 @@ import { compile, onlyField } from './compile.ts'
 import type { GraphqlContext, MutationOnce, Watching } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
-import { excessOf, excessOfVariables, limits } from './limits.ts'
+import { inDocumentOrder } from './fault-order.ts'
+import { excessOf, excessOfPairs, excessOfVariables, limits } from './limits.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = {
@@ -40,7 +41,7 @@ export type Engine = {
   readonly run: (
     request: GraphqlRequest,
     context: Context & Watching,
-    options?: { readonly isReadOnly?: boolean },
+    options?: { readonly isReadOnly?: boolean; readonly signal?: AbortSignal },
   ) => Promise<Outcome>
 }
 
@@ -97,7 +98,7 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
   }
 
   return {
-    run: async ({ query, operationName, variables }, asking, { isReadOnly = false } = {}) => {
+    run: async ({ query, operationName, variables }, asking, { isReadOnly = false, signal } = {}) => {
       const document = prepared(query)
       if ('errors' in document) return refused(document.errors)
       const operation = operationNamed(document.operations, operationName)
@@ -128,16 +129,20 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
       if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
 
       if (node.operation === 'subscription') {
-        return { result: await subscribe(run), operation: node.operation, cost: costNow }
+        return {
+          result: await subscribe({ ...run, ...(signal && { abortSignal: signal }) }),
+          operation: node.operation,
+          cost: costNow,
+        }
       }
       operation.uses++
       if (operation.uses > usesBefore) {
         if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
         const { compiled } = operation
-        if (compiled?.takes(coerced)) {
+        if (compiled) {
           context.mutation = mutationOnce(schema, node, ready.variableValues)
           if (node.operation === 'query' || context.mutation) {
-            const result = await compiled.query(undefined, context, variables)
+            const result = await compiled(undefined, context, variables)
             if (!result.errors) return { result, operation: node.operation, cost: costNow }
             // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
             // mutation has come to by then.
@@ -145,7 +150,8 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
           }
         }
       }
-      return { result: await executeRootSelectionSet(ready), operation: node.operation, cost: costNow }
+      const result = inDocumentOrder(await executeRootSelectionSet(ready), node, document.fragments)
+      return { result, operation: node.operation, cost: costNow }
     },
   }
 }
@@ -164,7 +170,11 @@ type Operation = {
 }
 
 type Prepared =
-  | { readonly node: DocumentNode; readonly operations: readonly Operation[] }
+  | {
+      readonly node: DocumentNode
+      readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
+      readonly operations: readonly Operation[]
+    }
   | { readonly errors: readonly GraphQLError[] }
 
 /** Parses and checks a document: its size first, because validation takes long for what is too large. */
@@ -178,19 +188,20 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
   } catch (error) {
     return { errors: [invalidDocument(error as GraphQLError)] }
   }
-  const excess = excessOf(node)
+  const excess = excessOf(node) ?? excessOfPairs(node)
   if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
   const errors = validate(schema, node, undefined, { maxErrors: 20 })
   if (errors.length > 0) return { errors: errors.map(invalidDocument) }
 
   const operations = node.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  const money = operations.map((each) => moneyMovesIn(schema, each, fragmentsOf(node)))
+  const fragments = fragmentsOf(node)
+  const money = operations.map((each) => moneyMovesIn(schema, each, fragments))
   if (money.some((count) => count > 1)) {
     return { errors: [requestError('QUERY_TOO_COMPLEX', 'A request may move money at most once.')] }
   }
-  const fragments = fragmentsOf(node)
   return {
     node,
+    fragments,
     operations: operations.map((each) => ({
       node: each,
       cost: costOf(schema, each, fragments),

@@ -6,6 +6,7 @@ import type {
   SelectionSetNode,
 } from 'graphql'
 import { Kind } from 'graphql'
+import { placeOf } from './selection.ts'
 
 /** What one request may hold; each is several times what GraphiQL and large front ends send. */
 export const limits = {
@@ -17,8 +18,10 @@ export const limits = {
   /** Characters of one alias: it is repeated in the answer for each item of a list. */
   aliasLength: 100,
   directives: 50,
-  /** Fields after every fragment is written out where it is spread. */
+  /** Fields after every fragment is written out where it is spread, of all operations together: each is looked at. */
   fields: 1_000,
+  /** Pairs of fields of one name, and of fragments, that meet in one place: validation compares each with each. */
+  pairs: 3_000,
   /** Values within the variables, at any depth. */
   values: 5_000,
   /** What the operation costs; see `cost.ts`. */
@@ -44,14 +47,49 @@ export function excessOf(document: DocumentNode): string | null {
   }
   if (operations.length > limits.operations) return `A document may hold at most ${limits.operations} operations.`
   const measure = measurer(fragments)
+  let fields = 0
   for (const { selectionSet, directives } of operations) {
     const inner = measure(selectionSet)
     if (inner === 'circular') return 'Fragments must not spread one another in a circle.'
-    const size = { ...inner, directives: inner.directives + (directives?.length ?? 0) }
+    fields += inner.fields
+    const size = { ...inner, fields, directives: inner.directives + (directives?.length ?? 0) }
     const exceeded = measures.find((each) => size[each] > limits[each])
     if (exceeded) return sentences[exceeded]
   }
   return null
+}
+
+/**
+ * Why a document of permitted size repeats itself too much to be validated; `null` when it doesn't.
+ *
+ * Fields of one name in one place are merged, and validation takes time by the square of their number to see whether they can
+ * be. It stops as soon as there are too many, and each place holds each fragment once, so it looks at no more than the
+ * fields of the document with every fragment written out.
+ */
+export function excessOfPairs({ definitions }: DocumentNode): string | null {
+  const fragments = new Map(
+    definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
+  )
+  let left: number = limits.pairs
+  const meet = (count: number) => {
+    left -= (count * (count - 1)) / 2
+  }
+  const look = (sets: readonly SelectionSetNode[]): void => {
+    const { fields, spread } = placeOf(sets, (name) => fragments.get(name))
+    meet(spread.size)
+    for (const nodes of fields.values()) meet(nodes.length)
+    for (const nodes of fields.values()) {
+      if (left < 0) return
+      const inner = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+      if (inner.length > 0) look(inner)
+    }
+  }
+  for (const each of definitions) {
+    if (each.kind === Kind.OPERATION_DEFINITION && left >= 0) look([each.selectionSet])
+  }
+  return left < 0
+    ? `A query may not select the same fields so often: at most ${limits.pairs} pairs of them, or of fragments, may meet in one place.`
+    : null
 }
 
 /** Why the variables are too much to look at any closer; `null` when they aren't. A depth of any size is no matter. */
@@ -72,7 +110,7 @@ export function excessOfVariables(variables: Readonly<Record<string, unknown>>):
 const everywhere = 'with each fragment counted wherever it is spread'
 
 const sentences = {
-  fields: `A query may hold at most ${limits.fields} fields, ${everywhere}.`,
+  fields: `A document may hold at most ${limits.fields} fields, ${everywhere}.`,
   aliases: `A query may hold at most ${limits.aliases} aliases, ${everywhere}.`,
   aliasLength: `An alias may have at most ${limits.aliasLength} characters.`,
   directives: `A query may hold at most ${limits.directives} directives, ${everywhere}.`,

@@ -9,6 +9,7 @@ import { builder } from './builder.ts'
 import type { GraphqlContext, Watching } from './context.ts'
 import type { UserErrorSource } from './errors.ts'
 import { errorTypeName, errorTypes, isUserError, userError } from './errors.ts'
+import type { LoaderOf } from './loader.ts'
 
 /** What every input has beside its own fields. */
 type KeyedInput = { readonly idempotencyKey?: string | null | undefined }
@@ -21,7 +22,12 @@ export type Mutation<Input extends KeyedInput, Source extends object> = {
   /** In order of precedence, as the operation documents them. */
   readonly errors: readonly ErrorCode[]
   /** The paths below `input` of those fields that the operation calls otherwise. */
-  readonly names?: Names
+  readonly names?: Names | ((input: Input) => Names)
+  /**
+   * Loads what a replay answers: the node as it is now, because a client's cache would take an older one for news (ruling
+   * 48). One that is gone by now is answered as it was. `null` where the payload holds no node that the operation answered.
+   */
+  readonly node: LoaderOf<object | null> | null
   /** A request may do at most one of these. */
   readonly movesMoney?: boolean
   readonly isSandboxOnly?: boolean
@@ -39,7 +45,17 @@ export const idempotencyKeyDescription =
  */
 export function addMutation<Input extends KeyedInput, Source extends object>(
   name: string,
-  { description, input: Input, payload, errors, names = {}, movesMoney, isSandboxOnly, run }: Mutation<Input, Source>,
+  {
+    description,
+    input: Input,
+    payload,
+    errors,
+    names = {},
+    node,
+    movesMoney,
+    isSandboxOnly,
+    run,
+  }: Mutation<Input, Source>,
 ): void {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1)
   const Payload = builder.objectRef<Source>(`${typeName}Payload`).implement({
@@ -50,10 +66,14 @@ export function addMutation<Input extends KeyedInput, Source extends object>(
   const resolve = async (input: Input, context: GraphqlContext) => {
     const { idempotencyKey = null, ...request } = input
     try {
-      return await orUserError({ errors, names, context }, async () => {
+      const namesNow = typeof names === 'function' ? names(input) : names
+      return await orUserError({ errors, names: namesNow, context }, async () => {
         const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
         if (faults.length > 0) throw invalidInput(faults)
-        return run(mutationContext(context, key), request)
+        const asked = mutationContext(context, key)
+        const source = await run(asked, request)
+        if (node === null || !asked.isReplayed) return source
+        return ((await node(asked).load((source as unknown as { id: string }).id)) ?? source) as Source
       })
     } finally {
       // What was read before may have changed.

@@ -8,12 +8,12 @@ import '../payouts/graphql.ts'
 import '../wallets/graphql.ts'
 import './scalars.ts'
 import type { GraphQLNamedType } from 'graphql'
-import { GraphQLObjectType, GraphQLSchema, isObjectType } from 'graphql'
+import { GraphQLObjectType, GraphQLSchema, getNullableType, isObjectType } from 'graphql'
 import type { Mode } from '../context.ts'
 import { builder } from './builder.ts'
 
 /** The whole schema, as `schema.graphql` prints it. */
-export const sandboxSchema = withPlainFields(builder.toSchema())
+export const sandboxSchema = withNullableRoots(withPlainFields(builder.toSchema()))
 
 /** The schema of a mode: in `live` nothing is there that exists for the sandbox only. */
 export function schemaFor(mode: Mode): GraphQLSchema {
@@ -29,6 +29,17 @@ function withPlainFields(schema: GraphQLSchema): GraphQLSchema {
     if (!isObjectType(type) || !/(Connection|Edge)$/.test(type.name)) continue
     const { edges, nodes, pageInfo, node } = type.getFields()
     for (const field of [edges, nodes, pageInfo, node]) if (field) delete field.resolve
+  }
+  return schema
+}
+
+/**
+ * Has a field of a query or mutation that fails be null, so that the others beside it are answered: of a mutation they say
+ * what is done already.
+ */
+function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)
   }
   return schema
 }

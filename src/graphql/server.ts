@@ -11,7 +11,7 @@ import { refusalOf } from '../http/refusal-of.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import type { RateLimits } from '../rate-limit.ts'
 import { endOfTurn } from '../turn.ts'
-import type { Answer, Asked } from './answer.ts'
+import type { Answer, Asked, FormattedResult } from './answer.ts'
 import { answer, failedResult } from './answer.ts'
 import type { Compiling, GraphqlRequest } from './engine.ts'
 import { createEngine } from './engine.ts'
@@ -20,7 +20,7 @@ import type { GraphiqlPage } from './graphiql.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { schemaFor } from './schema.ts'
 import type { HoldStream } from './streams.ts'
-import { countStreams, streamsPerMerchant } from './streams.ts'
+import { countStreams, untilEnded } from './streams.ts'
 
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
@@ -45,7 +45,7 @@ export function addGraphqlRoute(
   { service, limits, graphiql, compiling, processes }: GraphqlOptions,
 ): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
-  const holdStream = countStreams(app, Math.max(1, Math.floor(streamsPerMerchant / processes)))
+  const holdStream = countStreams(app, service, processes)
   const admit = admission(service, limits)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
@@ -91,13 +91,20 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
   }
-  const answered = await answer(parameters, asked, { isReadOnly })
+  // Ends what feeds a stream, when that ends.
+  const end = stream === null ? null : new AbortController()
+  let answered = await answer(parameters, asked, { isReadOnly, ...(end && { signal: end.signal }) })
   request.operation = answered.seen.operation
   request.refusalCode = answered.seen.codes.join() || null
   const isStream = Symbol.asyncIterator in answered.result
   if (json !== null && !isStream) return sendJson(answered, json, reply)
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
-  if (isStream) holdStream(request.merchantId, reply)
+  if (isStream) {
+    reply.raw.once('close', () => end?.abort())
+    const refused = holdStream(request, reply)
+    const last = refused.then((refusal) => refusal && failedResult(refusal, asked.requestId))
+    answered = { ...answered, result: untilEnded(answered.result as AsyncIterable<FormattedResult>, last) }
+  }
   // Yoga has nothing left to parse or to run: it forms the stream.
   handler ??= createHandler()
   const response = await (await handler).fetch(

@@ -1,33 +1,123 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Service } from '../context.ts'
 import { Refusal } from '../errors.ts'
+import { endedKeys } from '../merchants/authenticate.ts'
 
-/** Answers that one merchant may hold open at once. */
+/** Answers that one merchant may hold open at once, in all processes of a machine together. */
 export const streamsPerMerchant = 100
 
-/** Counts an answer that stays open, until it ends. */
-export type HoldStream = (merchantId: string, reply: FastifyReply) => void
+/** Seconds after which a stream that found no room may be asked for again: those that end by themselves do so in moments. */
+const retryAfterSeconds = 5
+
+/** How often the keys of open streams are looked at: a stream ends within a second of its key. */
+const lookEveryMs = 500
+
+/** An answer that stays open. */
+type Stream = { readonly keyId: string; readonly reply: FastifyReply; readonly refuse: (refusal: Refusal) => void }
 
 /**
- * Keeps count of the answers that stay open, so that no merchant takes the sockets of all others, and ends them when the
- * service does: nobody else would.
+ * Counts an answer that stays open, until it ends.
  *
- * @param most streams of one merchant in this process
+ * @returns why it must end before its own time; `null` when nobody listens any more
+ */
+export type HoldStream = (request: FastifyRequest, reply: FastifyReply) => Promise<Refusal | null>
+
+/**
+ * Keeps count of the answers that stay open, so that no merchant takes the sockets of all others, and ends them when their key
+ * does, or the service: nobody else would.
+ *
+ * @param processes that answer, each of which may hold its share of a merchant's streams
  * @throws Refusal RATE_LIMITED when the merchant has as many open as it may
  */
-export function countStreams(app: FastifyInstance, most: number): HoldStream {
-  const open = new Map<string, Set<FastifyReply>>()
+export function countStreams(app: FastifyInstance, service: Service, processes: number): HoldStream {
+  const most = Math.max(1, Math.floor(streamsPerMerchant / processes))
+  const open = new Map<string, Set<Stream>>()
+  const every = () => [...open.values()].flatMap((streams) => [...streams])
+  const watch = watchKeys(service, every)
   app.addHook('preClose', async () => {
-    for (const replies of open.values()) for (const { raw } of replies) raw.destroy()
+    watch.stop()
+    for (const { reply } of every()) reply.raw.destroy()
   })
-  return (merchantId, reply) => {
-    const replies = open.get(merchantId) ?? new Set()
-    if (replies.size >= most) {
-      throw new Refusal('RATE_LIMITED', `At most ${most} streams may be open at once.`)
+  return ({ merchantId, keyId }, reply) => {
+    const streams = open.get(merchantId) ?? new Set()
+    if (streams.size >= most) {
+      reply.header('retry-after', String(retryAfterSeconds))
+      const share = processes > 1 ? `, ${most} in each of ${processes} processes` : ''
+      const message = `At most ${streamsPerMerchant} streams of a merchant may be open at once${share}.`
+      throw new Refusal('RATE_LIMITED', message)
     }
-    open.set(merchantId, replies.add(reply))
+    const { promise, resolve } = Promise.withResolvers<Refusal | null>()
+    const stream = { keyId, reply, refuse: resolve }
+    open.set(merchantId, streams.add(stream))
+    watch.start()
     reply.raw.once('close', () => {
-      replies.delete(reply)
-      if (replies.size === 0) open.delete(merchantId)
+      resolve(null)
+      streams.delete(stream)
+      if (streams.size === 0) open.delete(merchantId)
+      if (open.size === 0) watch.stop()
     })
+    return promise
+  }
+}
+
+/**
+ * Looks at the keys of all open streams together, and only where any key may have changed: by a number on SQLite, by one
+ * small query on a server.
+ */
+function watchKeys(service: Service, streams: () => readonly Stream[]) {
+  let timer: NodeJS.Timeout | null = null
+  let seen: number | null = null
+  let isLooking = false
+  const look = async () => {
+    if (isLooking) return
+    isLooking = true
+    try {
+      // Taken before the rows are read: what they say holds as of then.
+      const version = service.db.version('apiKeys')
+      if (version !== null && version === seen) return
+      const ended = await endedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
+      seen = version
+      for (const { keyId, refuse } of streams()) {
+        if (ended.has(keyId)) refuse(new Refusal('INVALID_TOKEN', 'The API key of this stream is valid no more.'))
+      }
+    } catch {
+      // A store that can't be read now may be at the next look.
+    } finally {
+      isLooking = false
+    }
+  }
+  return {
+    start: () => {
+      // A key may have ended between its admission and now.
+      seen = null
+      timer ??= setInterval(look, lookEveryMs).unref()
+    },
+    stop: () => {
+      if (timer !== null) clearInterval(timer)
+      timer = null
+    },
+  }
+}
+
+/** Results until there are no more, or until they must end: `last` is the last one then, `null` none. */
+export async function* untilEnded<Result>(
+  results: AsyncIterable<Result>,
+  last: Promise<Result | null>,
+): AsyncGenerator<Result> {
+  const iterator = results[Symbol.asyncIterator]()
+  const ending = last.then((value) => ({ value, isLast: true as const }))
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next().then((found) => ({ ...found, isLast: false as const })), ending])
+      if (next.isLast) {
+        if (next.value !== null) yield next.value
+        return
+      }
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    // Not waited for: it may be in the middle of waiting itself.
+    iterator.return?.().catch(() => {})
   }
 }

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request bears; empty until it is admitted. */
     merchantId: string
+    /** The id of that key. */
+    keyId: string
     /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
     refusalCode: string | null
     /** The type and name of the GraphQL operation that it ran. */
@@ -27,8 +29,9 @@ declare module 'fastify' {
  * there is something to wait for, which a request by a known key has not.
  */
 export function admission(service: Service, limits: RateLimits | null) {
-  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId }: Admitted) => {
+  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id }: Admitted) => {
     request.merchantId = merchantId
+    request.keyId = id
     return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
   }
   const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {

@@ -5,7 +5,7 @@ import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import { writing } from '../writing.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
-import { apiKeyById, markKeyUsed } from './repository.ts'
+import { apiKeyById, apiKeysByIds, markKeyUsed } from './repository.ts'
 
 /** The use of a key is recorded at most this often. */
 const lastUsedPrecisionMs = 60_000
@@ -14,11 +14,11 @@ const lastUsedPrecisionMs = 60_000
 const nobody = { id: '0000000000000000', secret: '0'.repeat(48) }
 const nobodysHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
-/** Whose key it is. */
-export type Admitted = { readonly merchantId: string }
+/** Whose key it is, and which. */
+export type Admitted = { readonly merchantId: string; readonly id: string }
 
 /** A key that was found valid: what its next use needs of it. */
-type KnownKey = Admitted & { readonly id: string; readonly lastUsedAtMs: number }
+type KnownKey = Admitted & { readonly lastUsedAtMs: number }
 
 /**
  * The merchant whose API key this is; at once where the key is known and nothing has changed since it was looked up.
@@ -53,6 +53,13 @@ async function lookUp(service: Service, presented: string, remember: (key: Known
   remember(known)
   recordUse(service, known)
   return known
+}
+
+/** The keys among `ids` that are valid no more, by one look at all of them. */
+export async function endedKeys({ db, mode }: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = ids.length > 0 ? await apiKeysByIds(db, { ids }) : []
+  const valid = new Set(rows.flatMap((row) => (row.revokedAt === null && row.mode === mode ? [row.id] : [])))
+  return new Set(ids.filter((id) => !valid.has(id)))
 }
 
 /** Notes when a key was used, in milliseconds since 1970, unless a use within the same minute is noted. */

@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, query, queryOne, statement, statementOne } from '../database/query.ts'
+import { change, from, insertRow, list, query, queryOne, statement, statementOne } from '../database/query.ts'
 
 export const insertMerchant = insertRow('merchants')
 
@@ -16,6 +16,11 @@ export const merchantToChange = statementOne((p: Params<{ id: string }>) =>
 
 /** Every merchant, oldest first; an operator's view. */
 export const allMerchants = query(() => from('merchants').selectAll().orderBy('id'))
+
+/** The keys among `ids`, of any merchant: who asks has been admitted by them. */
+export const apiKeysByIds = query((p: Params<{ ids: readonly string[] }>) =>
+  from('apiKeys').select(['id', 'mode', 'revokedAt']).where('id', 'in', list(p.ids)),
+)
 
 /** A key by its own id: it is what tells the merchant. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) => from('apiKeys').selectAll().where('id', '=', p.id))

@@ -379,6 +379,7 @@ const DeletePayoutMethodInput = builder.inputType('DeletePayoutMethodInput', {
 addMutation('createBankPayoutMethod', {
   description: 'Registers a bank account to pay out to. The same account may be registered twice.',
   input: CreateBankPayoutMethodInput,
+  node: payoutMethodLoader,
   run: (context, input) =>
     createBankPayoutMethod(context, {
       ...input,
@@ -394,6 +395,7 @@ addMutation('createBankPayoutMethod', {
 addMutation('updateBankPayoutMethod', {
   description: 'Changes a bank account; payouts that were made to it keep the details that they were made with.',
   input: UpdateBankPayoutMethodInput,
+  node: payoutMethodLoader,
   run: (context, input) =>
     updateBankPayoutMethod(
       context,
@@ -416,6 +418,7 @@ addMutation('updateBankPayoutMethod', {
 addMutation('createWalletPayoutMethod', {
   description: 'Registers a crypto address to pay out to. The same address may be registered twice.',
   input: CreateWalletPayoutMethodInput,
+  node: payoutMethodLoader,
   run: (context, input) =>
     createWalletPayoutMethod(context, {
       ...input,
@@ -431,6 +434,7 @@ addMutation('createWalletPayoutMethod', {
 addMutation('deletePayoutMethod', {
   description: 'Deletes a payout method of either kind for good; payouts that were made to it keep its details.',
   input: DeletePayoutMethodInput,
+  node: null,
   run: (context, input) =>
     deletePayoutMethod(context, {
       payoutMethodId: localMethodIdOr(input.payoutMethodId),

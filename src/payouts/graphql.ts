@@ -24,7 +24,7 @@ import {
 import type { Names } from '../refusal-text.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
 import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from './browse-payouts.ts'
-import { createPayout } from './create-payout.ts'
+import { createPayout, isGiven } from './create-payout.ts'
 import { findPayoutEvents, findPayouts } from './find-payouts.ts'
 import { getNamedPayout } from './get-payout.ts'
 import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
@@ -34,7 +34,7 @@ import { type paymentPurposes, payoutAssetCodes, payoutReason, type recipientCur
 import { payoutChecks } from './payout-checks.ts'
 import type { settledStatuses } from './settle-payout.ts'
 import { simulatePayout } from './simulate-payout.ts'
-import { watchPayout } from './watch-payout.ts'
+import { mostWatched, watchPayouts } from './watch-payouts.ts'
 
 export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   description: 'How far a payout has come.',
@@ -184,26 +184,27 @@ export const Payout = builder.objectRef<PayoutRow>('Payout').implement({
     receiverWalletId: t.expose('receiverWalletId', {
       type: 'UUID',
       nullable: true,
-      description: 'The wallet that receives it, for one that stays among wallets.',
+      description: 'Null today. Reserved for the wallet that receives a payout to another wallet, once there are such.',
     }),
     cryptoTransactionId: t.exposeString('cryptoTransactionId', {
       nullable: true,
-      description: 'The transaction on the blockchain, once there is one.',
+      description:
+        'Null today. Reserved for the transaction on the blockchain of a payout to a crypto address, once there are such.',
     }),
     network: t.field({
       type: NetworkEnum,
       nullable: true,
-      description: 'The blockchain network of `cryptoTransactionId`, once there is one.',
+      description: 'Null today. Reserved for the blockchain network of `cryptoTransactionId`.',
       extensions: { columns: ['network'] },
       resolve: ({ network }) => network as typeof NetworkEnum.$inferType | null,
     }),
     address: t.exposeString('address', {
       nullable: true,
-      description: 'The address that `cryptoTransactionId` sends to, once there is one.',
+      description: 'Null today. Reserved for the address that `cryptoTransactionId` sends to.',
     }),
     fiatReferenceId: t.exposeString('fiatReferenceId', {
       nullable: true,
-      description: "The bank's own reference, once there is one.",
+      description: "Null today. Reserved for the bank's own reference, once banks report one.",
     }),
     checks: t.field({
       type: [Check],
@@ -395,8 +396,29 @@ builder.subscriptionField('payoutChanged', (t) =>
     type: Payout,
     description: 'A payout as it is now, and again whenever its status changes, until nothing more can become of it.',
     args: payoutNameArguments(t.arg),
-    subscribe: async (_, named, context) =>
-      freshly(context, await watchPayout(context, payoutName(named)).catch(refuseByArgument)),
+    subscribe: async (_, named, context, { getAbortSignal }) => {
+      const { id } = await getNamedPayout(context, payoutName(named)).catch(refuseByArgument)
+      return freshly(context, await watchPayouts(context, { payoutIds: [id] }, getAbortSignal()))
+    },
+    resolve: (payout) => payout,
+  }),
+)
+
+builder.subscriptionField('payoutsChanged', (t) =>
+  t.field({
+    type: Payout,
+    description: `One stream for many payouts: each whenever its status has changed, as it is then. Of \`ids\` each comes as it is now first, and the stream ends when nothing more can become of any; of a customer, or with neither of all that the merchant and its customers have, it tells what changes from now on and has no end. After a break, look at what you have missed: the stream begins anew.`,
+    args: {
+      ids: t.arg.idList({
+        description: `Only these payouts, 1 to ${mostWatched}: global ids or UUIDs. Not together with \`customerId\`.`,
+      }),
+      customerId: t.arg.id({ description: "Only payouts from this customer's wallets: its global id, or its UUID." }),
+    },
+    subscribe: async (_, { ids, customerId }, context, { getAbortSignal }) => {
+      const payoutIds = ids?.map((id) => localId('Payout', id))
+      const watched = { payoutIds, customerId: localId('Customer', customerId) }
+      return freshly(context, await watchPayouts(context, watched, getAbortSignal()))
+    },
     resolve: (payout) => payout,
   }),
 )
@@ -464,7 +486,14 @@ const BankAccountInput = builder.inputType('BankAccountInput', {
     accountNumber: t.string({ ...required, description: 'The number of the account.' }),
     bankName: t.string({ ...required, description: 'What the bank is called.' }),
     bankCode: t.string({ ...required, description: 'The code of the bank in its country.' }),
-    recipientName: t.string({ ...required, description: 'Who holds the account.' }),
+    accountName: t.string({
+      description:
+        'Who holds the account, as `payoutMethodRequirements` calls it. It is required, by this name or the older one.',
+    }),
+    recipientName: t.string({
+      description: 'Who holds the account, by its older name.',
+      deprecationReason: 'Use `accountName`, as `payoutMethodRequirements` and the payout methods have it.',
+    }),
     recipientCurrency: t.field({ type: RecipientCurrencyEnum, ...required, description: 'The currency that arrives.' }),
     recipientCountry: t.field({ type: BankCountryEnum, ...required, description: 'The country of the bank.' }),
   }),
@@ -501,7 +530,8 @@ const CreatePayoutInput = builder.inputType('CreatePayoutInput', {
     assetCode: t.field({ type: PayoutAssetEnum, ...required, description: 'The stablecoin to pay from.' }),
     amount: t.field({ type: 'Amount', ...required, description: 'What to pay out; the fee comes on top.' }),
     recipient: t.field({ type: PayoutRecipientInput, ...required, description: 'Whom to pay.' }),
-    paymentPurpose: t.field({ type: PaymentPurposeEnum, ...required, description: 'What it is for.' }),
+    // Optional at both doors: what is left out means the same at each (ruling 40).
+    paymentPurpose: t.field({ type: PaymentPurposeEnum, description: 'What it is for; `OTHER` when it is left out.' }),
     narration: t.string({ description: 'What the recipient shall read.' }),
     transferType: t.field({ type: TransferTypeEnum, description: 'Another way than the usual one of the country.' }),
     idempotencyKey: t.string({ ...required, description: idempotencyKeyDescription }),
@@ -525,14 +555,18 @@ const PayoutQuoteInput = builder.inputType('PayoutQuoteInput', {
 })
 
 /** Where the operation's own fields stand below `input`. */
-const payoutNames = {
-  payoutMethodId: 'recipient.payoutMethodId',
-  accountNumber: 'recipient.bankAccount.accountNumber',
-  bankName: 'recipient.bankAccount.bankName',
-  bankCode: 'recipient.bankAccount.bankCode',
-  recipientName: 'recipient.bankAccount.recipientName',
-  recipientCurrency: 'recipient.bankAccount.recipientCurrency',
-  recipientCountry: 'recipient.bankAccount.recipientCountry',
+function payoutNames({ recipient: { bankAccount } }: { recipient: Recipient }) {
+  const isNamedAsOfOld = typeof bankAccount?.recipientName === 'string' && !isGiven(bankAccount.accountName)
+  return {
+    payoutMethodId: 'recipient.payoutMethodId',
+    accountNumber: 'recipient.bankAccount.accountNumber',
+    accountName: 'recipient.bankAccount.accountName',
+    bankName: 'recipient.bankAccount.bankName',
+    bankCode: 'recipient.bankAccount.bankCode',
+    recipientName: `recipient.bankAccount.${isNamedAsOfOld ? 'recipientName' : 'accountName'}`,
+    recipientCurrency: 'recipient.bankAccount.recipientCurrency',
+    recipientCountry: 'recipient.bankAccount.recipientCountry',
+  }
 }
 
 const payoutRefusals = [
@@ -557,7 +591,7 @@ builder.queryField('payoutQuote', (t) =>
       'What `createPayout` would do now with the same input: the same figures, or the same refusal. It writes nothing.',
     args: { input: t.arg({ type: PayoutQuoteInput, ...required, description: 'The payout to think about.' }) },
     resolve: (_, { input: { recipient, ...input } }, context) =>
-      orUserError({ errors: payoutRefusals, names: payoutNames, context }, () =>
+      orUserError({ errors: payoutRefusals, names: payoutNames({ recipient }), context }, async () =>
         getPayoutQuote(context, asGiven<Parameters<typeof getPayoutQuote>[1]>(operationInput(input, recipient))),
       ),
   }),
@@ -566,6 +600,7 @@ builder.queryField('payoutQuote', (t) =>
 addMutation('createPayout', {
   description: 'Pays out from a stablecoin wallet to a bank account.',
   input: CreatePayoutInput,
+  node: payoutLoader,
   movesMoney: true,
   run: (context, { recipient, ...input }) =>
     createPayout(context, asGiven<Parameters<typeof createPayout>[1]>(operationInput(input, recipient))),
@@ -590,6 +625,7 @@ const SimulatePayoutInput = builder.inputType('SimulatePayoutInput', {
 addMutation('simulatePayout', {
   description: 'Plays the bank that pays a payout, does not pay it, or sends it back. In the sandbox only.',
   input: SimulatePayoutInput,
+  node: payoutLoader,
   isSandboxOnly: true,
   movesMoney: true,
   names: { payoutKey: 'payoutIdempotencyKey' },
@@ -616,12 +652,17 @@ function operationInput<Input extends Owned>(input: Input, { bankAccount, payout
   if (payoutMethodId?.trim() === '') {
     throw invalidInput([{ field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message: 'must not be empty' }])
   }
+  const { accountName, recipientName, ...account } = { accountName: null, recipientName: null, ...bankAccount }
+  if (isGiven(accountName) && isGiven(recipientName)) {
+    const message = 'must be absent where recipientName, its older name, is given'
+    throw invalidInput([{ field: 'accountName', code: 'INVALID_PARAMETER', message }])
+  }
   return {
     ...input,
     customerId: localId('Customer', input.customerId),
     walletId: localId('Wallet', input.walletId),
     payoutMethodId: localMethodIdOr(payoutMethodId),
-    ...bankAccount,
+    ...(bankAccount && { ...account, recipientName: isGiven(accountName) ? accountName : recipientName }),
     ...(currency && { recipientCurrency: currency }),
   }
 }

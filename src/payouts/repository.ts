@@ -141,6 +141,16 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('status'),
 )
 
+/** Which payouts have changed since the event numbered `after`, the first `limit` of these events. */
+export const payoutEventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
+  from('payoutEvents')
+    .select(['payoutId', 'sequence'])
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '>', p.after)
+    .orderBy('sequence')
+    .limit(p.limit),
+)
+
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
 export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(

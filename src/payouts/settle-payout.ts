@@ -3,7 +3,8 @@ import type { Context } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
-import { Refusal } from '../errors.ts'
+import { nextInSequence } from '../database/sequence.ts'
+import { allInOrder, Refusal } from '../errors.ts'
 import { oneOf, optionalText, parse } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
@@ -52,9 +53,13 @@ export async function settleWithin(
 
   const transferId = await moveMoney(tx, context, payout, status)
   const createdAt = timeOfChange(context, payout)
-  const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
+  // The number last of all: whoever has it waits for nobody, and all others for it no longer than it takes to commit.
+  const [settled, sequence] = await allInOrder([
+    changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt }),
+    nextInSequence(tx, merchantId, 'payout_events'),
+  ])
   if (!settled) throw new Conflict('another request settled the payout')
-  await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt })
+  await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence })
   return settled
 }
 

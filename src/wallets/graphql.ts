@@ -204,6 +204,7 @@ const CreateWalletInput = builder.inputType('CreateWalletInput', {
 addMutation('createWallet', {
   description: 'Opens a wallet with a balance of zero; one that holds a stablecoin gets a deposit address.',
   input: CreateWalletInput,
+  node: walletLoader,
   run: (context, input) => createWallet(context, { ...input, customerId: localId('Customer', input.customerId) }),
   payload: (t) => ({
     wallet: t.field({ type: Wallet, description: 'The new wallet.', resolve: (wallet) => wallet }),
@@ -233,6 +234,7 @@ const SimulateDepositInput = builder.inputType('SimulateDepositInput', {
 addMutation('simulateDeposit', {
   description: 'Plays the outside world that sends money to a wallet. In the sandbox only.',
   input: SimulateDepositInput,
+  node: null,
   isSandboxOnly: true,
   movesMoney: true,
   run: async (context, input) => {

@@ -93,8 +93,26 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
   ],
   ['one field 900 times', `{merchant {${'id '.repeat(900)}}}`, 'QUERY_TOO_COMPLEX', /same fields so often/],
   [
+    '248 times the same',
+    `{${'merchant {name} '.repeat(248)}}`,
+    'QUERY_TOO_COMPLEX',
+    /same fields so often.* 3000 pairs/,
+  ],
+  [
+    'one query for each of 50 names',
+    `${times(50, (i) => `query q${i} {...f}`)} fragment f on Query {${'merchant {id} '.repeat(70)}}`,
+    'QUERY_TOO_COMPLEX',
+    /1000 fields/,
+  ],
+  [
     'one field with 80 differing arguments',
     `{${times(80, (i) => `payouts(first: ${i}) {nodes {id}}`)}}`,
+    'QUERY_TOO_COMPLEX',
+    /same fields so often/,
+  ],
+  [
+    'one field with 40 differing arguments',
+    `{${times(40, (i) => `payouts(first: ${i}) {nodes {id}}`)}}`,
     'INVALID_DOCUMENT',
     /differing arguments/,
   ],
@@ -623,7 +641,10 @@ describe.each(anyEngine)('streams on %s', (engine) => {
       [429, 150],
     ])
     const [refused] = statuses.get(429) ?? []
-    expect(await refused?.answered.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] })
+    expect(await refused?.answered.json()).toMatchObject({
+      errors: [{ message: expect.stringContaining('At most 100 streams'), extensions: { code: 'RATE_LIMITED' } }],
+    })
+    expect(refused?.answered.headers.get('retry-after')).toBe('5')
     const { apiKey } = await app.otherMerchant()
     const others = await open('text/event-stream', apiKey, await payoutOf(apiKey))
     expect(others.answered.status).toBe(200)

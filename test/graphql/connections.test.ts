@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
-import { everyEngine } from '../support/app.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
 import { asking } from './support/ask.ts'
 import { filterCases } from './support/filter-cases.ts'
@@ -261,6 +262,82 @@ const deepQueries = [
     11,
   ],
 ] as const
+
+describe.each(everyEngine)('the flags of a page on %s', (engine) => {
+  const flags = 'pageInfo { hasPreviousPage hasNextPage }'
+  const methods = (given: object) => {
+    const slice = Object.entries(given).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    return `payoutMethods(${slice.join(', ')}) { edges { cursor node { ... on Node { id } } } ${flags} }`
+  }
+  /** What each of the three lists of methods says of a slice. */
+  const lists = (customerId: string, given: object) =>
+    [
+      [methods(given), ['payoutMethods']],
+      [`merchant { ${methods(given)} }`, ['merchant', 'payoutMethods']],
+      [`customer(id: "${customerId}") { ${methods(given)} }`, ['customer', 'payoutMethods']],
+      [`customers { nodes { ${methods(given)} } }`, ['customers', 'nodes', 0, 'payoutMethods']],
+    ] as const
+
+  test('tell the truth after rows are gone, on either side of a cursor', async () => {
+    const app = await startApp(engine)
+    const customer_id = await app.customer()
+    for (const [i, [, path]] of lists(customer_id, {}).entries()) {
+      const owner = path[0] === 'customer' || path[0] === 'customers' ? { customer_id } : {}
+      const ask = async (given: object) => {
+        const { data, errors } = await app.graphql(`{ ${lists(customer_id, given)[i]?.[0]} }`)
+        expect(errors).toEqual([])
+        return path.reduce((value, step) => value[step], data)
+      }
+      const seen = async (given: object) => {
+        const { edges, pageInfo } = await ask(given)
+        return [edges.length, pageInfo.hasPreviousPage, pageInfo.hasNextPage]
+      }
+      const ids: string[] = []
+      for (let made = 0; made < 5; made++) {
+        const body = { ...bankMethodBody, ...owner }
+        ids.unshift((await app.rest('POST', '/api/payout/methods/banks', { body })).body.data.id)
+      }
+      const remove = (place: number) => app.rest('DELETE', `/api/payout/methods/${ids[place]}`, { body: owner })
+      const cursors = (await ask({ first: 5 })).edges.map(({ cursor }: { cursor: string }) => cursor)
+      const [first, , middle, , last] = cursors
+
+      expect(await seen({ first: 1, after: middle })).toEqual([1, true, true])
+      expect(await seen({ last: 1, before: middle })).toEqual([1, true, true])
+      expect(await seen({ first: 5, before: middle })).toEqual([2, false, true])
+      expect(await seen({ last: 5, after: middle })).toEqual([2, true, false])
+      await remove(0)
+      expect(await seen({ first: 1, after: first })).toEqual([1, false, true])
+      await remove(2)
+      expect(await seen({ first: 1, after: middle })).toEqual([1, true, true])
+      await remove(1)
+      expect(await seen({ first: 1, after: middle })).toEqual([1, false, true])
+      expect(await seen({ last: 1, before: middle })).toEqual([0, false, true])
+      await remove(4)
+      expect(await seen({ last: 1, before: last })).toEqual([1, false, false])
+      await remove(3)
+      for (const slice of [{ first: 1 }, { last: 1 }, { first: 1, after: middle }, { last: 1, before: middle }]) {
+        expect(await seen(slice), JSON.stringify(slice)).toEqual([0, false, false])
+      }
+    }
+  })
+
+  test('tell the truth where a filter lets a row through no more', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    for (let i = 0; i < 3; i++) await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+    const page = async (given: string) => {
+      const query = `{ payouts(filter: { status: PROCESSING }, ${given}) { edges { cursor node { uuid } } ${flags} } }`
+      return (await app.graphql(query)).data.payouts
+    }
+    const { edges } = await page('first: 3')
+    await settlePayout(app.context(), { payoutId: edges[0].node.uuid, status: 'COMPLETED' })
+    const after = await page(`first: 1, after: "${edges[0].cursor}"`)
+    expect(after.pageInfo).toEqual({ hasPreviousPage: false, hasNextPage: true })
+    await settlePayout(app.context(), { payoutId: edges[2].node.uuid, status: 'COMPLETED' })
+    const before = await page(`last: 1, before: "${edges[2].cursor}"`)
+    expect(before.pageInfo).toEqual({ hasPreviousPage: false, hasNextPage: false })
+  })
+})
 
 /** The argument that has a value at a path such as `filter.owner.customerId`. */
 function argumentOf(path: string, value: unknown): Record<string, unknown> {

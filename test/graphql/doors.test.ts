@@ -501,11 +501,20 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
   })
 
   // And these, which one door takes and the other has no word for.
-  test('a payout needs its purpose at GraphQL only (ruling 40), and a null transfer type is all that empty can be', async () => {
+  test('a payout without a purpose is for OTHER (ruling 40)', async () => {
     const { app } = await startHeld(engine)
     const { paymentPurpose: _, ...withoutPurpose } = payout
-    expect((await doors.rest.createPayout(app, { ...withoutPurpose, amount: '1' })).refusal).toBeNull()
-    expect((await doors.graphql.createPayout(app, withoutPurpose)).refusal?.code).toBe('INVALID_INPUT')
+    for (const input of [withoutPurpose, { ...payout, paymentPurpose: null }]) {
+      for (const { refusal } of await throughBoth((door) => doors[door].createPayout(app, { ...input, amount: '1' }))) {
+        expect(refusal).toBeNull()
+      }
+    }
+    const { data } = await app.graphql('{ payouts(first: 4) { nodes { paymentPurpose } } }')
+    expect(data.payouts.nodes).toEqual(Array(4).fill({ paymentPurpose: 'OTHER' }))
+  })
+
+  test('a null transfer type is all that empty can be at GraphQL', async () => {
+    const { app } = await startHeld(engine)
     expect((await doors.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
     expect((await doors.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe('INVALID_INPUT')
     expect((await doors.rest.createPayout(app, { ...payout, amount: '1' })).refusal).toBeNull()

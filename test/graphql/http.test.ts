@@ -354,7 +354,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
               extensions: { code: 'INTERNAL', requestId: body.extensions.requestId },
             },
           ],
-          data: null,
+          data: { [field]: null },
           extensions: { requestId: body.extensions.requestId, cost: expect.any(Object) },
         })
         expect(errorLines()).toMatchObject([
@@ -362,6 +362,51 @@ describe.each(everyEngine)('faults on %s', (engine) => {
         ])
       }
     }
+  })
+
+  test('of one field at the root leave the others, and stand in the order of the document', async () => {
+    const app = await startApp(engine)
+    const lists = ['wallets', 'payouts', 'assetCodes', 'customers', 'payoutMethods']
+    const wrong = lists.map((name) => `${name}(after: "junk") { totalCount }`)
+    const more = 'payoutMethodRequirements(currency: "XXX") { type } nodes(ids: []) { id } merchant { name }'
+    for (const selections of [
+      [...wrong, more],
+      [more, ...wrong.toReversed()],
+      [`... on Query { ${wrong.join(' ')} }`, more],
+    ]) {
+      for (let i = 0; i < 5; i++) {
+        const { data, errors } = await app.graphql(`{ ${selections.join(' ')} }`)
+        expect(data).toMatchObject({ merchant: { name: 'Test merchant' }, nodes: [], wallets: null, customers: null })
+        const failed = Object.keys(data).filter((name) => data[name] === null)
+        expect(errors.map(({ path: [name] }: { path: string[] }) => name)).toEqual(failed)
+        expect(failed).toHaveLength(lists.length + 1)
+      }
+    }
+  })
+
+  test('deeper down stand in the order of the document too, and then of the list', async () => {
+    const app = await startApp(engine)
+    const ids = [await app.customer(), await app.customer()]
+    const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
+      fragment F on Node { ... on Customer { payouts(after: "junk") { totalCount } wallets(after: "junk") { totalCount } } }`
+    const { data, errors } = await app.graphql(query, { ids })
+    expect(data).toEqual({ z: [null, null], a: [null, null] })
+    const paths = [
+      ['z', 0],
+      ['z', 1],
+      ['a', 0],
+      ['a', 1],
+    ].map((path) => [...path, 'payouts'])
+    expect(errors.map(({ path }: { path: unknown[] }) => path)).toEqual(paths)
+  })
+
+  test('of one mutation leave what those before it have done', async () => {
+    const app = await startApp(engine)
+    const wallet = 'createWallet(input: { currency: "NGN", description: "A" }) { __typename }'
+    const query = `mutation ($input: CreateWalletInput = { currency: "NGN", description: "B" }) { a: ${wallet} b: createWallet(input: $input) { __typename } }`
+    const { data, errors } = await app.graphql(query, { input: null })
+    expect(data).toEqual({ a: { __typename: 'CreateWalletPayload' }, b: null })
+    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'INVALID_INPUT' } }])
   })
 
   test('of one field leave what can be null', async () => {
@@ -380,7 +425,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
       const { status, headers, body } = await ask(opening, { accept })
       expect([status, headers['retry-after'], body.errors[0].extensions.code]).toEqual([503, '1', 'UNAVAILABLE'])
       expect(body.errors[0].message).toContain('Retry with the same idempotency key')
-      expect(body.data).toBeNull()
+      expect(body.data).toEqual({ createWallet: null })
     }
     expect(errorLines().map(({ err }) => err.message)).toEqual(Array(2).fill(cause.replace(/\d+/, '[redacted]')))
   })

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { DocumentNode } from 'graphql'
 import { getIntrospectionQuery, parse, visit } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { excessOf, excessOfVariables, limits } from '../../src/graphql/limits.ts'
+import { excessOf, excessOfPairs, excessOfVariables, limits } from '../../src/graphql/limits.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ')
@@ -36,6 +36,13 @@ describe('the size of a document', () => {
     const operation = (name: string) => `query ${name} {${times(limits.aliases, (i) => `a${i}: b`)}}`
     expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
+  })
+
+  test('is that of all operations together in fields, because each is looked at', () => {
+    const operations = (count: number) =>
+      `${times(count, (i) => `query q${i} {...f}`)} fragment f on A {${times(100, () => 'a')}}`
+    expect(excess(operations(limits.fields / 100))).toBeNull()
+    expect(excess(operations(limits.fields / 100 + 1))).toContain('fields')
   })
 
   test('of what is next to a look at the schema is no part of it', () => {
@@ -75,6 +82,20 @@ describe('the size of a document', () => {
     )
   })
 
+  test('and the pairs in it by looking at nothing more often than it is written out', () => {
+    fc.assert(
+      fc.property(documents, (text) => {
+        const document = parse(text)
+        fc.pre(excessOf(document) === null)
+        const looksAtMost = sets(document)
+        const spied = watched(document)
+        excessOfPairs(document)
+        expect(spied.looks()).toBeLessThanOrEqual(looksAtMost)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('is what it would be with every fragment written out', () => {
     fc.assert(
       fc.property(documents, (text) => {
@@ -83,11 +104,50 @@ describe('the size of a document', () => {
           each.kind === 'OperationDefinition' ? [fieldsWrittenOut(document, each.selectionSet)] : [],
         )
         const isTooMuch = excessOf(document) !== null
-        const isAnyTooMuch = written.some(({ fields, depth }) => fields > limits.fields || depth > limits.depth)
-        expect(isTooMuch).toBe(isAnyTooMuch)
+        const fields = written.reduce((sum, each) => sum + each.fields, 0)
+        expect(isTooMuch).toBe(fields > limits.fields || written.some(({ depth }) => depth > limits.depth))
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('what meets in one place', () => {
+  const pairs = (text: string) => excessOfPairs(parse(text, { noLocation: true }))
+  // Of so many that all meet there are 2,926 pairs, and 3,003 of one more.
+  const most = 77
+
+  test.each<[name: string, (count: number) => string]>([
+    ['fields', (count) => `{a {${times(count, () => 'b')}}}`],
+    ['fields of other operations besides', (count) => `query q {c} query r {a {${times(count, () => 'b')}}}`],
+    ['aliases and fields', (count) => `{a {a: b ${times(count - 1, () => 'a')}}}`],
+    ['fields through inline fragments', (count) => `{${times(count, () => '... on A {... {b}}')}}`],
+    ['fields below others that merge', (count) => `{a {b} a {${times(count - 1, () => 'b')}}}`],
+    [
+      'fragments',
+      (count) => `{${times(count, (i) => `...f${i}`)}} ${times(count, (i) => `fragment f${i} on A {a${i}}`)}`,
+    ],
+    [
+      'fragments that spread the next',
+      (count) => `{...f0} ${times(count, (i) => `fragment f${i} on A {a${i} ${i + 1 < count ? `...f${i + 1}` : ''}}`)}`,
+    ],
+  ])('may be up to its limit: %s', (_, document) => {
+    expect(pairs(document(most))).toBeNull()
+    expect(pairs(document(most + 1))).toContain(`${limits.pairs} pairs`)
+  })
+
+  test.each([
+    ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
+    ['a field a thousand times', `{${times(990, () => 'a')}}`],
+    ['levels of the same', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
+  ])('is too much with %s', (_, text) => {
+    expect(pairs(text)).not.toBeNull()
+  })
+
+  test('is not what stands in several places, or under several names', () => {
+    expect(pairs(`{${times(300, (i) => `a${i} {b}`)}}`)).toBeNull()
+    expect(pairs(`{${times(300, (i) => `a${i} {...f}`)}} fragment f on A {b c}`)).toBeNull()
+    expect(pairs(`{${times(300, () => '...f')}} fragment f on A {b c}`)).toBeNull()
   })
 })
 
@@ -121,6 +181,24 @@ function watched(document: DocumentNode) {
   })
   count = 0
   return { document, selectionSets, looks: () => count }
+}
+
+/** The selection sets of a document with every fragment written out. */
+function sets(document: DocumentNode): number {
+  const within = (set: Selections): number =>
+    set.selections.reduce((sum, selection) => {
+      const inner =
+        selection.kind === 'FragmentSpread'
+          ? document.definitions.find(
+              (each) => each.kind === 'FragmentDefinition' && each.name.value === selection.name.value,
+            )
+          : selection
+      return sum + (inner && 'selectionSet' in inner && inner.selectionSet ? within(inner.selectionSet) : 0)
+    }, 1)
+  return document.definitions.reduce(
+    (sum, each) => sum + (each.kind === 'OperationDefinition' ? within(each.selectionSet) : 0),
+    0,
+  )
 }
 
 /** The fields and levels of a selection, counted without any shortcut; one of circles is beyond all limits. */

@@ -121,6 +121,10 @@ function lookups({ person, company, methods, wallets, payouts, entryIds }: World
       query: `subscription($id: ID!) { payoutChanged(id: $id) ${everythingOf(schema, 'Payout')} }`,
       variables: { id: payouts.returned },
     },
+    {
+      query: `subscription($ids: [ID!]) { payoutsChanged(ids: $ids) ${everythingOf(schema, 'Payout')} }`,
+      variables: { ids: [payouts.returned] },
+    },
   ]
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
-import { dullCustomer, everyEngineAndWorkers, startApp } from '../support/app.ts'
+import { dullCustomer, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
 
 const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -167,6 +167,49 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
   })
 })
 
+describe.each(everyEngineAndWorkers)('the holder of an account on %s', (engine) => {
+  const { recipientName, ...account } = bankAccount
+  const paying = (holder: object) => ({ ...payoutInput, recipient: { bankAccount: { ...account, ...holder } } })
+
+  test('is named as in the requirements, or by the older name', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const inputs = [
+      { accountName: recipientName },
+      { recipientName },
+      { accountName: recipientName, recipientName: ' ' },
+    ]
+    for (const holder of inputs) {
+      // Both names say the same, so one key takes them for one payout.
+      const input = { ...paying(holder), idempotencyKey: 'one' }
+      const { payout } = await run(app, 'createPayout', input, 'payout { recipientName balance }')
+      expect(payout).toEqual({ recipientName, balance: '60.00000000' })
+    }
+  })
+
+  test.each<[string, object, string, string]>([
+    ['neither', {}, 'accountName', 'MISSING_REQUIRED_FIELD'],
+    ['an empty one', { accountName: ' ' }, 'accountName', 'MISSING_REQUIRED_FIELD'],
+    ['both', { accountName: 'Ada Obi', recipientName: 'Ada Obi' }, 'accountName', 'INVALID_PARAMETER'],
+    ['a wrong one', { accountName: 'x'.repeat(1000) }, 'accountName', 'INVALID_PARAMETER'],
+    ['a wrong older one', { recipientName: 'x'.repeat(1000) }, 'recipientName', 'INVALID_PARAMETER'],
+  ])('is refused by its name: %s', async (_, holder, name, code) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { fields } = await run(app, 'createPayout', { ...paying(holder), idempotencyKey: 'k' })
+    expect(fields).toMatchObject([
+      { field: `recipient.bankAccount.${name}`, code: expect.stringMatching(/^(MISSING|INVALID)/) },
+    ])
+    expect(fields[0].code === 'MISSING_REQUIRED_FIELD').toBe(code === 'MISSING_REQUIRED_FIELD')
+    const { paymentPurpose: __, ...quoted } = paying(holder)
+    const { data } = await app.graphql(
+      'query($i:PayoutQuoteInput!){payoutQuote(input:$i){...on InvalidInputError{fields{field}}}}',
+      { i: quoted },
+    )
+    expect(data.payoutQuote.fields).toEqual([{ field: `recipient.bankAccount.${name}` }])
+  })
+})
+
 describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
   /** Every mutation, with an input for a merchant that has what it names. */
   async function startWithInputs() {
@@ -202,6 +245,66 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     ]
     return { app, inputs }
   }
+
+  test('answers a replay with the node as it is now, where REST repeats what it said (ruling 48)', async () => {
+    const app = await startApp(engine)
+    const customer_id = await app.customer()
+    const key = (idempotencyKey: string) => ({ idempotencyKey })
+    const opening = { customerId: customer_id, currency: 'USDC', network: 'ERC20', description: 'x', ...key('wallet') }
+    const opened = 'wallet { uuid balance ledgerEntries { totalCount } customer { status } }'
+    const { wallet } = await run(app, 'createWallet', opening, opened)
+    expect(wallet).toMatchObject({ balance: '0.00000000', customer: { status: 'ACTIVE' } })
+    await run(app, 'simulateDeposit', { walletId: wallet.uuid, amount: '100' })
+
+    const paying = { ...payoutInput, customerId: customer_id, ...key('pay') }
+    const paid = 'payout { uuid status updatedAt events { status } }'
+    const { payout } = await run(app, 'createPayout', paying, paid)
+    expect(payout).toMatchObject({ status: 'PROCESSING', events: [] })
+    const asRest = { method: 'POST', path: '/api/payouts/banks' } as const
+    const body = { ...payoutBody, customer_id }
+    const headers = { 'idempotency-key': 'at REST' }
+    const first = await app.rest(asRest.method, asRest.path, { body, headers })
+    const atRest = (await app.graphql('{ payouts(first: 1) { nodes { uuid } } }')).data.payouts.nodes[0].uuid
+
+    const failing = { payoutId: payout.uuid, status: 'FAILED', ...key('fail') }
+    await run(app, 'simulatePayout', { payoutId: atRest, status: 'COMPLETED', ...key('complete') })
+    await run(app, 'simulatePayout', { payoutId: atRest, status: 'RETURNED' })
+    await run(app, 'simulatePayout', failing)
+
+    const again = await run(app, 'createPayout', paying, paid)
+    expect(again.payout).toMatchObject({ uuid: payout.uuid, status: 'FAILED', events: [{ status: 'FAILED' }] })
+    expect(again.payout.updatedAt).not.toBe(payout.updatedAt)
+    const completing = { payoutId: atRest, status: 'COMPLETED', ...key('complete') }
+    const { payout: completed } = await run(app, 'simulatePayout', completing, paid)
+    expect(completed).toMatchObject({ status: 'RETURNED', events: [{ status: 'COMPLETED' }, { status: 'RETURNED' }] })
+    const { wallet: now } = await run(app, 'createWallet', opening, opened)
+    expect(now).toMatchObject({ uuid: wallet.uuid, balance: '100.00000000', ledgerEntries: { totalCount: 5 } })
+
+    const repeated = await app.rest(asRest.method, asRest.path, { body, headers })
+    expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
+  })
+
+  test('of a customer and a method answers a replay as they are now, and what is gone as it was', async () => {
+    const app = await startApp(engine)
+    const registering = { ...customerInput, city: 'Lagos', idempotencyKey: 'c' }
+    const { customer } = await run(app, 'createCustomer', registering, 'customer { uuid }')
+    await run(app, 'updateCustomer', { customerId: customer.uuid, city: 'Kano', idempotencyKey: 'u' })
+    await run(app, 'closeCustomer', { customerId: customer.uuid })
+    const shown = 'customer { uuid status address { city } }'
+    const now = { customer: { uuid: customer.uuid, status: 'CLOSED', address: { city: 'Kano' } } }
+    expect(await run(app, 'createCustomer', registering, shown)).toMatchObject(now)
+    const update = { customerId: customer.uuid, city: 'Kano', idempotencyKey: 'u' }
+    expect(await run(app, 'updateCustomer', update, shown)).toMatchObject(now)
+
+    const adding = { ...bankInput, idempotencyKey: 'm' }
+    const method = 'payoutMethod { uuid bankName }'
+    const { payoutMethod } = await run(app, 'createBankPayoutMethod', adding, method)
+    await run(app, 'updateBankPayoutMethod', { payoutMethodId: payoutMethod.uuid, bankName: 'Other' })
+    const changed = { payoutMethod: { uuid: payoutMethod.uuid, bankName: 'Other' } }
+    expect(await run(app, 'createBankPayoutMethod', adding, method)).toMatchObject(changed)
+    await run(app, 'deletePayoutMethod', { payoutMethodId: payoutMethod.uuid })
+    expect(await run(app, 'createBankPayoutMethod', adding, method)).toMatchObject({ payoutMethod })
+  })
 
   test('answers the same again and does nothing twice, on every mutation there is', async () => {
     const { app, inputs } = await startWithInputs()

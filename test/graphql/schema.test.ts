@@ -128,13 +128,38 @@ test.each(
   const noun = name.charAt(0).toUpperCase() + name.slice(1)
   expect(args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${noun}Input!`])
   expect(isInputObjectType(sandboxSchema.getType(`${noun}Input`))).toBe(true)
-  expect(String(type)).toBe(`${noun}Result!`)
+  expect(String(type)).toBe(`${noun}Result`)
   const union = getNamedType(type)
   const members = isUnionType(union) ? union.getTypes() : []
   const errors = members.filter((member) => member.getInterfaces().some((each) => each.name === 'UserError'))
   expect(members.filter((member) => !errors.includes(member)).map((member) => member.name)).toEqual([`${noun}Payload`])
   // Whatever takes an input may find it wrong.
   expect(errors.map((error) => error.name)).toContain('InvalidInputError')
+})
+
+test('a field of a query or mutation can be null, so that one that fails leaves the others', () => {
+  for (const root of [sandboxSchema.getQueryType(), sandboxSchema.getMutationType()]) {
+    expect(Object.entries(fieldTypes(root)).filter(([, type]) => type.endsWith('!'))).toEqual([])
+  }
+})
+
+test('what is never anything but null says what it is reserved for', () => {
+  const { Payout } = sandboxSchema.getTypeMap()
+  const fields = isObjectType(Payout) ? Payout.getFields() : {}
+  for (const name of ['cryptoTransactionId', 'network', 'address', 'fiatReferenceId', 'receiverWalletId']) {
+    expect(fields[name]?.description, name).toMatch(/^Null today\. Reserved for /)
+  }
+})
+
+test('the fields of a bank account have one name wherever a caller gives it', () => {
+  const namesOf = (name: string) => {
+    const type = sandboxSchema.getType(name)
+    const fields = isInputObjectType(type) ? Object.values(type.getFields()) : []
+    return fields.flatMap((field) => (field.deprecationReason ? [] : [field.name]))
+  }
+  const own = namesOf('BankAccountInput').filter((name) => !name.startsWith('recipient'))
+  expect(own.sort()).toEqual(['accountName', 'accountNumber', 'bankCode', 'bankName'])
+  expect(namesOf('CreateBankPayoutMethodInput')).toEqual(expect.arrayContaining(own))
 })
 
 test('what has a global id is a Node, and the other way round', () => {

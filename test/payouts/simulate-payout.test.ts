@@ -3,7 +3,6 @@ import { createContext } from '../../src/context.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { getNamedPayout, getPayout } from '../../src/payouts/get-payout.ts'
 import { simulatePayout } from '../../src/payouts/simulate-payout.ts'
-import { watchPayout } from '../../src/payouts/watch-payout.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
@@ -63,7 +62,6 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const { app } = await startWithPayout()
     for (const ask of [
       () => simulatePayout(app.context(), { ...name, status: 'FAILED' }),
-      () => watchPayout(app.context(), name),
       () => getNamedPayout(app.context(), name),
     ]) {
       expect((await refusalOf(ask)).details.fields).toMatchObject([{ field, code }])

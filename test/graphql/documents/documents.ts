@@ -6,6 +6,8 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
 /** A bank account, in full. */
 export type BankAccountInput = {
+  /** Who holds the account, as `payoutMethodRequirements` calls it. It is required, by this name or the older one. */
+  accountName?: string | null | undefined;
   /** The number of the account. */
   accountNumber: string;
   /** The code of the bank in its country. */
@@ -16,8 +18,11 @@ export type BankAccountInput = {
   recipientCountry: BankCountry;
   /** The currency that arrives. */
   recipientCurrency: RecipientCurrency;
-  /** Who holds the account. */
-  recipientName: string;
+  /**
+   * Who holds the account, by its older name.
+   * @deprecated Use `accountName`, as `payoutMethodRequirements` and the payout methods have it.
+   */
+  recipientName?: string | null | undefined;
 };
 
 /** A country whose banks payouts go to. */
@@ -58,8 +63,8 @@ export type CreatePayoutInput = {
   idempotencyKey: string;
   /** What the recipient shall read. */
   narration?: string | null | undefined;
-  /** What it is for. */
-  paymentPurpose: PaymentPurpose;
+  /** What it is for; `OTHER` when it is left out. */
+  paymentPurpose?: PaymentPurpose | null | undefined;
   /** Whom to pay. */
   recipient: PayoutRecipientInput;
   /** Another way than the usual one of the country. */
@@ -300,7 +305,7 @@ export type CreatePayoutMutation = { createPayout:
     | { __typename: 'RateUnavailableError', code: ErrorCode, message: string, field: string | null }
     | { __typename: 'ResourceNotFoundError', code: ErrorCode, message: string, field: string | null }
     | { __typename: 'WalletNotFoundError', code: ErrorCode, message: string, field: string | null }
-   };
+   | null };
 
 export type QuotePayoutQueryVariables = Exact<{
   input: PayoutQuoteInput;
@@ -315,7 +320,7 @@ export type QuotePayoutQuery = { payoutQuote:
     | { __typename: 'RateUnavailableError', code: ErrorCode, message: string, field: string | null }
     | { __typename: 'ResourceNotFoundError', code: ErrorCode, message: string, field: string | null }
     | { __typename: 'WalletNotFoundError', code: ErrorCode, message: string, field: string | null }
-   };
+   | null };
 
 export type PayoutReportQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -323,7 +328,7 @@ export type PayoutReportQueryVariables = Exact<{
 }>;
 
 
-export type PayoutReportQuery = { payouts: { totalCount: number | null, nodes: Array<{ id: string, uuid: string, transactionId: string, referenceId: string, status: PayoutStatus, assetCode: string, amount: string, fee: string | null, balance: string, exchangeRate: string, amountFiat: string, recipientName: string, recipientCurrency: string, recipientCountry: string, bankName: string, bankCode: string, accountNumber: string, paymentPurpose: PaymentPurpose, narration: string | null, transferType: string, createdAt: string, updatedAt: string, customer: { id: string, email: string, status: CustomerStatus } | null, wallet: { id: string, currency: string, balance: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type PayoutReportQuery = { payouts: { totalCount: number | null, nodes: Array<{ id: string, uuid: string, transactionId: string, referenceId: string, status: PayoutStatus, assetCode: string, amount: string, fee: string | null, balance: string, exchangeRate: string, amountFiat: string, recipientName: string, recipientCurrency: string, recipientCountry: string, bankName: string, bankCode: string, accountNumber: string, paymentPurpose: PaymentPurpose, narration: string | null, transferType: string, createdAt: string, updatedAt: string, customer: { id: string, email: string, status: CustomerStatus } | null, wallet: { id: string, currency: string, balance: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type RecentPayoutsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -332,7 +337,7 @@ export type RecentPayoutsQueryVariables = Exact<{
 }>;
 
 
-export type RecentPayoutsQuery = { payouts: { edges: Array<{ cursor: string, node: { id: string, amount: string, assetCode: string, status: PayoutStatus, createdAt: string, customer: { id: string, type: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type RecentPayoutsQuery = { payouts: { edges: Array<{ cursor: string, node: { id: string, amount: string, assetCode: string, status: PayoutStatus, createdAt: string, customer: { id: string, type: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
 
 export type CustomerNameFragment = { id: string, type: CustomerType, personalInfo: { firstName: string | null, lastName: string | null }, businessInfo: { businessName: string | null } | null };
 

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream'
 import { expect, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/logger.ts'
 import { createServer } from '../../../src/server.ts'
 import type { App, AppOptions } from '../../support/app.ts'
+import { beginningOf } from '../../support/beginning-of.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
 export type Answered = {
@@ -28,12 +30,14 @@ export function asking(
 ): Ask {
   return async (query, variables = {}) => {
     const isStream = query.startsWith('subscription')
-    const { statusCode, body } = await server.inject({
-      method: 'POST',
-      url: '/graphql',
-      headers: { 'x-api-key': key, ...(isStream && { accept: 'text/event-stream' }) },
-      payload: { query, variables },
-    })
+    const { statusCode, body } = isStream
+      ? await beginningOfStream(server, key, { query, variables })
+      : await server.inject({
+          method: 'POST',
+          url: '/graphql',
+          headers: { 'x-api-key': key },
+          payload: { query, variables },
+        })
     const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
     expect(statusCode, what).toBe(200)
     expect(body, what).not.toContain('INTERNAL')
@@ -56,8 +60,29 @@ export function serverLike(
   return server
 }
 
+/** The beginning of a stream, which may have no end, over a connection that is closed then. */
+async function beginningOfStream(server: App['server'], key: string, parameters: object) {
+  const address = server.server.address()
+  const isListening = typeof address === 'object' && address !== null
+  const url = isListening ? `http://127.0.0.1:${address.port}` : await server.listen({ port: 0, host: '127.0.0.1' })
+  const end = new AbortController()
+  const answered = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify(parameters),
+    signal: end.signal,
+  })
+  const read = Readable.fromWeb(answered.body as never)
+  // What is cut off on purpose is no failure.
+  read.on('error', () => {})
+  const body = await beginningOf(read)
+  end.abort()
+  return { statusCode: answered.status, body }
+}
+
+/** What the first event of a stream says; one that is open and has told nothing yet is watching. */
 function firstEvent(text: string): string {
-  return /^data: (.+)$/m.exec(text)?.[1] ?? '{}'
+  return /^data: (.+)$/m.exec(text)?.[1] ?? '{"data":{"watching":{}}}'
 }
 
 /** What global ids and cursors in a text say. */

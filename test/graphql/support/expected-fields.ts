@@ -67,7 +67,7 @@ export const expectedFields: Record<string, string> = {
     'assetCodes:AssetCodeConnection customer:Customer customers:CustomerConnection merchant:Merchant node:Node nodes:Node payout:Payout payoutMethod:PayoutMethod payoutMethodRequirements:PayoutMethodRequirements payoutMethods:PayoutMethodConnection payoutQuote:PayoutQuoteResult payouts:PayoutConnection wallet:Wallet wallets:WalletConnection',
   SimulateDepositPayload: 'wallet:Wallet',
   SimulatePayoutPayload: 'payout:Payout',
-  Subscription: 'payoutChanged:Payout',
+  Subscription: 'payoutChanged:Payout payoutsChanged:Payout',
   UpdateBankPayoutMethodPayload: 'payoutMethod:BankPayoutMethod',
   UpdateCustomerPayload: 'customer:Customer',
   Wallet:

@@ -26,6 +26,11 @@ export type IdCase = {
 
 const invisible = { absent: 'null', junk: 'null', empty: 'null' }
 const notFound = { absent: 'RESOURCE_NOT_FOUND', junk: 'RESOURCE_NOT_FOUND', empty: 'RESOURCE_NOT_FOUND' }
+const streamed = {
+  absent: 'error RESOURCE_NOT_FOUND',
+  junk: 'error RESOURCE_NOT_FOUND',
+  empty: 'error RESOURCE_NOT_FOUND',
+}
 const filtered = (field: string) => ({ absent: 'nothing', junk: `error INVALID_INPUT ${field}` })
 /** An optional id is taken for absent where it is empty. */
 const optional = (field: string) => ({ absent: 'RESOURCE_NOT_FOUND', junk: `INVALID_INPUT ${field}`, empty: 'found' })
@@ -234,9 +239,21 @@ export const idCases: Record<string, IdCase> = {
     variables: (id) => ({ id }),
     // Nothing more becomes of it, so the stream ends.
     own: ({ payouts }) => thing('Payout', payouts.returned),
-    absent: 'error RESOURCE_NOT_FOUND',
-    junk: 'error RESOURCE_NOT_FOUND',
-    empty: 'error RESOURCE_NOT_FOUND',
+    ...streamed,
+  },
+  'Subscription.payoutsChanged(customerId)': {
+    document: `subscription($id: ID) { payoutsChanged(customerId: $id) ${everythingOf(schema, 'Payout')} }`,
+    takes: ['Customer'],
+    variables: (id) => ({ id }),
+    own: person,
+    ...streamed,
+  },
+  'Subscription.payoutsChanged(ids)': {
+    document: `subscription($ids: [ID!]) { payoutsChanged(ids: $ids) ${everythingOf(schema, 'Payout')} }`,
+    takes: ['Payout'],
+    variables: (id) => ({ ids: [id] }),
+    own: ({ payouts }) => thing('Payout', payouts.returned),
+    ...streamed,
   },
 }
 

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
+import { beginningOf } from '../../support/beginning-of.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { changeSource } from '../changed-source.ts'
 import type { DemoService } from '../demo-service.ts'
@@ -191,12 +192,15 @@ type Sent = Pick<RestInput, 'method' | 'contentType' | 'headers' | 'body'>
 type Answered = { readonly status: number; readonly body: any }
 
 async function send({ server, apiKey }: DemoService, url: string, sent: Sent): Promise<Answered> {
-  const { statusCode, body } = await server.inject({
+  const answered = await server.inject({
+    payloadAsStream: true,
     method: sent.method as 'GET',
     url,
     headers: { 'x-api-key': apiKey, 'content-type': sent.contentType, ...sent.headers },
     ...(sent.body !== undefined && { payload: sent.body }),
   })
+  const { statusCode } = answered
+  const body = await beginningOf(answered.stream())
   try {
     // A stream of events has the result in its first one.
     const json = /^data: (.+)$/m.exec(body)?.[1] ?? body

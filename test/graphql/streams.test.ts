@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Query } from '../../src/database/query.ts'
+import { globalId } from '../../src/graphql/ids.ts'
+import { createKey, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { serverLike } from './support/ask.ts'
+
+/** How long is waited for what comes within a second, on a machine that has other things to do. */
+const patienceMs = 8_000
+
+/** A stream over a real connection: what it tells, one after another, `null` once it has ended. */
+async function listen(
+  app: App,
+  query: string,
+  { key = app.merchant.apiKey, server = app.server }: { key?: string; server?: App['server'] } = {},
+) {
+  const address = server.server.address()
+  const port = typeof address === 'object' && address ? address.port : null
+  const url = port === null ? await server.listen({ port: 0, host: '127.0.0.1' }) : `http://127.0.0.1:${port}`
+  const end = new AbortController()
+  onTestFinished(() => end.abort())
+  const answered = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query }),
+    signal: end.signal,
+  })
+  const told = eventsOf(answered)
+  return {
+    answered,
+    next: () => Promise.race([told.next().then(({ value }) => value ?? null), delay(patienceMs, 'nothing came')]),
+    end: () => end.abort(),
+  }
+}
+
+async function* eventsOf({ body }: Response) {
+  let text = ''
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    for (const part of parts) {
+      const [, json] = /^data: (\{.+)$/m.exec(part) ?? []
+      if (json) yield JSON.parse(json)
+    }
+  }
+}
+
+async function pay(app: App, customer_id?: string): Promise<string> {
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1', customer_id } })
+  return body.data.id
+}
+
+const settle = (app: App, payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RETURNED') =>
+  settlePayout(app.context(), { payoutId, status })
+const keyIdOf = (key: string) => key.split('_')[2] ?? ''
+const ended = { errors: [{ extensions: { code: 'INVALID_TOKEN' } }], extensions: { requestId: expect.any(String) } }
+
+describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
+  test('ends with its key and says so, and others of the merchant go on', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const payoutId = await pay(app)
+    const query = `subscription { payoutChanged(id: "${payoutId}") { status } }`
+    const { apiKey } = await createKey(app.service, app.merchant.id)
+    const [own, other] = [await listen(app, query), await listen(app, query, { key: apiKey })]
+    for (const { next } of [own, other]) {
+      expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'PROCESSING' } } })
+    }
+
+    await revokeKey(app.service, keyIdOf(app.merchant.apiKey))
+    expect(await own.next()).toMatchObject(ended)
+    expect(await own.next()).toBeNull()
+    expect((await listen(app, query)).answered.status).toBe(401)
+
+    await settle(app, payoutId, 'FAILED')
+    expect(await other.next()).toMatchObject({ data: { payoutChanged: { status: 'FAILED' } } })
+    expect(await other.next()).toBeNull()
+  })
+
+  test('ends with a key that was rotated away, and tells nothing after it', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const stream = await listen(app, 'subscription { payoutsChanged { status } }')
+    await rotateKey(app.service, app.merchant.id)
+    const payoutId = await pay(app)
+    await settle(app, payoutId, 'COMPLETED')
+    expect(await stream.next()).toMatchObject({ data: { payoutsChanged: { status: 'COMPLETED' } } })
+    await rotateKey(app.service, app.merchant.id)
+    expect(await stream.next()).toMatchObject(ended)
+    await settle(app, payoutId, 'RETURNED')
+    expect(await stream.next()).toBeNull()
+  })
+})
+
+describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
+  test('is one stream for many payouts, until nothing more can become of any', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const ids = [await pay(app), await pay(app), await pay(app)]
+    const unwatched = await pay(app)
+    const [one = '', two = '', three = ''] = ids
+    const given = [one, globalId('Payout', two), three.toUpperCase(), one].map((id) => `"${id}"`)
+    const { next } = await listen(
+      app,
+      `subscription { payoutsChanged(ids: [${given}]) { uuid status events { status } } }`,
+    )
+    const told = async () => (await next())?.data?.payoutsChanged ?? null
+    for (const uuid of ids) expect(await told()).toEqual({ uuid, status: 'PROCESSING', events: [] })
+
+    await settle(app, unwatched, 'COMPLETED')
+    await settle(app, two, 'FAILED')
+    expect(await told()).toEqual({ uuid: two, status: 'FAILED', events: [{ status: 'FAILED' }] })
+    await settle(app, one, 'FAILED')
+    await settle(app, three, 'COMPLETED')
+    expect([await told(), await told()]).toMatchObject([{ uuid: one }, { uuid: three, status: 'COMPLETED' }])
+    await settle(app, three, 'RETURNED')
+    expect(await told()).toMatchObject({ uuid: three, status: 'RETURNED' })
+    expect(await next()).toBeNull()
+  })
+
+  test('tells what changes of a customer, or of all that is the merchant’s, and nothing of another merchant', async () => {
+    const app = await startApp(engine)
+    const customerId = await app.customer()
+    await app.wallet({ balance: '100' })
+    await app.wallet({ balance: '100', customerId })
+    const [own, ofCustomer] = [await pay(app), await pay(app, customerId)]
+    const { apiKey } = await app.otherMerchant()
+    const streams = [
+      await listen(app, 'subscription { payoutsChanged { uuid status } }'),
+      await listen(app, `subscription { payoutsChanged(customerId: "${customerId}") { uuid status } }`),
+      await listen(app, 'subscription { payoutsChanged { uuid } }', { key: apiKey }),
+    ] as const
+    await settle(app, own, 'COMPLETED')
+    await settle(app, ofCustomer, 'COMPLETED')
+    const told = async (i: 0 | 1) => (await streams[i].next())?.data?.payoutsChanged?.uuid
+    expect([await told(0), await told(0), await told(1)]).toEqual([own, ofCustomer, ofCustomer])
+    await settle(app, own, 'RETURNED')
+    await settle(app, ofCustomer, 'RETURNED')
+    expect([await told(0), await told(0), await told(1)]).toEqual([own, ofCustomer, ofCustomer])
+    const others = await Promise.race([streams[2].next(), delay(1_200, 'nothing')])
+    expect(others).toBe('nothing')
+  })
+})
+
+describe('payoutsChanged', () => {
+  test.each<[string, string, object]>([
+    [
+      'no ids',
+      'ids: []',
+      { code: 'INVALID_INPUT', fields: [{ field: 'ids', message: 'ids must have 1 to 100 items' }] },
+    ],
+    [
+      'more than a hundred',
+      `ids: [${'"x" '.repeat(101)}]`,
+      { code: 'INVALID_INPUT', fields: [{ field: 'ids', message: 'ids must have 1 to 100 items' }] },
+    ],
+    ['both', 'ids: ["x"], customerId: "x"', { code: 'INVALID_INPUT', fields: [{ field: 'customerId' }] }],
+    ['a payout that is not there', 'ids: ["x"]', { code: 'RESOURCE_NOT_FOUND' }],
+    ['no customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
+  ])('refuses %s', async (_, given, extensions) => {
+    const app = await startApp('sqlite')
+    const { data, errors } = await app.graphql(
+      `subscription { payoutsChanged(${given}) { uuid } }`,
+      {},
+      { headers: { accept: 'text/event-stream, application/json' } },
+    )
+    expect([data, errors]).toMatchObject([null, [{ extensions }]])
+  })
+})
+
+describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
+  test('asks once a look, however many payouts it watches, and stops when nobody listens', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '1000' })
+    const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
+    const payouts = await Promise.all(Array.from({ length: 100 }, () => createPayout(app.context(), payment)))
+    const asked: Query[] = []
+    const execute = <Result>(query: Query, params: object) => {
+      asked.push(query)
+      return app.db.execute<Result>(query, params)
+    }
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const ids = payouts.map(({ id }) => `"${id}"`)
+    const stream = await listen(app, `subscription { payoutsChanged(ids: [${ids}]) { uuid } }`, { server })
+    for (const _ of ids) await stream.next()
+    const looks = async (ms: number) => {
+      asked.length = 0
+      await delay(ms)
+      return asked.length
+    }
+    // Its own look, and on a server that of the keys, each twice a second.
+    const mostLooks = engine === 'sqlite' ? 4 : 8
+    const seen = await looks(1_500)
+    expect(seen).toBeGreaterThan(0)
+    expect(seen).toBeLessThanOrEqual(mostLooks)
+
+    stream.end()
+    await delay(1_000)
+    expect(await looks(1_200)).toBe(0)
+  })
+})
+
+async function bankMethod(app: App): Promise<string> {
+  const { data } = await app.graphql(`mutation { createBankPayoutMethod(input: {
+    accountName: "Ada Obi", accountNumber: "0690000032", bankName: "Access Bank", bankCode: "044", currency: "NGN" }) {
+    ... on CreateBankPayoutMethodPayload { payoutMethod { uuid } } } }`)
+  return data.createBankPayoutMethod.payoutMethod.uuid
+}
