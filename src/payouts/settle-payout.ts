@@ -4,7 +4,7 @@ import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { nextInSequence } from '../database/sequence.ts'
-import { allInOrder, Refusal } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { oneOf, optionalText, parse } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
@@ -51,14 +51,13 @@ export async function settleWithin(
   const from = statusBefore[status]
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
-  const transferId = await moveMoney(tx, context, payout, status)
   const createdAt = timeOfChange(context, payout)
-  // The number last of all: whoever has it waits for nobody, and all others for it no longer than it takes to commit.
-  const [settled, sequence] = await allInOrder([
-    changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt }),
-    nextInSequence(tx, merchantId, 'payout_events'),
-  ])
+  // The status first: of those who settle a payout at once all but one find out here, before they move its money too.
+  const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
   if (!settled) throw new Conflict('another request settled the payout')
+  const transferId = await moveMoney(tx, context, payout, status)
+  // The number last of all: whoever has it waits for nobody, and all others for it no longer than it takes to commit.
+  const sequence = await nextInSequence(tx, merchantId, 'payout_events')
   await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence })
   return settled
 }

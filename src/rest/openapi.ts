@@ -44,7 +44,7 @@ Every request carries the API key of a merchant, as \`x-api-key\` or as \`Author
 
 ## Requests
 
-Bodies are JSON. An empty string or null in an optional field means that it is left out. Unknown fields are ignored, but a known one in another spelling, such as \`customerId\`, is refused: ignoring it would act for the wrong owner. Text is trimmed, and control characters are refused. Amounts are decimal strings and are never rounded.
+Bodies are JSON. An empty string or null in an optional field means that it is left out, but an empty id is refused: it would decide whose money or thing it is. Unknown fields are ignored, but a known one in another spelling, such as \`customerId\`, is refused: ignoring it would act for the wrong owner. Text is trimmed, and control characters are refused. Amounts are decimal strings and are never rounded.
 
 ## Retries
 

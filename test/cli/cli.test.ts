@@ -114,7 +114,8 @@ describe('the operator’s commands', () => {
     expect(refused.json()).toEqual({
       error: {
         code: 'INVALID_INPUT',
-        message: '<rate> must be a positive decimal of at most nine places; <to> must be one of NGN, ZAR.',
+        message:
+          '<rate> must be a positive decimal of at most nine places; <to> must be one of NGN, ZAR, USD, CAD, EUR, GBP.',
       },
     })
     expect((await cli(place, 'asset', 'add', 'EURC', 'stablecoin', '--networks', 'erc20')).stderr).toContain(
@@ -259,7 +260,7 @@ describe('the operator’s commands', () => {
     const place = await emptyPlace()
     await cli(place, 'demo')
     const database = new Sqlite(place.file)
-    database.exec(`update accounts set balance = balance + 1 where kind = 'wallet' and asset_code = 'ZAR'`)
+    database.exec(`update accounts set balance = balance - 1 where kind = 'wallet' and asset_code = 'ZAR'`)
     database.close()
     const audit = await cli(place, 'audit', '--json')
     expect(audit.code).toBe(1)

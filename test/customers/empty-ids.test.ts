@@ -23,10 +23,13 @@ const places = routes
   .filter(({ method }) => method !== 'GET')
   .flatMap((route) => deciding.filter((field) => route.carried.has(field)).map((field) => ({ ...route, field })))
 
-/** Every field of an input of a mutation or of a quote that may be left out and is an id, by its path. */
-const fields = inputsOf().flatMap(({ name, operation, input }) =>
-  optionalIds(input).map((path) => ({ name, operation, input, path })),
-)
+/**
+ * Every field of an input of a mutation or of a quote that may be left out and is an id, by its path. The payout that
+ * `simulatePayout` is about decides nothing: by an empty id none is found (ruling 5).
+ */
+const fields = inputsOf()
+  .filter(({ name }) => name !== 'simulatePayout')
+  .flatMap(({ name, operation, input }) => optionalIds(input).map((path) => ({ name, operation, input, path })))
 
 describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) => {
   let app: App
@@ -66,7 +69,11 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
         expect([name, empty, data[name]]).toEqual([
           name,
           empty,
-          { __typename: 'InvalidInputError', code: 'INVALID_INPUT', fields: [{ field: path.join('.') }] },
+          {
+            __typename: 'InvalidInputError',
+            code: 'INVALID_INPUT',
+            fields: expect.arrayContaining([{ field: path.join('.') }]),
+          },
         ])
       }
     }

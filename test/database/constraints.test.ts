@@ -79,6 +79,7 @@ const violations: Readonly<Record<string, readonly string[]>> = {
     `update accounts set balance = -1 where kind = 'wallet'`,
     'update accounts set entry_count = -1',
     `update accounts set balance = null where kind = 'wallet'`,
+    `update accounts set balance = reachable_balance + 1 where kind = 'wallet'`,
   ],
   transfers: [
     `insert into transfers select merchant_id, 'new', 'other', asset_code, created_at, null, null from transfers`,
@@ -102,7 +103,7 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   ],
   payouts: [`update payouts set status = 'OTHER'`, 'update payouts set amount = 0', 'update payouts set fee = -1'],
   payout_events: [
-    `insert into payout_events select merchant_id, payout_id, 'OTHER', null, transfer_id, created_at from payout_events`,
+    `insert into payout_events select merchant_id, payout_id, 'OTHER', null, transfer_id, created_at, null from payout_events`,
   ],
 }
 
@@ -172,8 +173,8 @@ describe('foreign keys', () => {
     ['a method of its customer', `update payout_methods set customer_id = '${other}'`],
     ['an address of its wallet', `update wallet_addresses set wallet_id = 'none'`],
     ['a deposit of its wallet', `update deposits set wallet_id = 'none'`],
-    ['a sequence of its merchant', `insert into sequences values ('${other}', 'payouts', 1)`],
-    ['an account of its merchant', `insert into accounts values ('${other}', 'x', 'fees', 'USDC', null, 0)`],
+    ['a sequence of its merchant', `insert into sequences values ('${other}', 'payouts', 1, 0, null)`],
+    ['an account of its merchant', `insert into accounts values ('${other}', 'x', 'fees', 'USDC', null, 0, 0, null)`],
     ['a key of its merchant', `update api_keys set merchant_id = '${other}'`],
     [
       'an entry of its transfer',

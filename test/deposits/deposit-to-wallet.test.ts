@@ -93,7 +93,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
 
     expect([refusal.code, refusal.message]).toEqual([
       'BALANCE_LIMIT_EXCEEDED',
-      'The wallet would hold more than 92233720368.54775807.',
+      'The wallet would hold more than 92233720368.54775807 if what was paid out from it came back.',
     ])
     expect(await whatIsStored(app)).toEqual(before)
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)

@@ -58,7 +58,7 @@ describe.each(everyEngine)('fields on %s', (engine) => {
     for (const { query, variables } of lookups(ours)) await ask(query, variables)
     const parents = { Customer: [ours.person, ours.company], Wallet: [ours.wallets.merchant, ours.wallets.person] }
     for (const call of callsOf(parents)) {
-      await askFor(ask, call, { first: 5 }, everythingOf(schema, `${itemOf(call.list)}Connection`, 2))
+      await askFor(ask, call, { first: 8 }, everythingOf(schema, `${itemOf(call.list)}Connection`, 2))
     }
     for (const [name, ...inputs] of mutations(ours)) for (const input of inputs) await mutate(ask, name, input)
     for (const [name, ...inputs] of mutationsOnAnEmptyMerchant) {

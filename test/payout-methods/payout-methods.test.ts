@@ -108,14 +108,15 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([await wallet('EURC', 'erc20'), await wallet(' EURC ', 'erc20')]).toEqual([400, 400])
   })
 
-  test('ruling 25: each network is known in the spelling of the contract only', async () => {
+  test('ruling 25: each network is known in the spelling of the contract, and in that of the asset codes', async () => {
     const app = await startApp(engine)
     const created = async (network: unknown) => {
       const { status, body } = await app.rest('POST', walletsPath, { body: { ...walletMethodBody, network } })
       return status === 201 ? body.data.network : body.error.details.fields[0]
     }
     for (const network of ['erc20', 'polygon', 'bep20', 'trc20', 'solana']) expect(await created(network)).toBe(network)
-    for (const network of ['ERC20', 'Erc20', ' erc20', 'ethereum', 'bitcoin', 'toString']) {
+    for (const network of ['Erc20', 'Polygon']) expect(await created(network)).toBe(network.toLowerCase())
+    for (const network of ['ERC20', ' erc20', 'ethereum', 'bitcoin', 'toString']) {
       expect(await created(network)).toMatchObject({ field: 'network', code: 'INVALID_PARAMETER' })
     }
     for (const network of [undefined, null, '']) {

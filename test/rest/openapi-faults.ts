@@ -130,10 +130,11 @@ function bodyFaults(document: OpenapiDocument, { requestBody }: Operation, excha
   }
 }
 
-/** An empty string in an optional field is null: the document says so once, for all fields. */
+/** An empty string in an optional field is null, but no id: the document says so once, for all fields. */
 function withoutEmpty({ properties = {} }: JsonSchema, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  const isOptional = (name: string) => [properties[name]?.type].flat().includes('null')
+  const isOptional = (name: string) =>
+    [properties[name]?.type].flat().includes('null') && properties[name]?.format !== 'uuid'
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, value === '' && isOptional(name) ? null : value]),
   )

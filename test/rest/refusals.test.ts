@@ -123,7 +123,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
 
   test.each([
     ['/api/payout/methods/banks', { type: 'WALLET' }, 'type must be one of BANK.'],
-    ['/api/payout/methods/banks', { currency: 'USDC' }, 'currency must be one of NGN, ZAR.'],
+    ['/api/payout/methods/banks', { currency: 'USDC' }, 'currency must be one of NGN, ZAR, USD, CAD, EUR, GBP.'],
     ['/api/payout/methods/wallets', { type: 'BANK' }, 'type must be one of WALLET.'],
     ['/api/payout/methods/wallets', { currency: 'ZAR' }, 'currency must be one of USDC, USDT.'],
     [
@@ -131,7 +131,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
       { network: 'erc-20' },
       'network must be one of erc20, polygon, bep20, trc20, solana.',
     ],
-    ['/api/wallets', { currency: 'usdc' }, 'currency must be one of USDC, USDT, NGN, ZAR.'],
+    ['/api/wallets', { currency: 'usdc' }, 'currency must be one of USDC, USDT, NGN, ZAR, USD, CAD, EUR, GBP.'],
     ['/api/payouts/banks', { recipient_currency: 'KES' }, 'recipient_currency must be one of NGN, ZAR.'],
     ['/api/payouts/banks', { recipient_country: 'SA' }, 'recipient_country must be one of Nigeria, South Africa.'],
     ['/api/payouts/banks', { transfer_type: 'sepa' }, 'transfer_type must be one of ach, fed_wire, swift.'],

@@ -59,9 +59,9 @@ export const order = [
   'main',
 ] as const
 
-/** Files of `rest/` and `graphql/` that put all doors together, and so come after them. */
+/** Files of `http/`, `rest/` and `graphql/` that put all doors together, and so come after them. */
 const hosts =
-  /^src\/(rest\/(routes|server|docs)|graphql\/(schema|server|answer|forms-taken|graphiql(-page)?|streams))\.ts$/
+  /^src\/(http\/pages|rest\/(routes|server|docs)|graphql\/(schema|server|answer|forms-taken|graphiql(-page)?|streams))\.ts$/
 
 const doors = /^src\/(?!rest\/|graphql\/)[^/]+\/(rest|graphql)\.ts$/
 const graphqlDoors = /^src\/(?!rest\/|graphql\/)[^/]+\/graphql\.ts$/

@@ -10,7 +10,8 @@ import { idOf, merchantRow } from '../rows.ts'
 
 const merchantId = idOf(1)
 const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'wallets:owner')
-const latestNumber = async (db: Database) => (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+const latestNumber = async (db: Database) =>
+  (await latestInSequence(db, { merchantId, name: 'wallets:owner' }))?.latest ?? 0
 
 const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken this database over') }
 

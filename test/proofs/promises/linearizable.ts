@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseAmount } from '../../../src/money/amount.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
 import { faultOfHistory } from '../linearizability.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
@@ -123,11 +123,9 @@ async function until({ recorded, over }: RecordingClients, asked: number): Promi
 
 /** Kills one of the processes of a service with WORKERS, as soon as there is one; another takes its place. */
 async function killOne({ child }: Server, role: 'writer' | 'reader'): Promise<void> {
-  const form = new RegExp(`^ *\\d+ +${child.pid} .*main\\.ts ${role}\\b`)
   for (;;) {
-    const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
-    const own = lines.find((line) => form.test(line))
-    if (own !== undefined) return void process.kill(Number.parseInt(own, 10), 'SIGKILL')
+    const own = processesOf(child.pid as number).find((each) => each.role === role)
+    if (own !== undefined) return void process.kill(own.pid, 'SIGKILL')
     await delay(50)
   }
 }
