@@ -16,7 +16,7 @@ export type IdCase = {
   readonly absent: string
   /** What is answered for what is no id of its types. */
   readonly junk: string
-  /** What is answered for an empty text, which means `null` where the id is optional (ruling 20). */
+  /** What is answered for an empty text (ruling 20). */
   readonly empty: string
   /** What is answered for the UUID of the merchant itself, where that is not `absent`. */
   readonly merchantItself?: string
@@ -32,9 +32,12 @@ const streamed = {
   empty: 'error RESOURCE_NOT_FOUND',
 }
 const filtered = (field: string) => ({ absent: 'nothing', junk: `error INVALID_INPUT ${field}` })
-/** An optional id is taken for absent where it is empty. */
-const optional = (field: string) => ({ absent: 'RESOURCE_NOT_FOUND', junk: `INVALID_INPUT ${field}`, empty: 'found' })
-const required = (field: string) => ({ ...optional(field), empty: `INVALID_INPUT ${field}` })
+/** An id that decides whose money or thing it is may be left out in places, but not empty. */
+const deciding = (field: string) => ({
+  absent: 'RESOURCE_NOT_FOUND',
+  junk: `INVALID_INPUT ${field}`,
+  empty: `INVALID_INPUT ${field}`,
+})
 
 const thing = (type: NodeType, id: string): Thing => ({ type, id })
 const person = ({ person }: World) => thing('Customer', person)
@@ -64,7 +67,7 @@ const createdFor = (name: string, input: object): IdCase => ({
   takes: ['Customer'],
   variables: (customerId) => ({ input: { ...input, customerId } }),
   own: person,
-  ...optional('customerId'),
+  ...deciding('customerId'),
 })
 const changedMethod = (name: string, input: object) => ({
   'input.payoutMethodId': {
@@ -85,9 +88,7 @@ const changedMethod = (name: string, input: object) => ({
     }),
     own: person,
     siblings: ({ company }: World) => [company],
-    ...optional('customerId'),
-    // Without a customer it is looked for among the merchant's own.
-    empty: 'RESOURCE_NOT_FOUND',
+    ...deciding('customerId'),
   },
 })
 const update = changedMethod('updateBankPayoutMethod', { bankName: 'Another bank' })
@@ -109,7 +110,7 @@ const payoutCases = (document: string, base: object): Record<string, IdCase> => 
     takes: ['Customer'],
     variables: (customerId) => ({ input: { ...base, recipient: { bankAccount }, customerId } }),
     own: person,
-    ...optional('customerId'),
+    ...deciding('customerId'),
   },
   'input.walletId': {
     document,
@@ -119,7 +120,7 @@ const payoutCases = (document: string, base: object): Record<string, IdCase> => 
     }),
     own: ({ wallets }) => thing('Wallet', wallets.person),
     siblings: ({ wallets }) => [wallets.company, wallets.merchant, wallets.merchantFiat],
-    ...optional('walletId'),
+    ...deciding('walletId'),
   },
   'input.recipient.payoutMethodId': {
     document,
@@ -129,7 +130,7 @@ const payoutCases = (document: string, base: object): Record<string, IdCase> => 
     }),
     own: ({ methods }) => thing('BankPayoutMethod', methods.personBank),
     siblings: ({ methods }) => [methods.companyBank, methods.merchantBank, methods.personCrypto],
-    ...required('recipient.payoutMethodId'),
+    ...deciding('recipient.payoutMethodId'),
   },
 })
 const quoteCases = payoutCases(quoteDocument, payment)
@@ -182,7 +183,7 @@ export const idCases: Record<string, IdCase> = {
     own: ({ wallets }) => thing('Wallet', wallets.person),
     siblings: ({ wallets }) => [wallets.company, wallets.merchant],
     ...filtered('filter.walletId'),
-    empty: 'found',
+    empty: 'error INVALID_INPUT filter.walletId',
   },
   ...at('Query.payoutQuote', quoteCases),
   ...at('Mutation.createPayout', createCases),
@@ -224,7 +225,7 @@ export const idCases: Record<string, IdCase> = {
     takes: ['Wallet'],
     variables: (walletId) => ({ input: { walletId, amount: '5' } }),
     own: ({ wallets }) => thing('Wallet', wallets.person),
-    ...required('walletId'),
+    ...deciding('walletId'),
   },
   'Mutation.simulatePayout(input.payoutId)': {
     document: mutation('simulatePayout'),
