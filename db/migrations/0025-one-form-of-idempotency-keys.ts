@@ -8,13 +8,14 @@ const tables = [
 
 // GraphQL kept the quotes and spaces around a key that REST took away: the same text must still find what it paid, so stored
 // keys take the form that `readIdempotencyKey` gives. Where two payouts were made with two forms of one text, that finds the
-// one that has its form already; the other keeps its own, for which nobody can ask any more.
+// one that has its form already, else one of them; the others keep their own, for which nobody can ask any more.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>
     tables.flatMap(({ table, column, scope }) => {
       const key = sql.ref(`${table}.${column}`)
       const unquoted = sql`trim(substr(trim(${key}), 2, length(trim(${key})) - 2))`
+      const names = scope.map((name) => sql.ref(name))
       const sameScope = scope.map((name) => sql`taken.${sql.ref(name)} = ${sql.ref(`${table}.${name}`)}`)
       return [
         { form: unquoted, isOther: sql`length(trim(${key})) > 2 and trim(${key}) like '"%"'` },
@@ -24,6 +25,9 @@ export const oneFormOfIdempotencyKeys: Migration = {
           where ${isOther} and ${form} <> '' and not exists (
             select 1 from ${sql.table(table)} as taken
             where ${sql.join(sameScope, sql` and `)} and taken.${sql.ref(column)} = ${form}
+          ) and (${sql.join([...names, key])}) in (
+            select ${sql.join(names)}, min(${key}) from ${sql.table(table)} where ${isOther}
+            group by ${sql.join(names)}, ${form}
           )`),
       )
     }),

@@ -102,6 +102,34 @@ test('the currencies are shipped, and one that an operator has added stays', () 
   expect(codes).toEqual([['CAD', 1, 3], ...['EUR', 'GBP', 'NGN', 'USD', 'ZAR'].map((code) => [code, 0, 2])])
 })
 
+test('of several forms of one key an older file keeps all, and one gets the form that is read', () => {
+  const { insert, rows, migrate } = fileOfVersionBefore()
+  const forms = ['"quoted"', '"quoted" ', ' " quoted"', 'spaced ', ' spaced', '"both" ', 'both ', ' both']
+  for (const [i, key] of forms.entries()) {
+    insert('payouts', {
+      ...payout,
+      merchant_id: 'm',
+      id: `p${i}`,
+      sequence: i + 1,
+      created_at: early,
+      idempotency_key: key,
+    })
+    insert('idempotency_keys', {
+      merchant_id: 'm',
+      operation: 'one',
+      key,
+      fingerprint: `${i}`,
+      result: '{}',
+      created_at: early,
+    })
+  }
+  migrate()
+
+  const expected = ['"quoted"', '"quoted" ', 'quoted', 'spaced ', 'spaced', 'both', 'both ', ' both']
+  expect(rows('select idempotency_key from payouts order by sequence').flat()).toEqual(expected)
+  expect(rows('select key from idempotency_keys order by fingerprint').flat()).toEqual(expected)
+})
+
 // Ruling 22: the text that a caller sends again must find what it paid.
 test('keys of an older file have the form in which both doors read them', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
