@@ -2,6 +2,7 @@ import type { ClientConfig } from 'pg'
 import pg from 'pg'
 import type { SelfCheck } from '../database.ts'
 import { readByRows } from './connection.ts'
+import { sqlState } from './errors.ts'
 
 /**
  * What PostgreSQL finds wrong with its own files: rows that an index lacks or has otherwise and pages that contradict
@@ -17,25 +18,34 @@ export async function selfCheckPostgres(config: ClientConfig): Promise<SelfCheck
     await client.query('begin')
     await client.query(`select set_config('app.every_merchant', 'on', true), ${readByRows}`)
     const faults = await orphansIn(client)
-    const unchecked = await tryTo(client, 'create extension if not exists amcheck')
-    if (unchecked === null) return { faults: [...faults, ...(await damageIn(client))], unchecked }
-    return { faults, unchecked: `indexes and pages, for want of the extension amcheck: ${unchecked}` }
+    const failure = await tryTo(client, 'create extension if not exists amcheck')
+    if (failure !== null) return { faults, unchecked: withoutAmcheck(failure) }
+    const damage = await damageIn(client)
+    return { faults: [...faults, ...damage.faults], unchecked: damage.unchecked }
   } finally {
     await client.query('rollback').catch(() => {})
     await client.end().catch(() => {})
   }
 }
 
-/** Why a statement can't be run; `null` when it was. The transaction goes on either way. */
-async function tryTo(client: pg.Client, text: string): Promise<string | null> {
+function withoutAmcheck({ message }: Failure): string {
+  return `indexes and pages, for want of the extension amcheck: ${message}`
+}
+
+/** `isRefused` where the role may not use amcheck, or an old one lacks it: nothing is known of what it would have found. */
+type Failure = { readonly message: string; readonly isRefused: boolean }
+
+/** Why a statement can't be run, or what it found; `null` for neither. The transaction goes on either way. */
+async function tryTo(client: pg.Client, text: string): Promise<Failure | null> {
   await client.query('savepoint attempt')
   try {
     const { rows } = await client.query<{ fault?: string }>(text)
     await client.query('release savepoint attempt')
-    return rows.map(({ fault }) => fault).find((fault) => typeof fault === 'string') ?? null
+    const message = rows.map(({ fault }) => fault).find((fault) => typeof fault === 'string')
+    return message === undefined ? null : { message, isRefused: false }
   } catch (error) {
     await client.query('rollback to savepoint attempt')
-    return (error as Error).message
+    return { message: (error as Error).message, isRefused: ['42501', '42883'].includes(sqlState(error) ?? '') }
   }
 }
 
@@ -61,7 +71,10 @@ async function orphansIn(client: pg.Client): Promise<string[]> {
 }
 
 /** What amcheck finds: every row of a table must be in its indexes as it is in the table. */
-async function damageIn(client: pg.Client): Promise<string[]> {
+async function damageIn(client: pg.Client): Promise<SelfCheck> {
+  // One that was there before may be in a schema of its own.
+  await client.query(`select set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''),
+    quote_ident(nspname)), true) from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'amcheck'`)
   const { rows } = await client.query<{ name: string; question: string }>(`
     select c.oid::regclass::text as name, case when c.relkind = 'i'
       then format('select bt_index_check(%s::regclass, true)', quote_literal(c.oid::regclass))
@@ -70,9 +83,11 @@ async function damageIn(client: pg.Client): Promise<string[]> {
     where c.relnamespace = current_schema()::regnamespace
       and (c.relkind = 'r' or (c.relkind = 'i' and a.amname = 'btree' and i.indisvalid)) order by 1`)
   const faults: string[] = []
+  let unchecked: string | null = null
   for (const { name, question } of rows) {
-    const fault = await tryTo(client, question)
-    if (fault !== null) faults.push(`${name}: ${fault}`)
+    const failure = await tryTo(client, question)
+    if (failure?.isRefused) unchecked ??= withoutAmcheck(failure)
+    else if (failure !== null) faults.push(`${name}: ${failure.message}`)
   }
-  return faults
+  return { faults, unchecked }
 }

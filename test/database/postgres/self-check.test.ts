@@ -37,11 +37,21 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
     expect(faults).toEqual([expect.stringMatching(/^asset_codes_code_key: heap tuple .* lacks matching index tuple/)])
   })
 
-  test('is not known to a user who may not use amcheck, and that is said', async () => {
+  test('is asked of an amcheck that was there before, wherever that is', async () => {
+    const url = await newPlace()
+    await runSql(url, 'create schema extensions; create extension amcheck schema extensions')
+
+    expect(await selfCheckAt(url)).toEqual({ faults: [], unchecked: null })
+  })
+
+  test.each([
+    ['make', ''],
+    ['use', 'create extension amcheck'],
+  ])('is not known to a user who may not %s amcheck, and that is said', async (_, before) => {
     const url = await newPlace()
     await runSql(
       url,
-      `create role plain_user login; grant usage on schema public to plain_user;
+      `${before}; create role plain_user login; grant usage on schema public to plain_user;
       grant select, insert, update, delete on all tables in schema public to plain_user`,
     )
     onTestFinished(async () => {
