@@ -303,15 +303,20 @@ export const wrongListCounts = query((p: Params<{ blockSize: number; divisor: nu
   ),
 )
 
-/** Wallet accounts that may come to hold another sum than what was ever deposited there. */
+/**
+ * Wallet accounts that may come to hold another sum than what was ever deposited there. Versions before took more in all than
+ * there can be of an amount: then it is nearly the most that there can be (migration 0023).
+ */
 export const wrongReachableBalances = query(() =>
   acrossMerchants(
     from(
       sql<{ id: string }>`(select accounts.id from accounts left join (
-        select merchant_id, cast(wallet_id as text) as account_id, sum(amount) as total from deposits
-        group by merchant_id, wallet_id
+        select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
+          sum(amount % 100000000) as rest from deposits group by merchant_id, wallet_id
       ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
-      where accounts.kind = 'wallet' and accounts.reachable_balance is distinct from coalesce(sums.total, 0)
+      where accounts.kind = 'wallet' and case when sums.units + sums.rest / 100000000 >= 92233720368
+        then coalesce(accounts.reachable_balance, 0) < 9223372036800000000
+        else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0) end
     )`.as('wrong'),
     ).select('wrong.id'),
   ),

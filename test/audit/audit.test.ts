@@ -352,3 +352,23 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
     expect(wallets).toEqual({ USDC: '184467440737.09551614' })
   })
 })
+
+// Versions before limited what a wallet holds, and not all that was ever deposited in it.
+test.each(everyEngine)('deposits of more than an amount can be contradict nothing, on %s', async (engine) => {
+  const app = await startApp(engine)
+  const id = await app.wallet({ balance: '1' })
+  const deposits = Array.from(
+    { length: 12 },
+    (_, i) => `insert into deposits select merchant_id, 'more ${i}', wallet_id, transfer_id, 999999999999999999,
+      balance_after, created_at from deposits where wallet_id = '${id}' limit 1`,
+  )
+  const finding = async () => {
+    const { findings } = await audit(app.service)
+    return findings.find(({ check }) => check === 'every wallet knows what was deposited in it')?.examples
+  }
+
+  await tamperWith(app, ...deposits, `update accounts set reachable_balance = 9223372036854775807 where id = '${id}'`)
+  expect(await finding()).toEqual([])
+  await tamperWith(app, `update accounts set reachable_balance = 9223372036799999999 where id = '${id}'`)
+  expect(await finding()).toEqual([id])
+})
