@@ -69,9 +69,10 @@ function outcomeOf<Found>(finding: Promise<Found>): Promise<() => Promise<Found>
 }
 
 /**
- * What two requests with one key must agree in. A key of a payout is remembered for ever, so the fingerprint of a request must never change: fields are taken by name,
- * not in their order, and absent ones are left out, because a later version may move some and add others. Within a field
- * that holds others `null` counts: an update to `null` clears what is left alone where nothing is sent.
+ * What two requests with one key must agree in. A key of a payout is remembered for ever, so the fingerprint of a request must
+ * never change: fields are taken by name, not in their order, and absent ones are left out, because a later version may move
+ * some and add others. Within a field that holds others `null` counts: an update to `null` clears what is left alone where
+ * nothing is sent.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>

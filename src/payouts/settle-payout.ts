@@ -56,7 +56,8 @@ export async function settleWithin(
   const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
   if (!settled) throw new Conflict('another request settled the payout')
   const transferId = await moveMoney(tx, context, payout, status)
-  // The number last of all: whoever has it waits for nobody, and all others for it no longer than it takes to commit.
+  // The number last of all: whoever settles one payout waits for nobody any more when it has it, and all others for it no longer
+  // than it takes to commit. Only where several are settled in one transaction (the sandbox's) two can wait for each other.
   const sequence = await nextInSequence(tx, merchantId, 'payout_events')
   await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence })
   return settled

@@ -6,9 +6,10 @@ const count = 36n ** BigInt(length)
  * The short reference of a merchant's payout number `sequence`: ten characters `[A-Z0-9]` (ruling 44). Payouts made before
  * it was settled have twelve, so none of theirs is met again.
  *
- * It is an affine bijection of the number modulo 36¹⁰, a million times the numbers that a sequence can give, hence unique per merchant by construction, where a random text
- * would need an index of its own that every payout writes to at a random place. Its two coefficients come from the
- * merchant's id, so that a recipient does not read off a reference how many payouts the merchant makes.
+ * It is an affine bijection of the number modulo 36¹⁰, a million times the numbers that a sequence can give, hence unique per
+ * merchant by construction, where a random text would need an index of its own that every payout writes to at a random place.
+ * Its two coefficients come from the merchant's id, so that a recipient does not read off a reference how many payouts the
+ * merchant makes.
  */
 export function transactionId(merchantId: string, sequence: number): string {
   const { multiplier, offset } = coefficients(merchantId)
