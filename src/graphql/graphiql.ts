@@ -101,7 +101,7 @@ function isAccepted(encoding: string, header: string | string[] | undefined): bo
   return String(header ?? '')
     .split(',')
     .map((each) => each.trim().toLowerCase())
-    .some((each) => each.split(/\s*;/)[0] === encoding && !/;\s*q=0(\.0*)?$/.test(each))
+    .some((each) => each.split(';')[0]?.trim() === encoding && !/;\s*q=0(\.0*)?$/.test(each))
 }
 
 function madeInThread(tabs: readonly Tab[]): Promise<MadePage> {
