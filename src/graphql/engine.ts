@@ -12,8 +12,11 @@ import {
   GraphQLError,
   getArgumentValues,
   Kind,
+  NoFragmentCyclesRule,
+  NoUnusedFragmentsRule,
   parse,
   subscribe,
+  UniqueFragmentNamesRule,
   validate,
   validateExecutionArgs,
 } from 'graphql'
@@ -169,6 +172,9 @@ type Operation = {
   compiled?: Compiled | null
 }
 
+/** Each fragment has a name of its own, and an operation that spreads it: so none is there beside those that are measured. */
+const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
+
 type Prepared =
   | {
       readonly node: DocumentNode
@@ -188,8 +194,13 @@ function prepare(schema: GraphQLSchema, query: string): Prepared {
   } catch (error) {
     return { errors: [invalidDocument(error as GraphQLError)] }
   }
-  const excess = excessOf(node) ?? excessOfPairs(node)
+  const excess = excessOf(node)
   if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
+  // What is measured is what operations come to; validation looks at every fragment, also at those that none comes to.
+  const stray = validate(schema, node, fragmentRules, { maxErrors: 20 })
+  if (stray.length > 0) return { errors: stray.map(invalidDocument) }
+  const excessive = excessOfPairs(node)
+  if (excessive) return { errors: [requestError('QUERY_TOO_COMPLEX', excessive)] }
   const errors = validate(schema, node, undefined, { maxErrors: 20 })
   if (errors.length > 0) return { errors: errors.map(invalidDocument) }
 

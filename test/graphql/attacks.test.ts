@@ -99,6 +99,18 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
     /same fields so often.* 3000 pairs/,
   ],
   [
+    '240 times the same where no operation comes to',
+    `{__typename} fragment f on Query {${'merchant {name} '.repeat(240)}}`,
+    'INVALID_DOCUMENT',
+    /never used/,
+  ],
+  [
+    '240 times the same in the first of two fragments of one name',
+    `{...f} fragment f on Query {${'merchant {name} '.repeat(240)}} fragment f on Query {__typename}`,
+    'INVALID_DOCUMENT',
+    /only one fragment/,
+  ],
+  [
     'one query for each of 50 names',
     `${times(50, (i) => `query q${i} {...f}`)} fragment f on Query {${'merchant {id} '.repeat(70)}}`,
     'QUERY_TOO_COMPLEX',

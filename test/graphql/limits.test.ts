@@ -112,6 +112,31 @@ describe('the size of a document', () => {
   })
 })
 
+describe('what no operation comes to', () => {
+  const many = times(240, () => 'merchant {name}')
+
+  test.each([
+    ['a fragment that is not spread', `{__typename} fragment f on Query {none ${many}}`, /^Fragment "f" is never used/],
+    [
+      'the first of two fragments of one name',
+      `{...f} fragment f on Query {none ${many}} fragment f on Query {__typename}`,
+      /only one fragment named "f"/,
+    ],
+    [
+      'fragments within themselves',
+      `{__typename} fragment f on Query {none ...g} fragment g on Query {none ...f ${many}}`,
+      /within itself|never used/,
+    ],
+  ])('is refused before it is validated, which nothing bounds there: %s', async (_, query, message) => {
+    const app = await startApp('sqlite')
+    const { errors } = await app.graphql(query)
+    expect(errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)).toContain(
+      'INVALID_DOCUMENT',
+    )
+    for (const error of errors) expect(error.message).toMatch(message)
+  })
+})
+
 describe('what meets in one place', () => {
   const pairs = (text: string) => excessOfPairs(parse(text, { noLocation: true }))
   // Of so many that all meet there are 2,926 pairs, and 3,003 of one more.
