@@ -101,6 +101,7 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
   if (isStream) {
     reply.raw.once('close', () => end?.abort())
+    if (reply.raw.destroyed) end?.abort()
     const refused = holdStream(request, reply)
     const last = refused.then((refusal) => refusal && failedResult(refusal, asked.requestId))
     answered = { ...answered, result: untilEnded(answered.result as AsyncIterable<FormattedResult>, last) }

@@ -39,6 +39,8 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
     for (const { reply } of every()) reply.raw.destroy()
   })
   return ({ merchantId, keyId }, reply) => {
+    // Whoever is gone already is told of no more: nobody would hear of it a second time, and the stream would never end.
+    if (reply.raw.destroyed) return Promise.resolve(null)
     const streams = open.get(merchantId) ?? new Set()
     if (streams.size >= most) {
       reply.header('retry-after', String(retryAfterSeconds))
@@ -105,12 +107,25 @@ export async function* untilEnded<Result>(
   last: Promise<Result | null>,
 ): AsyncGenerator<Result> {
   const iterator = results[Symbol.asyncIterator]()
-  const ending = last.then((value) => ({ value, isLast: true as const }))
+  let ending: { readonly value: Result | null } | null = null
+  let wake = () => {}
+  // Waited for once, however many results come before: a promise keeps all that it was ever raced against.
+  last.then((value) => {
+    ending = { value }
+    wake()
+  })
+  const nextOrEnd = () =>
+    new Promise<IteratorResult<Result> | null>((resolve, reject) => {
+      wake = () => resolve(null)
+      if (ending !== null) wake()
+      else iterator.next().then(resolve, reject)
+    })
   try {
     for (;;) {
-      const next = await Promise.race([iterator.next().then((found) => ({ ...found, isLast: false as const })), ending])
-      if (next.isLast) {
-        if (next.value !== null) yield next.value
+      const next = await nextOrEnd()
+      if (next === null) {
+        const { value } = ending as unknown as { value: Result | null }
+        if (value !== null) yield value
         return
       }
       if (next.done) return

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Query } from '../../src/database/query.ts'
 import { globalId } from '../../src/graphql/ids.ts'
+import { streamsPerMerchant, untilEnded } from '../../src/graphql/streams.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
@@ -16,7 +19,11 @@ const patienceMs = 8_000
 async function listen(
   app: App,
   query: string,
-  { key = app.merchant.apiKey, server = app.server }: { key?: string; server?: App['server'] } = {},
+  {
+    key = app.merchant.apiKey,
+    server = app.server,
+    signal,
+  }: { key?: string; server?: App['server']; signal?: AbortSignal } = {},
 ) {
   const address = server.server.address()
   const port = typeof address === 'object' && address ? address.port : null
@@ -27,7 +34,7 @@ async function listen(
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream' },
     body: JSON.stringify({ query }),
-    signal: end.signal,
+    signal: signal ?? end.signal,
   })
   const told = eventsOf(answered)
   return {
@@ -204,6 +211,79 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
     expect(await looks(1_200)).toBe(0)
   })
 })
+
+describe.each(everyEngine)('a stream whose caller is gone before it begins on %s', (engine) => {
+  test('takes no room, and nothing feeds it', async () => {
+    const app = await startApp(engine)
+    let end = new AbortController()
+    let isGone = false
+    let asked = 0
+    const execute = async <Result>(query: Query, params: object) => {
+      asked++
+      // The first that the stream itself asks for.
+      if ('name' in params && params.name === 'payout_events' && !isGone) {
+        end.abort()
+        await delay(50)
+      }
+      return app.db.execute<Result>(query, params)
+    }
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const stream = () => listen(app, 'subscription { payoutsChanged { uuid } }', { server, signal: end.signal })
+    for (let i = 0; i < streamsPerMerchant; i++) {
+      await expect(stream()).rejects.toThrow()
+      end = new AbortController()
+    }
+    isGone = true
+    await delay(1_000)
+    asked = 0
+    await delay(1_200)
+    expect(asked).toBe(0)
+    expect((await stream()).answered.status).toBe(200)
+    end.abort()
+  })
+})
+
+describe('what is told until it must end', () => {
+  test('is not kept when it was told', async () => {
+    const kept = new Set<WeakRef<object>>()
+    async function* told() {
+      for (let i = 0; i < 1_000; i++) {
+        const each = { i }
+        kept.add(new WeakRef(each))
+        yield each
+      }
+    }
+    const collect = garbageCollector()
+    let count = 0
+    for await (const _ of untilEnded(told(), new Promise<never>(() => {}))) {
+      if (++count < 1_000) continue
+      await delay(10)
+      collect()
+      expect([...kept].filter((ref) => ref.deref() !== undefined).length).toBeLessThan(10)
+    }
+    expect(count).toBe(1_000)
+  })
+
+  test('ends with its last, also while nothing comes', async () => {
+    const { promise, resolve } = Promise.withResolvers<string | null>()
+    async function* told() {
+      yield 'first'
+      await delay(60_000, null, { ref: false })
+    }
+    const results = untilEnded(told(), promise)
+    expect(await results.next()).toEqual({ value: 'first', done: false })
+    const next = results.next()
+    resolve('last')
+    expect(await next).toEqual({ value: 'last', done: false })
+    expect(await results.next()).toEqual({ value: undefined, done: true })
+  })
+})
+
+/** What has V8 forget at once what nobody can reach. */
+function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc')
+}
 
 async function bankMethod(app: App): Promise<string> {
   const { data } = await app.graphql(`mutation { createBankPayoutMethod(input: {
