@@ -36,8 +36,8 @@ export function admission(service: Service, limits: RateLimits | null) {
   }
   const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
     const isStranger = error instanceof Refusal && statusOfCode[error.code] === statusOfCode.INVALID_TOKEN
-    // No header says whose address it was before a proxy: anyone can write one.
-    if (isStranger) limits?.strangers(request.ip, (name, value) => reply.header(name, value))
+    // No header says whose address it was before a proxy: anyone can write one. Whoever is gone has none any more.
+    if (isStranger) limits?.strangers(request.ip ?? '', (name, value) => reply.header(name, value))
     throw error
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {

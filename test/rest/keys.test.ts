@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open.ts'
@@ -70,6 +71,19 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     // Without a limit there is none for them either.
     const free = await startApp(engine)
     for (let i = 0; i < 200; i++) expect((await free.rest('GET', '/api/customers', { key: null })).status).toBe(401)
+  })
+
+  test('a wrong key of a caller that is gone is no fault of the service', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { rateLimit: 3, onLog: (line) => lines.push(line) })
+    // Before anything looks whose address it was.
+    app.server.server.prependListener('request', ({ socket }) => socket.destroy())
+    const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
+    for (const key of ['nonsense', formatApiKey(newApiKey('sandbox'))]) {
+      await expect(fetch(`${url}/api/customers`, { headers: { 'x-api-key': key } })).rejects.toThrow()
+    }
+    await delay(100)
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
   test('ruling 4: every wrong key takes the same look-ups', async () => {
