@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
+import { isPageWanted } from '../http/accept.ts'
 import { admission } from '../http/admission.ts'
 import { repeatedName, takeJson } from '../http/json-body.ts'
 import type { Read } from '../http/json-text.ts'
@@ -67,8 +68,8 @@ export function addGraphqlRoute(
 }
 
 /** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
-function isBrowser({ headers: { accept = '' }, query }: FastifyRequest): boolean {
-  return accept.includes('text/html') && !('query' in (query as object))
+function isBrowser({ headers, query }: FastifyRequest): boolean {
+  return isPageWanted(headers.accept) && !('query' in (query as object))
 }
 
 type Responding = {
@@ -100,8 +101,8 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   if (json !== null && !isStream) return sendJson(answered, json, reply)
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
   if (isStream) {
-    reply.raw.once('close', () => end?.abort())
     if (reply.raw.destroyed) end?.abort()
+    reply.raw.once('close', () => end?.abort())
     const refused = holdStream(request, reply)
     const last = refused.then((refusal) => refusal && failedResult(refusal, asked.requestId))
     answered = { ...answered, result: untilEnded(answered.result as AsyncIterable<FormattedResult>, last) }

@@ -21,6 +21,12 @@ export function wanted(type: string, accept: string | undefined): Wanted {
   return { quality: best.quality, isNamed: best.closeness === 2 }
 }
 
+/** Whether a page is wanted: a browser that opens an address names HTML; programs name something else, or take anything. */
+export function isPageWanted(accept: string | undefined): boolean {
+  const { quality, isNamed } = wanted('text/html', accept)
+  return isNamed && quality > 0
+}
+
 /** 2 for the type itself, 1 for all of its kind, 0 for all, -1 for others. */
 function closenessOf(range: string, type: string): number {
   if (range === type) return 2

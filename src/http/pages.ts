@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusal } from '../errors.ts'
 import { originOf, pagePolicy, sendKept } from '../rest/docs.ts'
-import { wanted } from './accept.ts'
+import { isPageWanted } from './accept.ts'
 import type { Home } from './home-page.ts'
 import { homePage, homeStyle, homeText, notFoundPage } from './home-page.ts'
 import { refuseOtherMethods } from './other-methods.ts'
@@ -37,10 +37,8 @@ export function sendMissingPage(request: FastifyRequest, reply: FastifyReply): F
   return asPage(reply).code(404).send(notFoundPage(request.id))
 }
 
-/** A browser that opens an address names HTML; programs name something else, or take anything. */
-function isForPeople({ method, headers: { accept } }: FastifyRequest): boolean {
-  const { quality, isNamed } = wanted('text/html', accept)
-  return ['GET', 'HEAD'].includes(method) && isNamed && quality > 0
+function isForPeople({ method, headers }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && isPageWanted(headers.accept)
 }
 
 function asPage(reply: FastifyReply): FastifyReply {

@@ -161,6 +161,13 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
 })
 
 describe('the page', () => {
+  test('is for whoever wants HTML, and for no program that says that it does not', async () => {
+    const { get } = await startEmpty('sqlite')
+    const status = async (accept: string) => (await get({ accept })).statusCode
+    expect(await status('text/html;q=0.1, */*')).toBe(200)
+    for (const accept of ['text/html;q=0, application/json', 'application/json']) expect(await status(accept)).toBe(401)
+  })
+
   test('is sent in no time, however the encodings are written', async () => {
     const { get } = await startEmpty('sqlite')
     await get()
