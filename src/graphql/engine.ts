@@ -279,7 +279,7 @@ function tooCostly(cost: number): GraphQLError {
 }
 
 function requestError(code: RequestErrorCode, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code } })
+  return new GraphQLError(shortened(message), { extensions: { code } })
 }
 
 /** What graphql-js finds wrong with a document; where it gives up before it has seen all, that is a limit too. */
@@ -293,13 +293,16 @@ function invalidDocument(error: GraphQLError): GraphQLError {
   return withCode(error, 'INVALID_DOCUMENT')
 }
 
-/** Characters of a message: graphql-js repeats in it what it was given, and that may be all of the request. */
+/** Characters of a message: it may repeat what was given, and that may be all of the request. */
 const longestMessage = 500
+
+function shortened(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+}
 
 function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
   const { message, nodes, source, positions, path } = error
-  const shown = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
-  return new GraphQLError(shown, { nodes, source, positions, path, extensions: { code } })
+  return new GraphQLError(shortened(message), { nodes, source, positions, path, extensions: { code } })
 }
 
 function refused(errors: readonly GraphQLError[], cost: number | null = null): Outcome {

@@ -12,7 +12,7 @@ export function takeExpectations(server: Server): void {
 
 /** What is wrong with the head of a request, whatever it asks for. */
 export function refusalOfHead({ raw, headers }: FastifyRequest): Refusal | undefined {
-  const hosts = hostsIn(raw.rawHeaders)
+  const hosts = timesSent(raw, 'host')
   // The host says nothing here, but what stands before this service and reads another one sends requests astray (RFC 9112, 3.2).
   if (hosts > 1) return new Refusal('MALFORMED_REQUEST', 'The Host header must be given once.')
   if (hosts === 0 && raw.httpVersionMinor > 0) return new Refusal('MALFORMED_REQUEST', 'The Host header is required.')
@@ -22,11 +22,12 @@ export function refusalOfHead({ raw, headers }: FastifyRequest): Refusal | undef
   return undefined
 }
 
-function hostsIn(rawHeaders: readonly string[]): number {
+/** How often a header was sent, by its name in lower case; names and values come in turn. */
+export function timesSent({ rawHeaders }: FastifyRequest['raw'], name: string): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') count++
+    const sent = rawHeaders[i] as string
+    if (sent.length === name.length && sent.toLowerCase() === name) count++
   }
   return count
 }

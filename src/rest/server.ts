@@ -7,6 +7,7 @@ import { wanted } from '../http/accept.ts'
 import { admission } from '../http/admission.ts'
 import { takeJson } from '../http/json-body.ts'
 import { refuseOtherMethods } from '../http/other-methods.ts'
+import { timesSent } from '../http/request-head.ts'
 import { failureHeaders, statusOfCode } from '../http-status.ts'
 import { readIdempotencyKey } from '../input.ts'
 import type { RateLimits } from '../rate-limit.ts'
@@ -110,8 +111,3 @@ function idempotencyKeyOf({ headers, raw }: FastifyRequest): { key: string | nul
 }
 
 const keyHeader = 'idempotency-key'
-
-/** How often a header was sent; its names and values come in turn. */
-function timesSent({ rawHeaders }: FastifyRequest['raw'], name: string): number {
-  return rawHeaders.filter((text, place) => place % 2 === 0 && text.toLowerCase() === name).length
-}

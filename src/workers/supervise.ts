@@ -25,6 +25,9 @@ const longestPauseMs = 5_000
 const lookMs = 1_000
 const silentLooksLimit = 5
 
+/** The same for one that takes the place of another and does not begin; the first may have a database to migrate. */
+const startLooksLimit = 30
+
 /** Each process bounds its own end; this is for one that does not. */
 const endTimeoutMs = 9_800
 
@@ -88,18 +91,21 @@ export async function supervise(config: Config): Promise<void> {
     })
     return new Promise((resolve) => {
       let silentLooks = 0
+      let looksLimit = startLooksLimit
       let looking: NodeJS.Timeout | undefined
       // Looks are counted, not time: when this process was stuck itself, it has heard nothing of anyone.
       const look = () => {
-        if (++silentLooks < silentLooksLimit || isEnding) return
+        if (++silentLooks < looksLimit || isEnding) return
         logger.error({ role: role.name, pid, silent_ms: silentLooks * lookMs }, 'a process is stuck: ending it')
         child.kill('SIGKILL')
       }
+      if (isReady) looking = setInterval(look, lookMs)
       child.once('exit', () => clearInterval(looking))
       child.on('message', (message: ToSupervisor) => {
         silentLooks = 0
         if ('ready' in message) {
-          looking = setInterval(look, lookMs)
+          looksLimit = silentLooksLimit
+          looking ??= setInterval(look, lookMs)
           return resolve(message.ready)
         }
         if (!('exchange' in message) || windows === null || !child.connected) return
@@ -124,7 +130,7 @@ export async function supervise(config: Config): Promise<void> {
     setTimeout(() => endAtOnce(1), endTimeoutMs).unref()
     await endOf(readers, (child) => child.kill('SIGTERM'))
     // The writer heeds no signal: it ends when nobody can need it any more.
-    await endOf(writers, (child) => child.disconnect())
+    await endOf(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     logger.info('ended')
     output.end()

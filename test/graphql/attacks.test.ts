@@ -476,6 +476,11 @@ const bodies: readonly (readonly [
     [200, 'INVALID_DOCUMENT', /"__proto__"/],
   ],
   [
+    'an operation of a long name',
+    JSON.stringify({ query: '{merchant {id}}', operationName: 'x'.repeat(100_000) }),
+    [200, 'INVALID_DOCUMENT', /There is no operation named/],
+  ],
+  [
     'the later of two variables',
     JSON.stringify({ query: `query ($n: Int) ${payoutsWith('first: $n')}` }).replace(
       /}$/,
