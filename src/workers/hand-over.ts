@@ -96,9 +96,10 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
     settle(pending, pending.isSent ? unknownOutcome(new Error('the writer did not answer in time')) : unavailable())
   }
 
+  /** Refuses a call that gets no answer. A ping stores nothing, so there is nothing to repeat or to look for. */
   function settle({ call, reject }: Pending, error: unknown): void {
     waiting.delete(call.id)
-    reject(error)
+    reject(call.operation === pingCall ? unavailable('The process that writes the database does not answer.') : error)
   }
 
   function take(answer: Answer): void {
