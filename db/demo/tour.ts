@@ -383,8 +383,9 @@ subscription _7_Watch($payoutKey: String!) {
 const bank = `# 8. Play the bank, and pay what you sent in tab 6.
 # Whoever watches in tab 7 is told.
 #
-# Run it twice: the same answer. With another key the
-# bank would pay twice: that is refused as a conflict.
+# Run it twice, with another key as well: the same
+# answer, and nothing is paid again. But FAILED, now
+# that it is paid, is refused as a conflict.
 #
 # Try next: the status RETURNED with another
 # idempotencyKey. The bank sends it back, and amount
