@@ -135,7 +135,9 @@ export const listCommands: Readonly<Record<string, Command>> = {
       const payoutId = word(words, 0)
       const context = await contextOf(service, 'payout', payoutId)
       const { db, merchantId } = context
-      const { sequence: _, fingerprint: __, ...payout } = await getPayout(context, { payoutId })
+      // The row has a checksum, which the type does not: it says nothing to people.
+      const row: Payout & { checksum?: unknown } = await getPayout(context, { payoutId })
+      const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
       const events = await findPayoutEvents(context, [payout.id])
       const transferIds = [payout, ...events].map(({ transferId }) => transferId)
       const entries = (await walletEntriesOfTransfers(db, { merchantId, transferIds })) as Entry[]
