@@ -86,7 +86,10 @@ export async function supervise(config: Config): Promise<void> {
       if (!isReady) return endAtOnce(1)
       const isShort = performance.now() - begunAt < shortLifeMs
       const nextPauseMs = isShort ? Math.min(longestPauseMs, Math.max(firstPauseMs, pauseMs * 2)) : 0
-      logger.error({ role: role.name, pid, code, signal, pause_ms: nextPauseMs }, 'a process died: starting another')
+      logger.error(
+        { child_role: role.name, child_pid: pid, code, signal, pause_ms: nextPauseMs },
+        'a process died: starting another',
+      )
       setTimeout(() => isEnding || keep(role, nextPauseMs), nextPauseMs)
     })
     return new Promise((resolve) => {
@@ -96,7 +99,10 @@ export async function supervise(config: Config): Promise<void> {
       // Looks are counted, not time: when this process was stuck itself, it has heard nothing of anyone.
       const look = () => {
         if (++silentLooks < looksLimit || isEnding) return
-        logger.error({ role: role.name, pid, silent_ms: silentLooks * lookMs }, 'a process is stuck: ending it')
+        logger.error(
+          { child_role: role.name, child_pid: pid, silent_ms: silentLooks * lookMs },
+          'a process is stuck: ending it',
+        )
         child.kill('SIGKILL')
       }
       if (isReady) looking = setInterval(look, lookMs)

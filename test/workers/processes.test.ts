@@ -87,8 +87,15 @@ describe('WORKERS on one SQLite file', () => {
       for (const id of ids) paid.add(id)
       for (const status of statuses) expect(expected).toContain(status)
     }
-    expect((await ended).code).toBe(0)
+    const { code, stdout } = await ended
+    expect(code).toBe(0)
     expect(await payoutsIn(place)).toBe(demoPayouts + paid.size)
+    // Who died is told beside who tells it.
+    const deaths = stdout.split('\n').filter((line) => line.includes('a process died'))
+    expect(deaths.map((line) => JSON.parse(line))).toMatchObject([
+      { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'writer' },
+      { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'reader' },
+    ])
   })
 
   test('without a key the outcome is unknown when the writer dies; when the supervisor dies all end', async () => {
