@@ -102,6 +102,7 @@ export function greeting(
   const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
     `payout-gateway is ready (${mode}, ${place})`,
+    `  Start    ${address} (in a browser: what is where)`,
     `  REST     ${address}/api`,
     `  Docs     ${address}/docs (REST, in a browser; OpenAPI at /openapi.json)`,
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
