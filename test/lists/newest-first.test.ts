@@ -8,19 +8,11 @@ import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { nigerian } from '../payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 import { dullCustomer, everyEngine, startApp } from '../support/app.ts'
 
-const payout = {
-  assetCode: 'USDC',
-  amount: '0.01',
-  accountNumber: '0690000032',
-  bankName: 'Access Bank',
-  bankCode: '044',
-  recipientName: 'Ada Obi',
-  recipientCurrency: 'NGN',
-  recipientCountry: 'Nigeria',
-} as const
+const payout = { assetCode: 'USDC', amount: '0.01', ...nigerian } as const
 
 const bankMethod = {
   type: 'BANK',

@@ -8,17 +8,9 @@ import { setRate } from '../../src/rates/set-rate.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { doors, everyDoor } from '../support/doors.ts'
 import { whatIsStored } from '../support/stored.ts'
+import { nigerian } from './payout-places.ts'
 
-const payout = {
-  assetCode: 'USDC',
-  accountNumber: '0690000032',
-  bankName: 'Access Bank',
-  bankCode: '044',
-  recipientName: 'Ada Obi',
-  recipientCurrency: 'NGN',
-  recipientCountry: 'Nigeria',
-  paymentPurpose: 'GIFTS',
-} as const
+const payout = { assetCode: 'USDC', ...nigerian, paymentPurpose: 'GIFTS' } as const
 
 describe.each(everyEngine)('ruling 47: a payout of nothing on %s', (engine) => {
   test.each(everyDoor)('is refused at %s, on its amount, and moves nothing', async (door) => {
