@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Context, Service } from '../context.ts'
 import { createContext, createService } from '../context.ts'
@@ -82,7 +83,11 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
   process.on('SIGTERM', () => {})
   process.on('SIGINT', () => {})
   left.then(() => {
-    const close = () => new Promise((resolve) => server.close(resolve))
+    const close = async () => {
+      await new Promise((resolve) => server.close(resolve))
+      // A supervisor that was killed leaves the folder that it made.
+      rmSync(dirname(writerPath), { recursive: true, force: true })
+    }
     end(started, { close, withinMs: endTimeoutMs })
   })
   beatForSupervisor()

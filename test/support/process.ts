@@ -17,7 +17,11 @@ export async function emptyPlace(environment: Record<string, string> = {}) {
   const { PATH = '' } = process.env
   // Compiling our files takes half of a start, and the tests start hundreds.
   const NODE_COMPILE_CACHE = join(tmpdir(), 'payout-gateway-compile-cache')
-  return { folder, file, env: { PATH, NODE_COMPILE_CACHE, DATABASE_URL: `sqlite:${file}`, ...environment } }
+  return {
+    folder,
+    file,
+    env: { PATH, TMPDIR: folder, NODE_COMPILE_CACHE, DATABASE_URL: `sqlite:${file}`, ...environment },
+  }
 }
 
 export type Place = Awaited<ReturnType<typeof emptyPlace>>

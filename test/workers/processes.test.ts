@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
@@ -124,6 +125,7 @@ describe('WORKERS on one SQLite file', () => {
     expect(children).toHaveLength(3)
     child.kill('SIGKILL')
     await expect.poll(() => children.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
+    expect(readdirSync(place.folder).filter((name) => name.startsWith('payout-gateway-'))).toEqual([])
     const stored = (await payoutsIn(place)) - demoPayouts
     expect(stored).toBeGreaterThanOrEqual(acknowledged)
     expect(stored).toBeLessThanOrEqual(statuses.length)
