@@ -101,7 +101,9 @@ async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
     count(trial.tally, `${status} ${code}`)
     requireNoFailure(status, code)
     if (code === 'INVALID_INPUT') {
-      requireNames(given, fieldsOf(body?.error?.details?.fields ?? body?.fields))
+      const fields = fieldsOf(body?.error?.details?.fields ?? body?.fields)
+      if (isRepetition(given, body)) requireNames({ ...given, spoilt: null }, fields.map(firstName))
+      else requireNames(given, fields)
     } else if (status === 400 && given.method !== 'HEAD' && !codesOfNoField.includes(code)) {
       throw new Broken('nameless', `400 with ${code}`)
     }
@@ -110,6 +112,15 @@ async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
 
 /** What is 400 and wrong with no field: the body is no JSON, or the request no HTTP. */
 const codesOfNoField = ['MALFORMED_JSON', 'MALFORMED_REQUEST']
+
+/** A name that comes twice in one object of a body is refused by its path, before anything else in the body is looked at. */
+function isRepetition({ body: sent }: Pick<Sent, 'body'>, answered: unknown): boolean {
+  return sent !== undefined && JSON.stringify(answered).includes('must be given once')
+}
+
+function firstName(path: string): string {
+  return path.split('.')[0] as string
+}
 
 function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
   if (named.length === 0) throw new Broken('nameless', 'a refusal without a field')
@@ -129,7 +140,7 @@ async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
     const refused = refusalIn(body?.data)
     count(trial.tally, `${status} ${[...new Set(codes), ...(refused ? [refused.code] : [])].join() || 'done'}`)
     requireNoFailure(status, ...codes)
-    const isRefused = codes.includes('INVALID_INPUT')
+    const isRefused = codes.includes('INVALID_INPUT') && !isRepetition(given, body)
     const isNamed = errors.some(
       ({ message, extensions }) => fieldsOf(extensions?.fields).every(isKnown(given)) || saysWhich(given, message),
     )
