@@ -9,7 +9,12 @@ export function refusalText({ message, details: { fields } }: Refusal, names: Na
   return { message: faults ? `${faults.map((fault) => fault.message).join('; ')}.` : message, fields: faults }
 }
 
+/** A field that came twice may be called anything, such as `__proto__`. */
+export function nameOf(field: string, names: Names): string {
+  return Object.hasOwn(names, field) ? (names[field] as string) : field
+}
+
 function named({ field, code, message }: FieldFault, names: Names): FieldFault {
-  const name = names[field] ?? field
+  const name = nameOf(field, names)
   return { field: name, code, message: `${name} ${message}` }
 }

@@ -6,6 +6,7 @@ import { faultsOf } from '../input.ts'
 import type { Page } from '../page.ts'
 import { totalPages } from '../page.ts'
 import type { Names } from '../refusal-text.ts'
+import { nameOf } from '../refusal-text.ts'
 import type { JsonSchema, Reference, SchemasOf } from './reference.ts'
 import { integer, object } from './reference.ts'
 
@@ -109,7 +110,7 @@ function otherFaults(
 ): FieldFault[] {
   const spelt = faults.map(({ field }) => fold(field))
   return faultsOf(schema, input)
-    .map((fault) => ({ ...fault, field: names[fault.field] ?? fault.field }))
+    .map((fault) => ({ ...fault, field: nameOf(fault.field, names) }))
     .filter(({ field }) => !spelt.includes(fold(field)))
 }
 
