@@ -84,12 +84,20 @@ export async function prepare(service: Service): Promise<boolean> {
 const lastAnswersMs = 200
 
 /** Makes this process the one that writes its database, until another service does the same: then it ends. */
-export function takeOver({ db, logger }: Started): void {
-  db.takeOver(() => {
-    logger.fatal('another service has taken the database over: nothing more is stored here, ending the process')
-    // Whoever waits is refused first.
-    setTimeout(() => process.exit(takenOverCode), lastAnswersMs)
-  })
+export function takeOver(started: Started): void {
+  const { db, logger } = started
+  try {
+    db.takeOver(() => {
+      logger.fatal('another service has taken the database over: nothing more is stored here, ending the process')
+      // Whoever waits is refused first.
+      setTimeout(() => process.exit(takenOverCode), lastAnswersMs)
+    })
+  } catch (error) {
+    if (!(error instanceof NotNow)) throw error
+    // On a full disk nothing can be stored, this neither: it reads, and takes over when there is room again.
+    logger.error({ err: error }, 'the database can not be taken over yet')
+    setTimeout(takeOver, retryMs, started)
+  }
 }
 
 /** Where everything is, and which prices are to come, for whoever started the service. */

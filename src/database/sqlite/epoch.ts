@@ -37,8 +37,11 @@ export function epochOf(raw: Sqlite.Database): Epoch {
     take: (onTakenOver) => {
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
-      own = takeNext.immediate()
-      raw.pragma(`busy_timeout = ${timeout}`)
+      try {
+        own = takeNext.immediate()
+      } finally {
+        raw.pragma(`busy_timeout = ${timeout}`)
+      }
       tell = onTakenOver
     },
     require: () => {
