@@ -44,11 +44,19 @@ describe('the pages', () => {
     expect(scriptsIn(pages[page] ?? '').filter((name) => !(name in scripts))).toEqual([])
   })
 
-  test('explain every command and every proof', () => {
-    const explained = pages['docs/operations.md'] ?? ''
-    expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[\` ]`).test(explained))).toEqual([])
+  test('explain every command, every proof and every variable of the configuration', () => {
+    const {
+      'docs/operations.md': operations = '',
+      'docs/guarantees.md': guarantees = '',
+      'README.md': readme = '',
+    } = pages
+    expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([])
     const proofs = readdirSync(join(root, 'test/proofs/promises')).map((file) => file.replace('.ts', ''))
-    expect(proofs.filter((name) => !pages['docs/guarantees.md']?.includes(`\`${name}\``))).toEqual([])
+    expect(proofs.filter((name) => !guarantees.includes(`\`${name}\``))).toEqual([])
+    const [configuration = ''] = Object.keys(sources).filter((path) => /^src\/.*\bconfig\.ts$/.test(path))
+    const variables = [...(sources[configuration] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => String(name))
+    expect(variables.length).toBeGreaterThan(6)
+    expect(variables.filter((name) => [operations, readme].some((page) => !page.includes(`\`${name}\``)))).toEqual([])
   })
 })
 
