@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { commands } from '../src/cli/commands.ts'
+import type { Texts } from './support/docs.ts'
+import { brokenLinks, citationsIn, pagesLinkedFrom, scriptsIn, unknownNumbers, unknownPaths } from './support/docs.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+const below = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+const texts = (paths: readonly string[]): Texts => Object.fromEntries(paths.map((path) => [path, read(path)]))
+
+const paths = ['src', 'db', 'test', 'docs', '.ci'].flatMap(below)
+// This test and what it works with have numbers that are not there.
+const own = ['test/docs.test.ts', 'test/support/docs.ts']
+const sources = texts([...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)), 'codegen.ts'])
+const pages = texts(['README.md', ...below('docs')])
+const everyPage = Object.keys(pages)
+
+describe('the sources', () => {
+  test('cite no ruling, section of the contract or house rule that the pages do not have', () => {
+    const cited = Object.values(sources).flatMap(citationsIn)
+    const count = (called: string) => cited.filter((each) => each.called === called).length
+    // So many are there that a form of citing which is no more found would be noticed.
+    expect([count('ruling') > 100, count('contract') > 30, count('house rule') > 4]).toEqual([true, true, true])
+    expect(unknownNumbers(sources, pages)).toEqual([])
+  })
+})
+
+describe('the pages', () => {
+  test('link to files and headings that are there', () => {
+    expect(brokenLinks(pages, (path) => existsSync(join(root, path)))).toEqual([])
+  })
+
+  test('are all linked to from the README', () => {
+    expect([...new Set(pagesLinkedFrom(pages['README.md'] ?? ''))]).toEqual(expect.arrayContaining(below('docs')))
+  })
+
+  test.each(everyPage)('%s names paths and scripts that are there', (page) => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    expect(unknownPaths(pages[page] ?? '', paths)).toEqual([])
+    expect(scriptsIn(pages[page] ?? '').filter((name) => !(name in scripts))).toEqual([])
+  })
+
+  test('explain every command, every proof and every variable of the configuration', () => {
+    const {
+      'docs/operations.md': operations = '',
+      'docs/guarantees.md': guarantees = '',
+      'README.md': readme = '',
+    } = pages
+    expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([])
+    const proofs = readdirSync(join(root, 'test/proofs/promises')).map((file) => file.replace('.ts', ''))
+    expect(proofs.filter((name) => !guarantees.includes(`\`${name}\``))).toEqual([])
+    const [configuration = ''] = Object.keys(sources).filter((path) => /^src\/.*\bconfig\.ts$/.test(path))
+    const variables = [...(sources[configuration] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => String(name))
+    expect(variables.length).toBeGreaterThan(6)
+    expect(variables.filter((name) => [operations, readme].some((page) => !page.includes(`\`${name}\``)))).toEqual([])
+  })
+})
+
+describe('a citation is found', () => {
+  test.each([
+    ['of one', '// as ruling 36 has it', ['ruling 36']],
+    ['of several', '/** Prices (rulings 42 and 43, 47). */', ['ruling 42', 'ruling 43', 'ruling 47']],
+    ['of a range', '// rulings 3 to 6', ['ruling 3', 'ruling 4', 'ruling 5', 'ruling 6']],
+    ['in the name of a test', `test('ruling 22: a key', () => {})`, ['ruling 22']],
+    ['over the end of a line', '  /**\n   * for news (ruling\n   * 48). */', ['ruling 48']],
+    ['in a comment of lines', '  // six (ruling\n  // 36).', ['ruling 36']],
+    ['of the contract', '// (contract 2.5) and contract 4', ['contract 2.5', 'contract 4']],
+    ['of a section', '// the contract (section 4), section 8', ['contract 4', 'contract 8']],
+    ['in other words', '// as the contract’s endpoint takes it (4.8)', ['contract 4.8']],
+    [
+      'of a range of sections',
+      '// of the contract, in its order (4.1 to 4.3)',
+      ['contract 4.1', 'contract 4.2', 'contract 4.3'],
+    ],
+    ['of the house rules', '/** House rules 4 and 10: … */', ['house rule 4', 'house rule 10']],
+    ['but no other number', '// RFC 9110, 12.5.1; a contract of 12 months; 30 rulings', []],
+  ])('%s', (_, source, found) => {
+    expect(citationsIn(source).map(({ called, number }) => `${called} ${number}`)).toEqual(found)
+  })
+})
+
+describe('a fault is reported:', () => {
+  const page = '# Title\n\n## What `it` does\n\n[here](#what-it-does) [there](other.md#one) `[code](none.md)`\n'
+  const some = { 'docs/page.md': page, 'docs/other.md': '## One\n\n## One\n', 'docs/rulings.md': '### Ruling 1\n' }
+  const hasFile = (path: string) => path in some
+
+  test('nothing where nothing is wrong', () => {
+    expect(brokenLinks(some, hasFile)).toEqual([])
+    expect(unknownNumbers({ 'src/a.ts': '// ruling 1' }, some)).toEqual([])
+  })
+
+  test.each([
+    [
+      'a number that is not there',
+      '// x\n// ruling 2',
+      ['src/a.ts:2 cites ruling 2, which docs/rulings.md does not have'],
+    ],
+    [
+      'a page that is not there',
+      '// contract 1',
+      ['src/a.ts:1 cites contract 1, which docs/contract.md does not have'],
+    ],
+  ])('%s', (_, source, faults) => {
+    expect(unknownNumbers({ 'src/a.ts': source }, some)).toEqual(faults)
+  })
+
+  test.each([
+    ['a file', '[x](none.md)', 'docs/new.md links to none.md: there is no docs/none.md'],
+    ['a file above', '[x](../README.md)', 'docs/new.md links to ../README.md: there is no README.md'],
+    ['a heading', '[x](other.md#two)', 'docs/new.md links to other.md#two: docs/other.md has no such heading'],
+    ['a heading of its own', '[x](#one)', 'docs/new.md links to #one: docs/new.md has no such heading'],
+  ])('a link to %s that is not there', (_, link, fault) => {
+    expect(brokenLinks({ ...some, 'docs/new.md': link }, (path) => hasFile(path) || path === 'docs/new.md')).toEqual([
+      fault,
+    ])
+  })
+
+  test('a second heading of one name is told from the first', () => {
+    expect(brokenLinks({ ...some, 'docs/page.md': '[x](other.md#one-1)' }, hasFile)).toEqual([])
+  })
+
+  test('a path that nothing has', () => {
+    const there = ['src/wallets', 'src/wallets/get-wallet.ts']
+    const named =
+      '`src/wallets/get-<noun>.ts`, `src/<nouns>/`, (`src/wallets/rest.ts`), src/page.ts. `sqlite:db/payouts.sqlite`'
+    expect(unknownPaths(named, there)).toEqual(['src/wallets/rest.ts', 'src/page.ts'])
+  })
+
+  test('a script that is not one', () => {
+    expect(scriptsIn('`npm run -s cli -- audit` and `npm run prove:long`')).toEqual(['cli', 'prove:long'])
+  })
+})

@@ -1,0 +1,145 @@
+import { dirname, join, normalize } from 'node:path'
+
+/** Files by their path from the project's root, such as `docs/design.md`. */
+export type Texts = Readonly<Record<string, string>>
+
+/** What is cited by number: how it is called in sources, the page that has the numbers, and where each stands there. */
+const numbered = [
+  {
+    called: 'ruling',
+    page: 'docs/rulings.md',
+    citations: [/\brulings?\s+(?<numbers>)/],
+    places: /^#+ Ruling (\d+)$/gm,
+  },
+  {
+    called: 'contract',
+    page: 'docs/contract.md',
+    // "contract 4.8", "contract, section 8", "section 4", "the contract's endpoint takes it (4.8)"
+    citations: [/\bcontract\s+(?<numbers>)/, /\bsection\s+(?<numbers>)/, /\bcontract\b[^().;]{1,40}\((?<numbers>)\)/],
+    places: /^#+ (\d+(?:\.\d+)?)\.? /gm,
+  },
+  {
+    called: 'house rule',
+    page: 'docs/house-rules.md',
+    citations: [/\bhouse\s+rules?\s+(?<numbers>)/],
+    places: /^(\d+)\. /gm,
+  },
+] as const
+
+/** One number that a source cites. */
+export type Citation = { readonly line: number; readonly called: string; readonly number: string }
+
+/** Every number of a ruling, a section of the contract or a house rule that a source cites, a range number by number. */
+export function citationsIn(source: string): Citation[] {
+  // A comment goes on in the next line: what begins that counts as a space, and no place in the text moves.
+  const text = source.replace(/\n[^\S\n]*(\*(?!\/)|\/\/)?[^\S\n]*/g, (found) => ' '.repeat(found.length))
+  return numbered.flatMap(({ called, citations }) =>
+    citations
+      .flatMap((form) => [...text.matchAll(citing(form))])
+      .flatMap((match) =>
+        numbersIn(String(match.groups?.numbers)).map((number) => ({ ...at(match, source), called, number })),
+      ),
+  )
+}
+
+const at = ({ index }: RegExpExecArray, source: string) => ({ line: source.slice(0, index).split('\n').length })
+
+const number = String.raw`\d+(?:\.\d+)?`
+
+/** A form of citing with the numbers in it: one, several, or from one to another. */
+function citing({ source }: RegExp): RegExp {
+  return new RegExp(
+    source.replace('(?<numbers>)', String.raw`(?<numbers>${number}(?:(?:,|\s+and|\s+to)\s+${number})*)`),
+    'gi',
+  )
+}
+
+function numbersIn(text: string): string[] {
+  return [...text.matchAll(new RegExp(String.raw`(${number})(?:\s+to\s+(${number}))?`, 'g'))].flatMap(
+    ([, first = '', last = first]) => {
+      const [, whole = '', from] = /^(\d+\.)?(\d+)$/.exec(first) ?? []
+      const to = Number(last.split('.').at(-1))
+      return Array.from({ length: to - Number(from) + 1 }, (_, i) => `${whole}${Number(from) + i}`)
+    },
+  )
+}
+
+/** Every citation of a number that no page has, as `path:line cites ruling 99, which docs/rulings.md does not have`. */
+export function unknownNumbers(sources: Texts, pages: Texts): string[] {
+  const known = new Map(
+    numbered.map(({ called, page, places }) => {
+      const numbers = [...(pages[page] ?? '').matchAll(places)].map(([, found]) => String(found))
+      return [called as string, { page, numbers: new Set(numbers) }] as const
+    }),
+  )
+  return Object.entries(sources).flatMap(([path, source]) =>
+    citationsIn(source).flatMap(({ line, called, number }) => {
+      const { page, numbers } = known.get(called) ?? { page: '', numbers: new Set() }
+      return numbers.has(number) ? [] : [`${path}:${line} cites ${called} ${number}, which ${page} does not have`]
+    }),
+  )
+}
+
+/** Every link of a page to a file that is not there, or to a heading that a page does not have. */
+export function brokenLinks(pages: Texts, hasFile: (path: string) => boolean): string[] {
+  return Object.entries(pages).flatMap(([path, page]) =>
+    [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target]) => String(target))
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .flatMap((target) => {
+        const [file = '', anchor] = target.split('#')
+        const linked = file === '' ? path : normalize(join(dirname(path), file))
+        if (!hasFile(linked)) return [`${path} links to ${target}: there is no ${linked}`]
+        const isThere = anchor === undefined || anchorsOf(pages[linked] ?? '').has(anchor)
+        return isThere ? [] : [`${path} links to ${target}: ${linked} has no such heading`]
+      }),
+  )
+}
+
+/** The pages that are linked to from a page. */
+export function pagesLinkedFrom(page: string): string[] {
+  return [...withoutCode(page).matchAll(/\]\(([^)\s#]+\.md)/g)].map(([, target]) => String(target))
+}
+
+/** The names that a host gives to headings: small letters, and hyphens for spaces; a second one of a name gets a number. */
+function anchorsOf(page: string): Set<string> {
+  const anchors = new Set<string>()
+  for (const [, heading = ''] of withoutBlocks(page).matchAll(/^#+ (.+)$/gm)) {
+    const name = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-')
+    let anchor = name
+    for (let count = 1; anchors.has(anchor); count++) anchor = `${name}-${count}`
+    anchors.add(anchor)
+  }
+  return anchors
+}
+
+/** What a page names of `src`, `db`, `test` and `docs` and nothing in `paths` is called; `<noun>` stands for any name. */
+export function unknownPaths(page: string, paths: readonly string[]): string[] {
+  return (
+    [...new Set(page.match(/(?<![\w./-])(?:src|db|test|docs|\.ci)\/[\w.<>/-]+/g))]
+      .map((path) => path.replace(/[./]+$/, ''))
+      // A database is made when the service runs.
+      .filter((path) => !path.endsWith('.sqlite'))
+      .filter((path) => {
+        const pattern = path.split(/<\w+>/).map((part) => part.replace(/\./g, String.raw`\.`))
+        const form = new RegExp(`^${pattern.join('[^/]+')}$`)
+        return !paths.some((each) => form.test(each))
+      })
+  )
+}
+
+/** The scripts of package.json that a page tells to run. */
+export function scriptsIn(page: string): string[] {
+  return [...page.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
+}
+
+function withoutBlocks(page: string): string {
+  return page.replace(/^```[\s\S]*?^```$/gm, '')
+}
+
+function withoutCode(page: string): string {
+  return withoutBlocks(page).replace(/`[^`\n]*`/g, '')
+}
