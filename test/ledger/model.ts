@@ -45,8 +45,8 @@ export type Model = {
 
 const limit = 2n ** 63n - 1n
 
-/** Those of every test's service. */
-const rates = { NGN: 1_500n, ZAR: 18n }
+/** Those of the service that the model is compared with. */
+export const rates = { NGN: 1_500n, ZAR: 18n }
 
 export function newModel(fees: Model['fees']): Model {
   return { wallets: [], payouts: [], deposits: new Map(), keys: new Map(), fees, closed: new Set() }

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import type { Model } from '../ledger/model.ts'
-import { assets, currencies } from '../ledger/model.ts'
+import { assets, currencies, rates } from '../ledger/model.ts'
 import { kindOf, runPrograms } from '../ledger/model-run.ts'
 import { step } from '../ledger/model-steps.ts'
 
@@ -61,7 +61,7 @@ function sharedService(urlOf: (number: number) => Promise<string>) {
     // Every look at the clock is a millisecond later, so that no two fees are set for the same time.
     const service = createService({ db, mode: 'sandbox', clock: () => ++time })
     for (const fromCode of assets)
-      for (const toCode of currencies) await setRate(service, { fromCode, toCode, rate: '18' })
+      for (const toCode of currencies) await setRate(service, { fromCode, toCode, rate: String(rates[toCode]) })
     return { service, fees: new Map() }
   }
 
