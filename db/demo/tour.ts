@@ -1,11 +1,11 @@
 import type { Context, Service } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
-import { browseCustomers } from '../../src/customers/browse-customers.ts'
+import { customers as customerList } from '../../src/customers/list.ts'
 import type { Tab } from '../../src/graphql/graphiql.ts'
 import { globalId } from '../../src/graphql/ids.ts'
 import { apiKeyById } from '../../src/merchants/repository.ts'
-import { browsePayoutMethods } from '../../src/payout-methods/browse-payout-methods.ts'
-import { browseWallets } from '../../src/wallets/browse-wallets.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
+import { wallets } from '../../src/wallets/list.ts'
 import { demoApiKey, demoKey } from './demo.ts'
 
 /**
@@ -36,19 +36,19 @@ type Ids = Awaited<ReturnType<typeof idsOfTheDemo>>
 async function idsOfTheDemo(service: Service) {
   const merchantId = (await apiKeyById(service.db, { id: demoKey.id }))?.merchantId ?? ''
   const context = createContext(service, merchantId)
-  const { items } = await browseCustomers(context, { last: 100 })
+  const { items } = await customerList.slice(context, { last: 100 })
   const idOf = (email: string) => items.find((customer) => customer.email === email)?.id
   const [ada, kola] = [idOf('ada.obi@example.com'), idOf('finance@kolafoods.example')]
   return {
     ada: globalId('Customer', ada ?? ''),
-    adasWallet: globalId('Wallet', await oldest(browseWallets, context, { ...ownedBy(ada), currency: 'USDC' })),
+    adasWallet: globalId('Wallet', await oldest(wallets.slice, context, { ...ownedBy(ada), currency: 'USDC' })),
     adasBank: globalId(
       'BankPayoutMethod',
-      await oldest(browsePayoutMethods, context, { ...ownedBy(ada), ...bankOnly }),
+      await oldest(payoutMethods.slice, context, { ...ownedBy(ada), ...bankOnly }),
     ),
     mistypedBank: globalId(
       'BankPayoutMethod',
-      await oldest(browsePayoutMethods, context, { ...ownedBy(kola), ...bankOnly }),
+      await oldest(payoutMethods.slice, context, { ...ownedBy(kola), ...bankOnly }),
     ),
   }
 }

@@ -1,19 +1,24 @@
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
+import { enumOfValues } from '../graphql/enums.ts'
 import { loaderById } from '../graphql/loader.ts'
 import { addNodeType, Node, nodeId } from '../graphql/node.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import type { AssetCode as AssetCodeRow, AssetNetwork as AssetNetworkRow } from './asset-code.ts'
+import { assetTypes } from './asset-code.ts'
 import { browseAssetCodes } from './browse-asset-codes.ts'
 import { findAssetCodes, findAssetNetworks } from './find-asset-codes.ts'
 
-export const AssetTypeEnum = builder.enumType('AssetType', {
-  description: 'What kind of money an asset is.',
-  values: {
-    FIAT: { description: 'A currency of a state, such as the naira.' },
-    STABLECOIN: { description: 'A token on a blockchain that is worth as much as a currency, such as USDC.' },
-  } as const,
-})
+export const AssetTypeEnum = enumOfValues(
+  assetTypes,
+  builder.enumType('AssetType', {
+    description: 'What kind of money an asset is.',
+    values: {
+      FIAT: { description: 'A currency of a state, such as the naira.' },
+      STABLECOIN: { description: 'A token on a blockchain that is worth as much as a currency, such as USDC.' },
+    } as const,
+  }),
+)
 
 export const AssetNetwork = builder.objectRef<AssetNetworkRow>('AssetNetwork').implement({
   description: 'A network on which a stablecoin is supported.',

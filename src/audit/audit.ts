@@ -1,8 +1,12 @@
 import type { Service } from '../context.ts'
-import { blockSizes, wholeList } from '../database/counted-list.ts'
 import type { Reader } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
+import { blockSizes, wholeList } from '../lists/counted-list.ts'
+import { wrongListCounts } from '../lists/wrong-counts.ts'
 import { formatAmount, oneUnit } from '../money/amount.ts'
+// These declare lists that are counted.
+import '../payout-methods/list.ts'
+import '../wallets/list.ts'
 import { isAsWritten } from '../payouts/contents.ts'
 import {
   bookSizes,
@@ -20,7 +24,6 @@ import {
   walletTotals,
   wrongBalances,
   wrongClearingAccounts,
-  wrongListCounts,
   wrongReachableBalances,
   wrongRunningBalances,
 } from './repository.ts'

@@ -277,32 +277,6 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
   ),
 )
 
-/** Maintained counts that are not what counting gives, for blocks of one size. */
-export const wrongListCounts = query((p: Params<{ blockSize: number; divisor: number }>) =>
-  acrossMerchants(
-    from(
-      sql<{ id: string }>`(select merchant_id || ' ' || list as id from (
-      select merchant_id, list, sequence / ${p.divisor} as block, count(*) as difference from (
-        select merchant_id, 'payout_methods' as list, sequence from payout_methods
-        union all select merchant_id, 'payout_methods/type:' || type, sequence from payout_methods
-        union all select merchant_id, 'payout_methods/currency:' || currency, sequence from payout_methods
-        union all select merchant_id, 'payout_methods/owner:' || owner_id, owner_sequence from payout_methods
-        union all select merchant_id, 'payout_methods/owner:' || owner_id || '/type:' || type, owner_sequence
-          from payout_methods
-        union all select merchant_id, 'payout_methods/owner:' || owner_id || '/currency:' || currency, owner_sequence
-          from payout_methods
-        union all select merchant_id, 'wallets/owner:' || owner_id, owner_sequence from wallets
-        union all select merchant_id, 'wallets/owner:' || owner_id || '/type:' || asset_type, owner_sequence from wallets
-        union all select merchant_id, 'wallets/owner:' || owner_id || '/currency:' || currency, owner_sequence
-          from wallets
-      ) as listed group by merchant_id, list, block
-      union all
-      select merchant_id, list, block, -row_count from list_counts where block_size = ${p.blockSize}
-    ) as compared group by merchant_id, list, block having sum(difference) <> 0)`.as('wrong'),
-    ).select('wrong.id'),
-  ),
-)
-
 /**
  * Wallet accounts that may come to hold another sum than what was ever deposited there. Versions before took more in all than
  * there can be of an amount: then it is nearly the most that there can be (migration 0023).

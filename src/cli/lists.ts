@@ -1,17 +1,17 @@
-import { browseCustomers } from '../customers/browse-customers.ts'
 import type { Customer } from '../customers/customer.ts'
 import { getCustomer } from '../customers/get-customer.ts'
-import type { OwnerFilter } from '../customers/owner.ts'
-import { browseEntries } from '../ledger/browse-entries.ts'
+import { customers } from '../customers/list.ts'
 import type { Entry } from '../ledger/entry.ts'
+import { entries } from '../ledger/list.ts'
 import { walletEntriesOfTransfers } from '../ledger/repository.ts'
-import { browsePayouts } from '../payouts/browse-payouts.ts'
-import { findPayoutEvents } from '../payouts/find-payouts.ts'
+import type { OwnerFilter } from '../lists/owner.ts'
+import type { Slice } from '../lists/slice.ts'
+import { findPayoutEvents } from '../payouts/find-payout-events.ts'
 import { getPayout } from '../payouts/get-payout.ts'
+import { payouts } from '../payouts/list.ts'
 import type { Payout } from '../payouts/payout.ts'
-import type { Slice } from '../slice.ts'
-import { browseWallets } from '../wallets/browse-wallets.ts'
 import { getWallet } from '../wallets/get-wallet.ts'
+import { wallets } from '../wallets/list.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Command, Options } from './command.ts'
 import { contextOf, contextOfList, wholeNumber, word } from './command.ts'
@@ -41,7 +41,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
     run: async (service, _, options) => {
       const { status, type } = options as { status?: 'active'; type?: 'individual' }
       const context = await contextOfList(service, options)
-      const slice = await browseCustomers(context, {
+      const slice = await customers.slice(context, {
         status,
         customerType: type,
         ...created(options),
@@ -74,7 +74,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
     flags: ['own'],
     names: { ...sliceNames, owner: '--customer', assetType: '--type' },
     run: async (service, _, options) => {
-      const slice = await browseWallets(await contextOfList(service, options), {
+      const slice = await wallets.slice(await contextOfList(service, options), {
         owner: ownerOf(options),
         assetType: options.type?.toUpperCase() as 'FIAT',
         currency: options.currency,
@@ -91,7 +91,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
       const walletId = word(words, 0)
       const context = await contextOf(service, 'wallet', walletId)
       const { sequence: _, ownerSequence: __, ...wallet } = await getWallet(context, { walletId })
-      const { items } = await browseEntries(context, { walletId, first: shownEntries })
+      const { items } = await entries.slice(context, { walletId, first: shownEntries })
       return { ...wallet, entries: items.map(entryRow) }
     },
   },
@@ -116,7 +116,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
       recipientCurrency: '--currency',
     },
     run: async (service, _, options) => {
-      const slice = await browsePayouts(await contextOfList(service, options), {
+      const slice = await payouts.slice(await contextOfList(service, options), {
         owner: ownerOf(options),
         walletId: options.wallet,
         status: options.status?.toUpperCase() as 'FAILED',
@@ -140,9 +140,9 @@ export const listCommands: Readonly<Record<string, Command>> = {
       const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
       const events = await findPayoutEvents(context, [payout.id])
       const transferIds = [payout, ...events].map(({ transferId }) => transferId)
-      const entries = (await walletEntriesOfTransfers(db, { merchantId, transferIds })) as Entry[]
+      const moved = await walletEntriesOfTransfers(db, { merchantId, transferIds })
       const timeline = events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause }))
-      return { ...payout, events: timeline, entries: entries.toSorted(bySequence).map(entryRow) }
+      return { ...payout, events: timeline, entries: moved.toSorted(bySequence).map(entryRow) }
     },
   },
 }

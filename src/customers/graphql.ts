@@ -1,37 +1,42 @@
 import type { InputFieldBuilder } from '@pothos/core'
-import { invalidInput } from '../errors.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
-import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
-import { createdFilter } from '../graphql/filters.ts'
+import { connectionType } from '../graphql/connection.ts'
+import { enumOfValues } from '../graphql/enums.ts'
 import { localId, localIdOrNull } from '../graphql/ids.ts'
+import { filterType, listing } from '../graphql/list-fields.ts'
 import { loaderById } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
 import { Merchant } from '../merchants/graphql.ts'
-import { browseCustomers } from './browse-customers.ts'
 import { closeCustomer } from './close-customer.ts'
 import { createCustomer } from './create-customer.ts'
 import type { Customer as CustomerRow } from './customer.ts'
-import { findCustomers } from './find-customers.ts'
-import type { OwnerFilter } from './owner.ts'
+import { customerStatuses, customerTypes } from './customer.ts'
+import { customers } from './list.ts'
 import { updateCustomer } from './update-customer.ts'
 
-export const CustomerTypeEnum = builder.enumType('CustomerType', {
-  description: 'Whether a customer is a person or a company.',
-  values: {
-    INDIVIDUAL: { value: 'individual', description: 'A person, with a first and a last name.' },
-    BUSINESS: { value: 'business', description: 'A company, with a business name.' },
-  } as const,
-})
+export const CustomerTypeEnum = enumOfValues(
+  customerTypes,
+  builder.enumType('CustomerType', {
+    description: 'Whether a customer is a person or a company.',
+    values: {
+      INDIVIDUAL: { value: 'individual', description: 'A person, with a first and a last name.' },
+      BUSINESS: { value: 'business', description: 'A company, with a business name.' },
+    } as const,
+  }),
+)
 
-export const CustomerStatusEnum = builder.enumType('CustomerStatus', {
-  description: 'Whether anything can be made or changed for a customer.',
-  values: {
-    ACTIVE: { value: 'active', description: 'Wallets, payout methods and payouts can be made for it.' },
-    CLOSED: { value: 'closed', description: 'What it owns stays readable, and nothing can be made or changed.' },
-  } as const,
-})
+export const CustomerStatusEnum = enumOfValues(
+  customerStatuses,
+  builder.enumType('CustomerStatus', {
+    description: 'Whether anything can be made or changed for a customer.',
+    values: {
+      ACTIVE: { value: 'active', description: 'Wallets, payout methods and payouts can be made for it.' },
+      CLOSED: { value: 'closed', description: 'What it owns stays readable, and nothing can be made or changed.' },
+    } as const,
+  }),
+)
 
 const Address = builder.objectRef<CustomerRow>('Address').implement({
   description: 'A postal address.',
@@ -128,44 +133,17 @@ export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
 })
 
 /** Customers of one request, by id. */
-export const customerLoader = loaderById<CustomerRow>(findCustomers)
+export const customerLoader = loaderById<CustomerRow>(customers.find)
 
 addNodeType('Customer', customerLoader)
 
-/** Whose things a list shows. */
-export const OwnerInput = builder.inputType('OwnerFilter', {
-  description: "Whose: one customer's, or the merchant's own. Exactly one of the two.",
-  isOneOf: true,
-  fields: (t) => ({
-    customerId: t.id({ description: "That customer's: its global id, or its UUID." }),
-    merchant: t.boolean({
-      description: "Those that the merchant itself owns, no customer's: `true` is the only value.",
-    }),
-  }),
-})
-
-/** The owner that an operation looks for. */
-export function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
-  if (!filter) return 'any'
-  if (filter.merchant === false) {
-    throw invalidInput([
-      { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
-    ])
-  }
-  // An empty id is one that is wrong: taken for none it would show another owner's things.
-  return typeof filter.customerId === 'string' ? { customerId: localId('Customer', filter.customerId) } : 'merchant'
-}
-
 const CustomerConnection = connectionType<CustomerRow>('Customer', Customer, 'customers')
 
-const CustomerFilter = builder.inputType('CustomerFilter', {
+const CustomerFilter = filterType('CustomerFilter', customers, {
   description: 'Which customers: those that every field here lets through.',
-  fields: (t) => ({
-    status: t.field({ type: CustomerStatusEnum, description: 'Only customers in this status.' }),
-    customerType: t.field({ type: CustomerTypeEnum, description: 'Only persons, or only companies.' }),
-    ...createdFilter(t),
-  }),
 })
+
+const listedCustomers = { filter: CustomerFilter, filterDescription: 'Which customers to list; all without it.' }
 
 builder.queryFields((t) => ({
   customer: t.field({
@@ -181,12 +159,7 @@ builder.queryFields((t) => ({
   customers: t.field({
     type: CustomerConnection,
     description: 'The customers of the merchant, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browseCustomers(context.rows, { ...filter, ...slice }), context, info),
+    ...listing(t, customers, listedCustomers),
   }),
 }))
 
@@ -194,12 +167,7 @@ builder.objectField(Merchant, 'customers', (t) =>
   t.field({
     type: CustomerConnection,
     description: 'The customers of the merchant, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: CustomerFilter, description: 'Which customers to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browseCustomers(context.rows, { ...filter, ...slice }), context, info),
+    ...listing(t, customers, listedCustomers),
   }),
 )
 

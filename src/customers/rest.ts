@@ -1,38 +1,15 @@
 import type { z } from 'zod'
+import { listAnswer, listRoute, listSchemas } from '../rest/list-route.ts'
 import type { JsonSchema, Reference } from '../rest/reference.ts'
-import {
-  idField,
-  limitField,
-  listOf,
-  mostlyNull,
-  object,
-  oneOf,
-  orNull,
-  pageField,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/reference.ts'
+import { idField, listOf, mostlyNull, object, oneOf, orNull, text, timestamp, uuid } from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { get, pagination, paginationSchema } from '../rest/route.ts'
+import { get } from '../rest/route.ts'
 import type { Customer } from './customer.ts'
 import { customerStatuses, customerTypes } from './customer.ts'
 import { GetCustomerInput, getCustomer } from './get-customer.ts'
-import { ListCustomersInput, listCustomers } from './list-customers.ts'
-
-const listNames: WireNames<z.input<typeof ListCustomersInput>> = { page: 'page', limit: 'limit' }
+import { customers } from './list.ts'
 
 const getNames: WireNames<z.input<typeof GetCustomerInput>> = { customerId: 'customerId' }
-
-const listReference: Reference<z.input<typeof ListCustomersInput>> = {
-  name: 'listCustomers',
-  title: 'List customers',
-  description: 'Lists the customers of the merchant, newest first.',
-  fields: { page: pageField, limit: limitField(10) },
-  example: { limit: 2 },
-  refusals: [],
-  answer: () => ({ data: listOf('The customers of the page.', customerSchema()), pagination: paginationSchema() }),
-}
 
 const getReference: Reference<z.input<typeof GetCustomerInput>> = {
   name: 'getCustomer',
@@ -45,9 +22,13 @@ const getReference: Reference<z.input<typeof GetCustomerInput>> = {
 }
 
 export const customerRoutes = [
-  get('/api/customers', ListCustomersInput, listNames, listReference, async (context, input) => {
-    const page = await listCustomers(context, input)
-    return { data: page.items.map(customerJson), pagination: pagination(page) }
+  listRoute('/api/customers', customers, {
+    name: 'listCustomers',
+    title: 'List customers',
+    description: 'Lists the customers of the merchant, newest first.',
+    example: { limit: 2 },
+    answer: listAnswer(customerJson),
+    schemas: listSchemas(() => listOf('The customers of the page.', customerSchema())),
   }),
   get('/api/customers/:customerId', GetCustomerInput, getNames, getReference, async (context, input) => ({
     data: customerJson(await getCustomer(context, input)),

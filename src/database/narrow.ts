@@ -55,9 +55,12 @@ function narrowedQuery(query: Query, narrowing: Narrowing): Query {
 }
 
 function wholeTableIn({ node }: Query): TableName | null {
-  if (!SelectQueryNode.is(node) || !node.selections?.some(isWhole) || node.from?.froms.length !== 1) return null
-  const [source] = node.from.froms
-  const name = source?.kind === 'TableNode' ? (source as unknown as NamedTable).table.identifier.name : null
+  if (!SelectQueryNode.is(node)) return null
+  const whole = node.selections?.find(isWhole)?.selection
+  if (whole === undefined) return null
+  // `select *` is of the one table that rows come from, `select wallets.*` of that which it names.
+  const named = 'table' in whole ? whole.table : node.from?.froms.length === 1 ? node.from.froms[0] : undefined
+  const name = named?.kind === 'TableNode' ? (named as unknown as NamedTable).table.identifier.name : null
   const table = name === null ? '' : camelCase(name)
   return table in tables ? (table as TableName) : null
 }

@@ -1,4 +1,4 @@
-import type { Compilable, Expression, OperationNode, RawBuilder, RootOperationNode } from 'kysely'
+import type { Compilable, Expression, OperationNode, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
 import {
   CamelCasePlugin,
   DummyDriver,
@@ -35,6 +35,9 @@ declare const writes: unique symbol
 /** A transaction that may write; only `Database.write` hands one out. */
 export type Tx = Reader & { readonly [writes]: true }
 
+/** A query for rows of some tables, of which nothing is selected yet. */
+export type Rows<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
+
 /** The parameters of a query: inside `build` each is a placeholder that stands where its value will be bound. */
 export type Params<Values extends object> = Values
 
@@ -56,6 +59,7 @@ export const from = builder.selectFrom.bind(builder)
 export const into = builder.insertInto.bind(builder)
 export const change = builder.updateTable.bind(builder)
 export const remove = builder.deleteFrom.bind(builder)
+export const withTable = builder.with.bind(builder)
 
 /** A query for any number of rows. */
 export function query<P extends object, Result>(

@@ -1,10 +1,7 @@
 import { sql } from 'kysely'
 import { allInOrder } from '../errors.ts'
 import { timestamp } from '../ids.ts'
-import type { Page } from '../page.ts'
-import { offsetOf } from '../page.ts'
-import type { Database } from './database.ts'
-import type { Params, Reader, Tx } from './query.ts'
+import type { Params, Tx } from './query.ts'
 import { from, into, queryOne, statementOne } from './query.ts'
 
 /** The merchant's lists, whose rows are numbered in the order of their creation. */
@@ -67,23 +64,6 @@ export async function newRowOfOwner(
     nextInSequence(tx, numbering.merchantId, `${name}:${ownerId}`),
   ])
   return { ...row, ownerSequence }
-}
-
-/**
- * A page of rows that are numbered densely and never deleted, newest first: the total is the latest number, and any page
- * starts at a known one. `rows` fetches up to `limit` rows at or below a number,
- * from the reader that it is given.
- */
-export async function pageOfSequence<Item>(
-  db: Pick<Database, 'snapshot'>,
-  { merchantId, name, page, limit }: { merchantId: string; name: NumberedList; page: number; limit: number },
-  rows: (start: { fromSequence: number; limit: number }, db: Reader) => Promise<Item[]>,
-): Promise<Page<Item>> {
-  return db.snapshot(async (read) => {
-    const total = (await latestInSequence(read, { merchantId, name }))?.latest ?? 0
-    const fromSequence = total - offsetOf({ page, limit })
-    return { items: fromSequence > 0 ? await rows({ fromSequence, limit }, read) : [], total, page, limit }
-  })
 }
 
 const advance = statementOne((p: Params<Sequence>) =>

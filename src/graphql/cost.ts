@@ -9,7 +9,7 @@ import type {
   ValueNode,
 } from 'graphql'
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
-import { standardSlice } from '../slice.ts'
+import { standardSlice } from '../lists/slice.ts'
 
 /** What an operation costs with these variables: its fields, each times the sizes of the lists that it is in. */
 export type Cost = (variables: Readonly<Record<string, unknown>>) => number

@@ -1,31 +1,40 @@
 import { builder } from '../graphql/builder.ts'
-import { createdFilter } from '../graphql/filters.ts'
+import { enumOfValues } from '../graphql/enums.ts'
+import { filterType } from '../graphql/list-fields.ts'
 import { loaderOf } from '../graphql/loader.ts'
 import { addNodeTypeWith, Node, nodeId } from '../graphql/node.ts'
-import { findEntries } from './browse-entries.ts'
 import type { Entry } from './entry.ts'
+import { entryDirections, transferKinds } from './entry.ts'
+import { findEntries } from './find-entries.ts'
+import { entries } from './list.ts'
 
-export const EntryDirectionEnum = builder.enumType('EntryDirection', {
-  description: 'Which way money went, seen from the wallet.',
-  values: {
-    DEBIT: { value: 'debit', description: 'Money left the wallet.' },
-    CREDIT: { value: 'credit', description: 'Money came into the wallet.' },
-  } as const,
-})
+export const EntryDirectionEnum = enumOfValues(
+  entryDirections,
+  builder.enumType('EntryDirection', {
+    description: 'Which way money went, seen from the wallet.',
+    values: {
+      DEBIT: { value: 'debit', description: 'Money left the wallet.' },
+      CREDIT: { value: 'credit', description: 'Money came into the wallet.' },
+    } as const,
+  }),
+)
 
-export const TransferKindEnum = builder.enumType('TransferKind', {
-  description: 'Why money moved.',
-  values: {
-    DEPOSIT: { value: 'deposit', description: 'It arrived from outside.' },
-    PAYOUT: { value: 'payout', description: 'A payout took amount and fee.' },
-    PAYOUT_COMPLETED: { value: 'payout_completed', description: 'The bank paid a payout; no wallet changes by it.' },
-    PAYOUT_FAILED: { value: 'payout_failed', description: 'A payout failed, and amount and fee came back.' },
-    PAYOUT_RETURNED: {
-      value: 'payout_returned',
-      description: 'The bank sent a payout back, and amount and fee came back.',
-    },
-  } as const,
-})
+export const TransferKindEnum = enumOfValues(
+  transferKinds,
+  builder.enumType('TransferKind', {
+    description: 'Why money moved.',
+    values: {
+      DEPOSIT: { value: 'deposit', description: 'It arrived from outside.' },
+      PAYOUT: { value: 'payout', description: 'A payout took amount and fee.' },
+      PAYOUT_COMPLETED: { value: 'payout_completed', description: 'The bank paid a payout; no wallet changes by it.' },
+      PAYOUT_FAILED: { value: 'payout_failed', description: 'A payout failed, and amount and fee came back.' },
+      PAYOUT_RETURNED: {
+        value: 'payout_returned',
+        description: 'The bank sent a payout back, and amount and fee came back.',
+      },
+    } as const,
+  }),
+)
 
 export const LedgerEntry = builder.objectRef<Entry>('LedgerEntry').implement({
   description:
@@ -72,11 +81,7 @@ function parseEntryKey(key: string): Pick<Entry, 'transferId' | 'line'> {
   return { transferId, line: Number(line) }
 }
 
-export const LedgerEntryFilter = builder.inputType('LedgerEntryFilter', {
+export const LedgerEntryFilter = filterType('LedgerEntryFilter', entries, {
   description: 'Which lines of a statement: those that every field here lets through.',
-  fields: (t) => ({
-    direction: t.field({ type: EntryDirectionEnum, description: 'Only money that left, or that came in.' }),
-    kind: t.field({ type: TransferKindEnum, description: 'Only money that moved for this reason.' }),
-    ...createdFilter(t),
-  }),
+  known: ['walletId'],
 })

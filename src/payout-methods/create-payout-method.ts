@@ -3,7 +3,6 @@ import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/ch
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
-import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
 import { newRowOfOwner } from '../database/sequence.ts'
 import type { NewRowOf } from '../database/tables.ts'
@@ -13,7 +12,7 @@ import type { Network } from '../networks/network.ts'
 import { writing } from '../writing.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
-import { listsOfPayoutMethod } from './list-payout-methods.ts'
+import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod, WalletPayoutMethod } from './payout-method.ts'
 import { insertPayoutMethod } from './repository.ts'
 
@@ -127,18 +126,6 @@ async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, 
   const row = { ...(await newRowOfOwner(tx, context, { ownerId, name: 'payout_methods' })), ...details }
   await insertPayoutMethod(tx, row)
   const method = { ...row, ownerId }
-  await countMethod(tx, method, 1)
+  await payoutMethods.count(tx, method, 1)
   return method
-}
-
-/** Counts a method in the lists that it belongs to (`change` 1), or no longer (-1). */
-export async function countMethod(
-  tx: Tx,
-  method: Parameters<typeof listsOfPayoutMethod>[0] & { sequence: number; ownerSequence: number },
-  change: 1 | -1,
-): Promise<void> {
-  const { merchantId, sequence, ownerSequence } = method
-  const { ofMerchant, ofOwner } = listsOfPayoutMethod(method)
-  await countInLists(tx, { merchantId, lists: ofMerchant, sequence, change })
-  await countInLists(tx, { merchantId, lists: ofOwner, sequence: ownerSequence, change })
 }

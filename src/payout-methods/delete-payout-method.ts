@@ -4,8 +4,8 @@ import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { lookupId, parse, whoseId } from '../input.ts'
 import { writing } from '../writing.ts'
-import { countMethod } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
+import { payoutMethods } from './list.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
@@ -29,7 +29,7 @@ export const deletePayoutMethod = writing(
       operation: async (tx) => {
         const method = await findOwnedPayoutMethod(tx, context, request)
         if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
-        await countMethod(tx, method, -1)
+        await payoutMethods.count(tx, method, -1)
         return method
       },
     })

@@ -1,27 +1,28 @@
 import type { InputFieldBuilder } from '@pothos/core'
-import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
+import { Customer, customerLoader } from '../customers/graphql.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
-import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
-import { createdFilter } from '../graphql/filters.ts'
+import { connectionType, related } from '../graphql/connection.ts'
+import { enumOfValues } from '../graphql/enums.ts'
 import { globalId, localId } from '../graphql/ids.ts'
-import { loaderById, loaderWith } from '../graphql/loader.ts'
+import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
+import { loaderById } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
 import { parseUuid } from '../ids.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import { bankCountries } from './bank-countries.ts'
-import { browsePayoutMethods, browsePayoutMethodsOfCustomers } from './browse-payout-methods.ts'
 import type { CheckCode, Check as CheckRow } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
-import { findPayoutMethods } from './find-payout-methods.ts'
+import { payoutMethods } from './list.ts'
 import type {
   BankPayoutMethod as BankPayoutMethodRow,
   PayoutMethod as PayoutMethodRow,
   WalletPayoutMethod as WalletPayoutMethodRow,
 } from './payout-method.ts'
+import { payoutMethodTypes } from './payout-method.ts'
 import type { FieldRequirement, PayoutMethodRequirements as Requirements } from './payout-method-requirements.ts'
 import { getPayoutMethodRequirements } from './payout-method-requirements.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
@@ -132,7 +133,7 @@ export const PayoutMethod = builder.unionType('PayoutMethod', {
 })
 
 /** Payout methods of one request, by id. */
-export const payoutMethodLoader = loaderById<PayoutMethodRow>(findPayoutMethods)
+export const payoutMethodLoader = loaderById<PayoutMethodRow>(payoutMethods.find)
 
 addNodeType('BankPayoutMethod', ofType('BANK'))
 addNodeType('WalletPayoutMethod', ofType('WALLET'))
@@ -153,37 +154,27 @@ function ofType(type: PayoutMethodRow['type']): typeof payoutMethodLoader {
 
 const PayoutMethodConnection = connectionType<PayoutMethodRow>('PayoutMethod', PayoutMethod, 'payout methods')
 
-const PayoutMethodTypeEnum = builder.enumType('PayoutMethodType', {
-  description: 'What kind of payout method it is.',
-  values: {
-    BANK: { description: 'A bank account.' },
-    WALLET: { description: 'A crypto address.' },
-  } as const,
-})
+const PayoutMethodTypeEnum = enumOfValues(
+  payoutMethodTypes,
+  builder.enumType('PayoutMethodType', {
+    description: 'What kind of payout method it is.',
+    values: {
+      BANK: { description: 'A bank account.' },
+      WALLET: { description: 'A crypto address.' },
+    } as const,
+  }),
+)
 
-/** What a list is narrowed by whose owner is known already. */
-function ownedFilter(t: InputFieldBuilder<Types, 'InputObject'>) {
-  return {
-    type: t.field({ type: PayoutMethodTypeEnum, description: 'Only bank accounts, or only crypto addresses.' }),
-    currency: t.string({ description: 'Only methods in this currency or stablecoin, such as `NGN`.' }),
-    ...createdFilter(t),
-  }
-}
-
-const PayoutMethodFilter = builder.inputType('PayoutMethodFilter', {
+const PayoutMethodFilter = filterType('PayoutMethodFilter', payoutMethods, {
   description: 'Which payout methods: those that every field here lets through.',
-  fields: (t) => ({
-    owner: t.field({ type: OwnerInput, description: "Only one customer's, or the merchant's own." }),
-    ...ownedFilter(t),
-  }),
 })
 
-const OwnedPayoutMethodFilter = builder.inputType('OwnedPayoutMethodFilter', {
+const OwnedPayoutMethodFilter = filterType('OwnedPayoutMethodFilter', payoutMethods, {
   description: "Which of an owner's payout methods: those that every field here lets through.",
-  fields: (t) => ({
-    ...ownedFilter(t),
-  }),
+  known: ['owner'],
 })
+
+const filterDescription = 'Which methods to list; all without it.'
 
 builder.queryFields((t) => ({
   payoutMethod: t.field({
@@ -199,14 +190,7 @@ builder.queryFields((t) => ({
   payoutMethods: t.field({
     type: PayoutMethodConnection,
     description: 'The payout methods of the merchant and of its customers, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: PayoutMethodFilter, description: 'Which methods to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) => {
-      const { owner, ...rest } = filter ?? {}
-      return connect(browsePayoutMethods(context.rows, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
-    },
+    ...listing(t, payoutMethods, { filter: PayoutMethodFilter, filterDescription }),
   }),
 }))
 
@@ -214,28 +198,19 @@ builder.objectField(Merchant, 'payoutMethods', (t) =>
   t.field({
     type: PayoutMethodConnection,
     description: "The payout methods that the merchant itself owns, no customer's, newest first.",
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browsePayoutMethods(context.rows, { ...filter, ...slice, owner: 'merchant' }), context, info),
+    ...listing(t, payoutMethods, { filter: OwnedPayoutMethodFilter, filterDescription, owner: 'merchant' }),
   }),
 )
-
-const methodsOfCustomer = loaderWith(browsePayoutMethodsOfCustomers)
 
 builder.objectField(Customer, 'payoutMethods', (t) =>
   t.field({
     type: PayoutMethodConnection,
     description: 'The payout methods that it owns, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedPayoutMethodFilter, description: 'Which methods to list; all without it.' }),
-    },
-    extensions: { columns: ['id'] },
-    resolve: ({ id }, { filter, ...slice }, context, info) =>
-      connect(methodsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
+    ...listingOfEach(t, payoutMethods, {
+      filter: OwnedPayoutMethodFilter,
+      filterDescription,
+      slices: payoutMethods.slicesOf('customer'),
+    }),
   }),
 )
 

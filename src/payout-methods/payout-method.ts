@@ -1,6 +1,5 @@
 import type { RowOf } from '../database/tables.ts'
 import type { Network } from '../networks/network.ts'
-import type { ListedColumn } from './repository.ts'
 
 export const payoutMethodTypes = ['BANK', 'WALLET'] as const
 export type PayoutMethodType = (typeof payoutMethodTypes)[number]
@@ -24,7 +23,16 @@ export type WalletPayoutMethod = Row & {
   readonly network: Network
 }
 
-/** What a list tells of a method: reading what its checks found would take it half as long again. */
+/** What a page tells of a method. */
+export const listedColumns = [
+  ...(['id', 'type', 'currency', 'createdAt', 'updatedAt', 'customerId'] as const),
+  ...(['accountName', 'accountNumber', 'bankName', 'bankCode'] as const),
+  ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
+  ...(['label', 'walletAddress', 'network'] as const),
+]
+type ListedColumn = (typeof listedColumns)[number]
+
+/** What a page tells of a method: reading what its checks found would take it half as long again. */
 export type ListedPayoutMethod = Listed<BankPayoutMethod> | Listed<WalletPayoutMethod>
 
 export type Listed<Method extends PayoutMethod> = Pick<Method, ListedColumn>
@@ -32,9 +40,4 @@ export type Listed<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 /** The method of a row; the table's own check holds that the columns of its type are there. */
 export function payoutMethodOf(row: Row): PayoutMethod {
   return row as PayoutMethod
-}
-
-/** The same of what a list reads of a row. */
-export function listedPayoutMethodOf(row: Pick<Row, ListedColumn>): ListedPayoutMethod {
-  return row as ListedPayoutMethod
 }

@@ -1,25 +1,10 @@
 import type { z } from 'zod'
-import { ownerOfText, ownerText, ownerTextField } from '../customers/owner-text.ts'
-import { invalidInput } from '../errors.ts'
-import { faultsOf } from '../input.ts'
 import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
+import { listRoute } from '../rest/list-route.ts'
 import type { JsonSchema, Reference } from '../rest/reference.ts'
-import {
-  idField,
-  limitField,
-  listOf,
-  mostlyNull,
-  object,
-  oneOf,
-  orNull,
-  pageField,
-  text,
-  timestamp,
-  truth,
-  uuid,
-} from '../rest/reference.ts'
+import { idField, listOf, mostlyNull, object, oneOf, orNull, text, timestamp, truth, uuid } from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { get, pagination, paginationSchema, post, put, remove } from '../rest/route.ts'
+import { pagination, paginationSchema, post, put, remove } from '../rest/route.ts'
 import {
   CreateBankPayoutMethodInput,
   CreateWalletPayoutMethodInput,
@@ -27,22 +12,11 @@ import {
   createWalletPayoutMethod,
 } from './create-payout-method.ts'
 import { DeletePayoutMethodInput, deletePayoutMethod } from './delete-payout-method.ts'
-import { ListPayoutMethodsInput, listPayoutMethods } from './list-payout-methods.ts'
+import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod, Listed, ListedPayoutMethod, PayoutMethod, WalletPayoutMethod } from './payout-method.ts'
 import type { FieldText } from './payout-method-fields.ts'
 import { bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
-
-// The query spells an owner as text.
-const ListQuery = ListPayoutMethodsInput.extend({ owner: ownerText() })
-
-const listNames: WireNames<z.input<typeof ListQuery>> = {
-  owner: 'customer_id',
-  type: 'type',
-  currency: 'currency',
-  page: 'page',
-  limit: 'limit',
-}
 
 const bankNames: WireNames<z.input<typeof CreateBankPayoutMethodInput>> = {
   type: 'type',
@@ -85,31 +59,6 @@ const messages = {
   // The contract has the text differ by whose the method was.
   merchantsDeleted: 'Merchant payout method deleted successfully',
   customersDeleted: 'Customer payout method deleted successfully',
-}
-
-const listReference: Reference<z.input<typeof ListQuery>> = {
-  name: 'listPayoutMethods',
-  title: 'List payout methods',
-  description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
-  fields: {
-    owner: ownerTextField(
-      'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
-    ),
-    type: 'Only bank accounts, or only crypto addresses.',
-    currency: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
-    page: pageField,
-    limit: limitField(20),
-  },
-  example: { type: 'BANK', limit: 2 },
-  refusals: [],
-  answer: () => ({
-    message: messageSchema(messages.listed),
-    data: listOf('The payout methods of the page.', payoutMethodSchema()),
-    pagination: paginationSchema({
-      hasNextPage: truth('Whether a page follows.', false),
-      hasPreviousPage: truth('Whether a page comes before.', false),
-    }),
-  }),
 }
 
 const bankFields = {
@@ -179,16 +128,27 @@ const deleteReference: Reference<z.input<typeof DeletePayoutMethodInput>> = {
 }
 
 export const payoutMethodRoutes = [
-  get('/api/payout/methods', ListQuery, listNames, listReference, async (context, input) => {
-    const owner = ownerOfText(input.owner)
-    if (owner === null) throw invalidInput(faultsOf(ListQuery, input))
-    const page = await listPayoutMethods(context, { ...input, owner })
-    const numbers = pagination(page)
-    return {
-      message: messages.listed,
-      data: page.items.map(payoutMethodJson),
-      pagination: { ...numbers, hasNextPage: page.page < numbers.totalPages, hasPreviousPage: page.page > 1 },
-    }
+  listRoute('/api/payout/methods', payoutMethods, {
+    name: 'listPayoutMethods',
+    title: 'List payout methods',
+    description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
+    example: { type: 'BANK', limit: 2 },
+    answer: (page) => {
+      const numbers = pagination(page)
+      return {
+        message: messages.listed,
+        data: page.items.map(payoutMethodJson),
+        pagination: { ...numbers, hasNextPage: page.page < numbers.totalPages, hasPreviousPage: page.page > 1 },
+      }
+    },
+    schemas: () => ({
+      message: messageSchema(messages.listed),
+      data: listOf('The payout methods of the page.', payoutMethodSchema()),
+      pagination: paginationSchema({
+        hasNextPage: truth('Whether a page follows.', false),
+        hasPreviousPage: truth('Whether a page comes before.', false),
+      }),
+    }),
   }),
   post(
     '/api/payout/methods/banks',

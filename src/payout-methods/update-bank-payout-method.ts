@@ -9,8 +9,9 @@ import { keyMemory, once } from '../idempotency/once.ts'
 import { lookupId, optionalIdentifier, parse, sentFields, text, whoseId } from '../input.ts'
 import { writing } from '../writing.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
-import { CreateBankPayoutMethodInput, countMethod } from './create-payout-method.ts'
+import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
+import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod } from './payout-method.ts'
 import { updateBankDetails } from './repository.ts'
 
@@ -63,8 +64,8 @@ export const updateBankPayoutMethod = writing(
         const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
         await updateBankDetails(tx, updated)
         if (updated.currency !== method.currency) {
-          await countMethod(tx, method, -1)
-          await countMethod(tx, updated, 1)
+          await payoutMethods.count(tx, method, -1)
+          await payoutMethods.count(tx, updated, 1)
         }
         return updated
       },

@@ -1,13 +1,14 @@
-import type { ArgBuilder, InputFieldBuilder } from '@pothos/core'
-import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
+import type { ArgBuilder } from '@pothos/core'
+import { Customer, customerLoader } from '../customers/graphql.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
-import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
+import { connectionType, related } from '../graphql/connection.ts'
 import type { GraphqlContext } from '../graphql/context.ts'
-import { createdFilter } from '../graphql/filters.ts'
+import { enumOfValues } from '../graphql/enums.ts'
 import { localId, localIdOrNull } from '../graphql/ids.ts'
-import { loaderById, loaderOfMany, loaderWith } from '../graphql/loader.ts'
+import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
+import { loaderById, loaderOfMany } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription, orUserError, resultType } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
 import { LedgerEntry } from '../ledger/graphql.ts'
@@ -23,28 +24,37 @@ import {
 } from '../payout-methods/graphql.ts'
 import type { Names } from '../refusal-text.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
-import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from './browse-payouts.ts'
 import { createPayout, isGiven } from './create-payout.ts'
-import { findPayoutEvents, findPayouts } from './find-payouts.ts'
+import { findPayoutEvents } from './find-payout-events.ts'
 import { getNamedPayout } from './get-payout.ts'
 import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
 import { getPayoutQuote } from './get-payout-quote.ts'
+import { payouts } from './list.ts'
 import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
-import { type paymentPurposes, payoutAssetCodes, payoutReason, type recipientCurrencies } from './payout.ts'
+import {
+  type paymentPurposes,
+  payoutAssetCodes,
+  payoutReason,
+  payoutStatuses,
+  type recipientCurrencies,
+} from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
 import type { settledStatuses } from './settle-payout.ts'
 import { simulatePayout } from './simulate-payout.ts'
 import { mostWatched, watchPayouts } from './watch-payouts.ts'
 
-export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
-  description: 'How far a payout has come.',
-  values: {
-    PROCESSING: { description: 'The money has left the wallet and is on its way.' },
-    COMPLETED: { description: 'The bank has paid.' },
-    FAILED: { description: 'The bank has not paid; amount and fee are back in the wallet.' },
-    RETURNED: { description: 'The bank has paid and then sent it back; amount and fee are back in the wallet.' },
-  } as const,
-})
+export const PayoutStatusEnum = enumOfValues(
+  payoutStatuses,
+  builder.enumType('PayoutStatus', {
+    description: 'How far a payout has come.',
+    values: {
+      PROCESSING: { description: 'The money has left the wallet and is on its way.' },
+      COMPLETED: { description: 'The bank has paid.' },
+      FAILED: { description: 'The bank has not paid; amount and fee are back in the wallet.' },
+      RETURNED: { description: 'The bank has paid and then sent it back; amount and fee are back in the wallet.' },
+    } as const,
+  }),
+)
 
 const SettledStatusEnum = builder.enumType('SettledStatus', {
   description: 'What can become of a payout.',
@@ -125,7 +135,7 @@ const PayoutEvent = builder.objectRef<PayoutEventRow>('PayoutEvent').implement({
 })
 
 /** Payouts of one request, by id. */
-export const payoutLoader = loaderById<PayoutRow>(findPayouts)
+export const payoutLoader = loaderById<PayoutRow>(payouts.find)
 
 const eventsLoader = loaderOfMany<PayoutEventRow>(findPayoutEvents, ({ payoutId }) => payoutId)
 
@@ -243,34 +253,16 @@ addNodeType('Payout', payoutLoader)
 
 const PayoutConnection = connectionType<PayoutRow>('Payout', Payout, 'payouts')
 
-/** What a list is narrowed by whose owner is known already. */
-function ownedFilter(t: InputFieldBuilder<Types, 'InputObject'>) {
-  return {
-    status: t.field({ type: PayoutStatusEnum, description: 'Only payouts in this status.' }),
-    assetCode: t.string({ description: 'Only payouts from this stablecoin, such as `USDC`.' }),
-    recipientCurrency: t.string({ description: 'Only payouts that arrive in this currency, such as `NGN`.' }),
-    ...createdFilter(t),
-  }
-}
-
-const PayoutFilter = builder.inputType('PayoutFilter', {
+const PayoutFilter = filterType('PayoutFilter', payouts, {
   description: 'Which payouts: those that every field here lets through.',
-  fields: (t) => ({
-    owner: t.field({
-      type: OwnerInput,
-      description: "Only payouts from one customer's wallets, or from the merchant's own.",
-    }),
-    walletId: t.id({ description: 'Only payouts from this wallet: its global id, or its UUID.' }),
-    ...ownedFilter(t),
-  }),
 })
 
-const OwnedPayoutFilter = builder.inputType('OwnedPayoutFilter', {
+const OwnedPayoutFilter = filterType('OwnedPayoutFilter', payouts, {
   description: 'Which payouts of an owner or a wallet: those that every field here lets through.',
-  fields: (t) => ({
-    ...ownedFilter(t),
-  }),
+  known: ['owner', 'walletId'],
 })
+
+const filterDescription = 'Which payouts to list; all without it.'
 
 /** How an argument list names one payout; the operation refuses both at once, and neither. */
 function payoutNameArguments(arg: ArgBuilder<Types>) {
@@ -325,15 +317,7 @@ builder.queryFields((t) => ({
   payouts: t.field({
     type: PayoutConnection,
     description: 'The payouts of the merchant and of its customers, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: PayoutFilter, description: 'Which payouts to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) => {
-      const { owner, walletId, ...rest } = filter ?? {}
-      const whose = { owner: ownerOf(owner), walletId: localId('Wallet', walletId) }
-      return connect(browsePayouts(context.rows, { ...rest, ...slice, ...whose }), context, info)
-    },
+    ...listing(t, payouts, { filter: PayoutFilter, filterDescription }),
   }),
 }))
 
@@ -341,44 +325,27 @@ builder.objectField(Merchant, 'payouts', (t) =>
   t.field({
     type: PayoutConnection,
     description: "The payouts from the merchant's own wallets, newest first.",
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browsePayouts(context.rows, { ...filter, ...slice, owner: 'merchant' }), context, info),
+    ...listing(t, payouts, { filter: OwnedPayoutFilter, filterDescription, owner: 'merchant' }),
   }),
 )
-
-const payoutsOfCustomer = loaderWith(browsePayoutsOfCustomers)
 
 builder.objectField(Customer, 'payouts', (t) =>
   t.field({
     type: PayoutConnection,
     description: 'The payouts from its wallets, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
-    },
-    extensions: { columns: ['id'] },
-    resolve: ({ id }, { filter, ...slice }, context, info) =>
-      connect(payoutsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
+    ...listingOfEach(t, payouts, {
+      filter: OwnedPayoutFilter,
+      filterDescription,
+      slices: payouts.slicesOf('customer'),
+    }),
   }),
 )
-
-const payoutsOfWallet = loaderWith(browsePayoutsOfWallets)
 
 builder.objectField(Wallet, 'payouts', (t) =>
   t.field({
     type: PayoutConnection,
     description: 'The payouts that it paid, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedPayoutFilter, description: 'Which payouts to list; all without it.' }),
-    },
-    extensions: { columns: ['id'] },
-    resolve: ({ id }, { filter, ...slice }, context, info) =>
-      connect(payoutsOfWallet(context, { ...filter, ...slice }).load(id), context, info),
+    ...listingOfEach(t, payouts, { filter: OwnedPayoutFilter, filterDescription, slices: payouts.slicesOf('wallet') }),
   }),
 )
 

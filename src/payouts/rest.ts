@@ -1,30 +1,26 @@
 import type { z } from 'zod'
-import { ownerOfText, ownerText, ownerTextField } from '../customers/owner-text.ts'
-import { invalidInput } from '../errors.ts'
-import { faultsOf } from '../input.ts'
 import { amountPattern, formatAmount } from '../money/amount.ts'
 import { networks } from '../networks/network.ts'
+import { listAnswer, listRoute, listSchemas } from '../rest/list-route.ts'
 import type { JsonSchema, Reference } from '../rest/reference.ts'
 import {
   addition,
   amount,
   idField,
-  limitField,
   listOf,
   mostlyNull,
   object,
   oneOf,
   orNull,
-  pageField,
   text,
   timestamp,
   uuid,
 } from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { get, pagination, paginationSchema, post } from '../rest/route.ts'
+import { get, post } from '../rest/route.ts'
 import { BankPayoutInput, createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
-import { ListPayoutsInput, listPayouts } from './list-payouts.ts'
+import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
 import {
   corridors,
@@ -91,39 +87,6 @@ const bankPayoutReference: Reference<z.input<typeof BankPayoutInput>> = {
   answer: () => ({ data: payoutSchema() }),
 }
 
-// The query spells an owner as text.
-const ListQuery = ListPayoutsInput.extend({ owner: ownerText() })
-
-const listNames: WireNames<z.input<typeof ListQuery>> = {
-  owner: 'customer_id',
-  status: 'status',
-  assetCode: 'currency',
-  createdFrom: 'created_from',
-  createdBefore: 'created_before',
-  page: 'page',
-  limit: 'limit',
-}
-
-const listReference: Reference<z.input<typeof ListQuery>> = {
-  name: 'listPayouts',
-  title: 'List payouts',
-  description: `Lists the payouts of the merchant and of its customers as they are now, newest first. With a filter the list has the newest 10,000 that match; \`created_before\` reaches those before. ${addition}`,
-  fields: {
-    owner: ownerTextField(
-      'Only payouts for this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
-    ),
-    status: 'Only payouts in this status.',
-    assetCode: 'Only payouts of this stablecoin, such as `USDC`; one that is not known matches nothing.',
-    createdFrom: { format: 'date-time', description: 'Only payouts made at this time or later.' },
-    createdBefore: { format: 'date-time', description: 'Only payouts made before this time.' },
-    page: pageField,
-    limit: limitField(20),
-  },
-  example: { status: 'PROCESSING', limit: 2 },
-  refusals: [],
-  answer: () => ({ data: listOf('The payouts of the page.', payoutSchema()), pagination: paginationSchema() }),
-}
-
 const getReference: Reference<z.input<typeof GetPayoutInput>> = {
   name: 'getPayout',
   title: 'Get a payout',
@@ -135,11 +98,17 @@ const getReference: Reference<z.input<typeof GetPayoutInput>> = {
 }
 
 export const payoutRoutes = [
-  get('/api/payouts', ListQuery, listNames, listReference, async (context, input) => {
-    const owner = ownerOfText(input.owner)
-    if (owner === null) throw invalidInput(faultsOf(ListQuery, input))
-    const page = await listPayouts(context, { ...input, owner })
-    return { data: page.items.map(payoutJson), pagination: pagination(page) }
+  listRoute('/api/payouts', payouts, {
+    name: 'listPayouts',
+    title: 'List payouts',
+    description: `Lists the payouts of the merchant and of its customers as they are now, newest first. With a filter the list has the newest 10,000 that match; \`created_before\` reaches those before. ${addition}`,
+    times: {
+      createdFrom: 'Only payouts made at this time or later.',
+      createdBefore: 'Only payouts made before this time.',
+    },
+    example: { status: 'PROCESSING', limit: 2 },
+    answer: listAnswer(payoutJson),
+    schemas: listSchemas(() => listOf('The payouts of the page.', payoutSchema())),
   }),
   get('/api/payouts/:payout_id', GetPayoutInput, { payoutId: 'payout_id' }, getReference, async (context, input) => ({
     data: payoutJson(await getPayout(context, input)),

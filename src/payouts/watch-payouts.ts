@@ -4,8 +4,9 @@ import { getCustomer } from '../customers/get-customer.ts'
 import { latestInSequence } from '../database/sequence.ts'
 import { invalidInput, notFound } from '../errors.ts'
 import { uuidsAmong } from '../ids.ts'
+import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
-import { payoutEventsAfter, payoutsByIds } from './repository.ts'
+import { payoutEventsAfter } from './repository.ts'
 
 /** How often it is looked whether something has changed: whoever settles a payout may be another process, so nobody tells. */
 const lookEveryMs = 500
@@ -51,7 +52,7 @@ export async function watchPayouts(
   }
   const valid = uuidsAmong(payoutIds)
   const ids = [...new Set(valid)]
-  const first = await payoutsByIds(db, { merchantId, ids })
+  const first = await payouts.find(context, ids)
   if (valid.length < payoutIds.length || first.length < ids.length) throw notFound('Payout')
   const inOrder = first.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   return untilSettled(context, inOrder, { after, signal })
@@ -85,15 +86,16 @@ type Watching = {
 }
 
 async function* changesAfter(
-  { db, merchantId }: Context,
+  context: Context,
   { after, isWatched, signal, ids: watched }: Watching,
 ): AsyncGenerator<Payout> {
+  const { db, merchantId } = context
   let seen = after
   while (!signal?.aborted) {
     const events = await payoutEventsAfter(db, { merchantId, after: seen, limit: eventsRead })
     seen = events.at(-1)?.sequence ?? seen
     const ids = [...new Set(events.map(({ payoutId }) => payoutId))].filter((id) => watched?.has(id) ?? true)
-    const found = ids.length > 0 ? await payoutsByIds(db, { merchantId, ids }) : []
+    const found = ids.length > 0 ? await payouts.find(context, ids) : []
     yield* found.filter(isWatched).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
     if (events.length < eventsRead) await delay(lookEveryMs, null, { ref: false, signal }).catch(() => {})
   }

@@ -4,7 +4,6 @@ import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/ch
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Context } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
-import { countInLists } from '../database/counted-list.ts'
 import type { Tx } from '../database/query.ts'
 import { newRowOfOwner } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
@@ -14,7 +13,7 @@ import { openWalletAccount } from '../ledger/account.ts'
 import type { Network } from '../networks/network.ts'
 import { writing } from '../writing.ts'
 import { nextDepositAddress } from './deposit-address.ts'
-import { listsOfWallet } from './list-wallets.ts'
+import { wallets } from './list.ts'
 import { insertWallet, insertWalletAddress } from './repository.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -92,8 +91,7 @@ async function openWallet(
   } as const
   await openWalletAccount(tx, { merchantId, walletId: row.id, assetCode: asset.code })
   await insertWallet(tx, row)
-  const lists = listsOfWallet({ ...row, ownerId })
-  await countInLists(tx, { merchantId, lists, sequence: row.ownerSequence, change: 1 })
+  await wallets.count(tx, { ...row, ownerId }, 1)
   if (network === null || address === null) return { ...row, ownerId, addresses: [] }
 
   const id = context.newId()

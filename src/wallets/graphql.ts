@@ -1,29 +1,32 @@
-import type { InputFieldBuilder } from '@pothos/core'
 import { AssetTypeEnum } from '../asset-codes/graphql.ts'
-import { Customer, customerLoader, OwnerInput, ownerOf } from '../customers/graphql.ts'
-import type { Types } from '../graphql/builder.ts'
+import { Customer, customerLoader } from '../customers/graphql.ts'
 import { builder } from '../graphql/builder.ts'
-import { connect, connectionType, related, sliceArguments } from '../graphql/connection.ts'
-import { createdFilter } from '../graphql/filters.ts'
+import { connectionType, related } from '../graphql/connection.ts'
+import { enumOfValues } from '../graphql/enums.ts'
 import { localId, localIdOrNull } from '../graphql/ids.ts'
-import { loaderById, loaderOfMany, loaderWith } from '../graphql/loader.ts'
+import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
+import { loaderById, loaderOfMany } from '../graphql/loader.ts'
 import { addMutation, idempotencyKeyDescription } from '../graphql/mutation.ts'
 import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
-import { browseEntriesOfWallets } from '../ledger/browse-entries.ts'
 import type { Entry } from '../ledger/entry.ts'
 import { LedgerEntry, LedgerEntryFilter } from '../ledger/graphql.ts'
+import { entries } from '../ledger/list.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
-import { browseWallets, browseWalletsOfCustomers } from './browse-wallets.ts'
 import { createWallet } from './create-wallet.ts'
-import { findWalletAddresses, findWalletAddressesByIds, findWallets } from './find-wallets.ts'
+import { findWalletAddresses, findWalletAddressesByIds } from './find-wallet-addresses.ts'
+import { wallets } from './list.ts'
 import { simulateDeposit } from './simulate-deposit.ts'
 import type { WalletAddress as WalletAddressRow, WalletRow } from './wallet.ts'
+import { walletStatuses } from './wallet.ts'
 
-export const WalletStatusEnum = builder.enumType('WalletStatus', {
-  description: 'Whether a wallet can be used.',
-  values: { ACTIVE: { value: 'active', description: 'It takes deposits and pays out.' } } as const,
-})
+export const WalletStatusEnum = enumOfValues(
+  walletStatuses,
+  builder.enumType('WalletStatus', {
+    description: 'Whether a wallet can be used.',
+    values: { ACTIVE: { value: 'active', description: 'It takes deposits and pays out.' } } as const,
+  }),
+)
 
 export const WalletAddress = builder.objectRef<WalletAddressRow>('WalletAddress').implement({
   description: 'Where deposits to a stablecoin wallet are sent.',
@@ -38,7 +41,7 @@ export const WalletAddress = builder.objectRef<WalletAddressRow>('WalletAddress'
 })
 
 /** Wallets of one request, by id. */
-export const walletLoader = loaderById<WalletRow>(findWallets)
+export const walletLoader = loaderById<WalletRow>(wallets.find)
 
 const addressesLoader = loaderOfMany<WalletAddressRow>(findWalletAddresses, ({ walletId }) => walletId)
 
@@ -79,21 +82,17 @@ addNodeType('WalletAddress', loaderById<WalletAddressRow>(findWalletAddressesByI
 const WalletConnection = connectionType<WalletRow>('Wallet', Wallet, 'wallets')
 const LedgerEntryConnection = connectionType<Entry>('LedgerEntry', LedgerEntry, "lines of a wallet's statement")
 
-const entriesOfWallet = loaderWith(browseEntriesOfWallets)
-
-builder.objectFields(Wallet, (t) => ({
-  ledgerEntries: t.field({
+builder.objectField(Wallet, 'ledgerEntries', (t) =>
+  t.field({
     type: LedgerEntryConnection,
     description: 'Its statement: every movement of its money, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: LedgerEntryFilter, description: 'Which lines to list; all without it.' }),
-    },
-    extensions: { columns: ['id'] },
-    resolve: ({ id }, { filter, ...slice }, context, info) =>
-      connect(entriesOfWallet(context, { ...filter, ...slice }).load(id), context, info),
+    ...listingOfEach(t, entries, {
+      filter: LedgerEntryFilter,
+      filterDescription: 'Which lines to list; all without it.',
+      slices: entries.slicesOf('wallet'),
+    }),
   }),
-}))
+)
 
 builder.objectField(LedgerEntry, 'wallet', (t) =>
   t.field({
@@ -104,30 +103,16 @@ builder.objectField(LedgerEntry, 'wallet', (t) =>
   }),
 )
 
-/** What a list is narrowed by whose owner is known already. */
-function ownedFilter(t: InputFieldBuilder<Types, 'InputObject'>) {
-  return {
-    status: t.field({ type: WalletStatusEnum, description: 'Only wallets in this status.' }),
-    assetType: t.field({ type: AssetTypeEnum, description: 'Only wallets that hold this kind of money.' }),
-    currency: t.string({ description: 'Only wallets that hold this asset, such as `USDC`.' }),
-    ...createdFilter(t),
-  }
-}
-
-const WalletFilter = builder.inputType('WalletFilter', {
+const WalletFilter = filterType('WalletFilter', wallets, {
   description: 'Which wallets: those that every field here lets through.',
-  fields: (t) => ({
-    owner: t.field({ type: OwnerInput, description: "Only one customer's, or the merchant's own." }),
-    ...ownedFilter(t),
-  }),
 })
 
-const OwnedWalletFilter = builder.inputType('OwnedWalletFilter', {
+const OwnedWalletFilter = filterType('OwnedWalletFilter', wallets, {
   description: "Which of an owner's wallets: those that every field here lets through.",
-  fields: (t) => ({
-    ...ownedFilter(t),
-  }),
+  known: ['owner'],
 })
+
+const filterDescription = 'Which wallets to list; all without it.'
 
 builder.queryFields((t) => ({
   wallet: t.field({
@@ -143,14 +128,7 @@ builder.queryFields((t) => ({
   wallets: t.field({
     type: WalletConnection,
     description: 'The wallets of the merchant and of its customers, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: WalletFilter, description: 'Which wallets to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) => {
-      const { owner, ...rest } = filter ?? {}
-      return connect(browseWallets(context.rows, { ...rest, ...slice, owner: ownerOf(owner) }), context, info)
-    },
+    ...listing(t, wallets, { filter: WalletFilter, filterDescription }),
   }),
 }))
 
@@ -158,28 +136,19 @@ builder.objectField(Merchant, 'wallets', (t) =>
   t.field({
     type: WalletConnection,
     description: "The wallets that the merchant itself owns, no customer's, newest first.",
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets to list; all without it.' }),
-    },
-    resolve: (_, { filter, ...slice }, context, info) =>
-      connect(browseWallets(context.rows, { ...filter, ...slice, owner: 'merchant' }), context, info),
+    ...listing(t, wallets, { filter: OwnedWalletFilter, filterDescription, owner: 'merchant' }),
   }),
 )
-
-const walletsOfCustomer = loaderWith(browseWalletsOfCustomers)
 
 builder.objectField(Customer, 'wallets', (t) =>
   t.field({
     type: WalletConnection,
     description: 'The wallets that it owns, newest first.',
-    args: {
-      ...sliceArguments(t.arg),
-      filter: t.arg({ type: OwnedWalletFilter, description: 'Which wallets to list; all without it.' }),
-    },
-    extensions: { columns: ['id'] },
-    resolve: ({ id }, { filter, ...slice }, context, info) =>
-      connect(walletsOfCustomer(context, { ...filter, ...slice }).load(id), context, info),
+    ...listingOfEach(t, wallets, {
+      filter: OwnedWalletFilter,
+      filterDescription,
+      slices: wallets.slicesOf('customer'),
+    }),
   }),
 )
 

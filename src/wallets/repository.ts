@@ -1,17 +1,11 @@
-import { sql } from 'kysely'
-import type { AssetType } from '../asset-codes/asset-code.ts'
-import type { RangeParams } from '../database/created-range.ts'
-import { rangeFilters } from '../database/created-range.ts'
-import { countsOfEach, createdConditions, idsOfEach } from '../database/each.ts'
-import type { Params } from '../database/query.ts'
-import { acrossMerchants, from, insertRow, list, query, queryOne, queryWithFilters } from '../database/query.ts'
+import type { Params, Rows } from '../database/query.ts'
+import { acrossMerchants, from, insertRow, list, query, queryOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 
 type WalletKey = { merchantId: string; id: string }
 
-type OwnerPage = { merchantId: string; ownerId: string; fromSequence: number; skip: number; limit: number }
-
-const withBalance = (wallets: ReturnType<typeof walletsInRange>) =>
+/** Wallets with their balances. */
+export const selectWallets = (wallets: Rows<'wallets'>) =>
   wallets
     .innerJoin('accounts', (join) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
@@ -20,7 +14,7 @@ const withBalance = (wallets: ReturnType<typeof walletsInRange>) =>
     // A wallet's account always has a balance; the column is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
-const walletsWithBalance = () => withBalance(from('wallets'))
+const walletsWithBalance = () => selectWallets(from('wallets'))
 
 export const insertWallet = insertRow('wallets')
 
@@ -49,81 +43,9 @@ export const addressesOfWallets = query((p: Params<{ merchantId: string; walletI
     .orderBy('id'),
 )
 
-/** An owner's wallets numbered `fromSequence` and below, newest first. */
-export const walletsDownFrom = queryWithFilters(
-  ['assetType', 'currency'],
-  (p: Params<OwnerPage & { assetType: AssetType; currency: string }>, has) => {
-    let wallets = walletsWithBalance()
-      .where('wallets.merchantId', '=', p.merchantId)
-      .where('wallets.ownerId', '=', p.ownerId)
-      .where('wallets.ownerSequence', '<=', p.fromSequence)
-    if (has('assetType')) wallets = wallets.where('wallets.assetType', '=', p.assetType)
-    if (has('currency')) wallets = wallets.where('wallets.currency', '=', p.currency)
-    return wallets.orderBy('wallets.ownerSequence', 'desc').limit(p.limit).offset(p.skip)
-  },
-)
-
-/** The merchant's wallets among `ids`, in any order; another merchant's are not found. */
-export const walletsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
-  walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).where('wallets.id', 'in', list(p.ids)),
-)
-
 /** The addresses among `ids`, in any order. */
 export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   from('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
-)
-
-type BrowsedRange = RangeParams & { merchantId: string; ownerId: string; assetType: AssetType; currency: string }
-
-const browseFilters = ['ownerId', 'assetType', 'currency', ...rangeFilters] as const
-type BrowseFilter = (typeof browseFilters)[number]
-
-/** The wallets in a range of the merchant's numbers, or of the owner's own when one is given. */
-function walletsInRange(p: Params<BrowsedRange>, has: (filter: BrowseFilter) => boolean) {
-  const sequence = sequenceOfList(has)
-  let wallets = from('wallets')
-    .where('wallets.merchantId', '=', p.merchantId)
-    .where(sequence, '>', p.above)
-    .where(sequence, '<', p.below)
-  if (has('ownerId')) wallets = wallets.where('wallets.ownerId', '=', p.ownerId)
-  if (has('assetType')) wallets = wallets.where('wallets.assetType', '=', p.assetType)
-  if (has('currency')) wallets = wallets.where('wallets.currency', '=', p.currency)
-  if (has('createdFrom')) wallets = wallets.where('wallets.createdAt', '>=', p.createdFrom)
-  if (has('createdBefore')) wallets = wallets.where('wallets.createdAt', '<', p.createdBefore)
-  return wallets
-}
-
-function sequenceOfList(has: (filter: 'ownerId') => boolean) {
-  return has('ownerId') ? 'wallets.ownerSequence' : 'wallets.sequence'
-}
-
-/** The wallets in a range, newest first unless `isAscending`. */
-export const browsedWallets = queryWithFilters(browseFilters, (p: Params<BrowsedRange>, has) =>
-  withBalance(walletsInRange(p, has))
-    .orderBy(sequenceOfList(has), has('isAscending') ? 'asc' : 'desc')
-    .limit(p.limit),
-)
-
-/** How many wallets a range has, of which at most `limit` are looked at. */
-export const countBrowsedWallets = queryWithFilters(browseFilters, (p: Params<BrowsedRange>, has) =>
-  from(walletsInRange(p, has).select(sequenceOfList(has)).limit(p.limit).as('counted')).select(
-    sql<number>`count(*)`.as('rowCount'),
-  ),
-)
-
-/** The number and time of the wallet at or below a number, the merchant's or the owner's own. */
-export const walletMarks = queryWithFilters(
-  ['ownerId'],
-  (p: Params<{ merchantId: string; ownerId: string; fromSequence: number }>, has) => {
-    const sequence = sequenceOfList(has)
-    let wallets = from('wallets').where('wallets.merchantId', '=', p.merchantId)
-    if (has('ownerId')) wallets = wallets.where('wallets.ownerId', '=', p.ownerId)
-    return wallets
-      .where(sequence, '<=', p.fromSequence)
-      .select([`${sequence} as sequence`, 'wallets.createdAt'])
-      .orderBy(sequence, 'desc')
-      .limit(1)
-  },
 )
 
 /** All of the merchant's wallets and its customers', oldest first; for bulk work, not for a request. */
@@ -182,22 +104,3 @@ export const depositByReference = queryOne((p: Params<{ merchantId: string; refe
 )
 
 export const insertDeposit = insertRow('deposits')
-
-const walletsOfCustomers = {
-  parents: 'customers',
-  table: 'wallets',
-  parentColumn: 'owner_id',
-  sequenceColumn: 'owner_sequence',
-  idColumn: 'id',
-  conditions: {
-    assetType: (type: unknown) => sql`items.asset_type = ${type}`,
-    currency: (currency: unknown) => sql`items.currency = ${currency}`,
-    ...createdConditions,
-  },
-}
-
-/** Up to `limit` wallets of each customer, from one end of its list. */
-export const walletIdsOfCustomers = idsOfEach(walletsOfCustomers)
-
-/** How many wallets each customer has, of which at most `limit` are looked at. */
-export const walletCountsOfCustomers = countsOfEach(walletsOfCustomers)

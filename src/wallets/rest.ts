@@ -1,33 +1,28 @@
 import type { z } from 'zod'
 import { assetTypes } from '../asset-codes/asset-code.ts'
+import { findCustomer } from '../customers/get-customer.ts'
 import { formatAmount } from '../money/amount.ts'
 import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
+import { listAnswer, listRoute, listSchemas } from '../rest/list-route.ts'
 import type { JsonSchema, Reference, SchemasOf } from '../rest/reference.ts'
 import {
   addition,
   amount,
   idField,
-  limitField,
   listOf,
   mostlyNull,
   object,
   oneOf,
   orNull,
-  pageField,
   text,
   timestamp,
   uuid,
 } from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
-import { get, pagination, paginationSchema, post } from '../rest/route.ts'
+import { get, post } from '../rest/route.ts'
 import { CreateWalletInput, createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
-import {
-  ListCustomerWalletsInput,
-  ListMerchantWalletsInput,
-  listCustomerWallets,
-  listMerchantWallets,
-} from './list-wallets.ts'
+import { walletsWithAddresses } from './list-wallets.ts'
 import type { Wallet, WalletAddress } from './wallet.ts'
 import { walletStatuses } from './wallet.ts'
 
@@ -37,17 +32,6 @@ const createNames: WireNames<z.input<typeof CreateWalletInput>> = {
   customerId: 'customer_id',
   network: 'network',
 }
-
-const listNames: WireNames<z.input<typeof ListCustomerWalletsInput>> = {
-  customerId: 'customer_id',
-  status: 'status',
-  assetType: 'asset_type',
-  currency: 'currency',
-  page: 'page',
-  limit: 'limit',
-}
-
-const { customerId: _, ...listOwnNames } = listNames
 
 const getNames: WireNames<z.input<typeof GetWalletInput>> = { walletId: 'wallet_id' }
 
@@ -74,34 +58,10 @@ const createReference: Reference<z.input<typeof CreateWalletInput>> = {
   }),
 }
 
-const listReference: Reference<z.input<typeof ListCustomerWalletsInput>> = {
-  name: 'listCustomerWallets',
-  title: 'List the wallets of a customer',
-  description:
-    'Lists the wallets of one customer, newest first. A value of a filter that is not known matches nothing.',
-  fields: {
-    customerId: idField('The id of the customer.'),
-    status: 'Only wallets in this status, such as `active`.',
-    assetType: 'Only wallets that hold this kind of money: `FIAT` or `STABLECOIN`.',
-    currency: 'Only wallets that hold this asset, such as `USDC`.',
-    page: pageField,
-    limit: limitField(10),
-  },
-  example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', currency: 'USDC' },
-  refusals: ['RESOURCE_NOT_FOUND'],
-  answer: () => ({ data: listOf('The wallets of the page.', listedWalletSchema()), pagination: paginationSchema() }),
-}
-
-const { customerId: _customer, ...listOwnFields } = listReference.fields
-
-const listOwnReference: Reference<z.input<typeof ListMerchantWalletsInput>> = {
-  name: 'listWallets',
-  title: 'List the merchant’s wallets',
-  description: `Lists the merchant’s own wallets, newest first; those of its customers are listed for each. A value of a filter that is not known matches nothing. ${addition}`,
-  fields: listOwnFields,
-  example: { currency: 'USDC' },
-  refusals: [],
-  answer: listReference.answer,
+const listExample = { currency: 'USDC' }
+const listed = {
+  answer: listAnswer(listedWalletJson),
+  schemas: listSchemas(() => listOf('The wallets of the page.', listedWalletSchema())),
 }
 
 const getReference: Reference<z.input<typeof GetWalletInput>> = {
@@ -123,20 +83,23 @@ export const walletRoutes = [
     const addresses = wallet.addresses.map((address) => createdAddressJson(wallet, address))
     return { data: { ...walletJson(wallet), addresses } }
   }),
-  get('/api/wallets', ListMerchantWalletsInput, listOwnNames, listOwnReference, async (context, input) => {
-    const page = await listMerchantWallets(context, input)
-    return { data: page.items.map(listedWalletJson), pagination: pagination(page) }
+  listRoute('/api/wallets', walletsWithAddresses, {
+    name: 'listWallets',
+    title: 'List the merchant’s wallets',
+    description: `Lists the merchant’s own wallets, newest first; those of its customers are listed for each. A value of a filter that is not known matches nothing. ${addition}`,
+    owner: 'merchant',
+    example: listExample,
+    ...listed,
   }),
-  get(
-    '/api/wallets/:customer_id/customer',
-    ListCustomerWalletsInput,
-    listNames,
-    listReference,
-    async (context, input) => {
-      const page = await listCustomerWallets(context, input)
-      return { data: page.items.map(listedWalletJson), pagination: pagination(page) }
-    },
-  ),
+  listRoute('/api/wallets/:customer_id/customer', walletsWithAddresses, {
+    name: 'listCustomerWallets',
+    title: 'List the wallets of a customer',
+    description:
+      'Lists the wallets of one customer, newest first. A value of a filter that is not known matches nothing.',
+    ofCustomer: { wire: 'customer_id', find: async (context, id) => (await findCustomer(context.db, context, id)).id },
+    example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', ...listExample },
+    ...listed,
+  }),
   // The contract calls the key optional here; a balance is nobody's but its owner's, so it is required (ruling 33).
   get('/api/wallets/:wallet_id', GetWalletInput, getNames, getReference, async (context, input) => {
     const wallet = await getWallet(context, input)

@@ -13,8 +13,8 @@ import { createContext, createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { fill } from '../../src/fill/fill.ts'
 import { allMerchants } from '../../src/merchants/repository.ts'
-import { listPayoutMethods } from '../../src/payout-methods/list-payout-methods.ts'
-import { listPayouts } from '../../src/payouts/list-payouts.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
+import { payouts as payoutList } from '../../src/payouts/list.ts'
 import { median } from './statistics.ts'
 
 const { values } = parseArgs({
@@ -49,9 +49,9 @@ const [merchant] = known
 const context = createContext(service, merchant?.id ?? '')
 
 const limit = '20'
-const payouts = (page: number) => () => listPayouts(context, { page: String(page), limit })
+const payouts = (page: number) => () => payoutList.page(context, { page: String(page), limit })
 const methods = (page: number, filter: object) => () =>
-  listPayoutMethods(context, { page: String(page), limit, ...filter })
+  payoutMethods.page(context, { page: String(page), limit, ...filter })
 
 let hasFailed = false
 await compare('payouts', payouts)

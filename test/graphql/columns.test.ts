@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { columnsAmong, narrowedTo } from '../../src/database/narrow.ts'
 import { schemaFor } from '../../src/graphql/schema.ts'
-import { payoutsDownFrom } from '../../src/payouts/repository.ts'
+import { payouts } from '../../src/payouts/list.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 
@@ -73,7 +73,7 @@ describe.each(everyEngine)('columns that are read on %s', (engine) => {
     const app = await startFilled(engine)
     const { merchantId } = app.context()
     const db = narrowedTo(app.db, { payouts: columnsAmong('payouts', new Set(['status', 'id'])) })
-    const [row] = await payoutsDownFrom(db, { merchantId, fromSequence: 100, limit: 1 })
+    const [row] = (await payouts.page({ db: db, merchantId }, { limit: '1' })).items
     expect(Object.keys(row ?? {})).toEqual(['id', 'status'])
     if (engine === 'sqlite') expect(() => row?.amount).toThrow('the column amount was not read')
     else expect(row?.amount).toBeUndefined()
@@ -82,13 +82,13 @@ describe.each(everyEngine)('columns that are read on %s', (engine) => {
   test('more forms of a query than are kept are read whole', async () => {
     const app = await startFilled(engine)
     const { merchantId } = app.context()
-    const [all] = await payoutsDownFrom(app.db, { merchantId, fromSequence: 100, limit: 1 })
+    const [all] = (await payouts.page({ db: app.db, merchantId }, { limit: '1' })).items
     const names = Object.keys(all ?? {})
     let isWhole = false
     for (let form = 0; form < 60; form++) {
       const wanted = names.filter((_, i) => (form + 1) & (1 << (i % 6)))
       const db = narrowedTo(app.db, { payouts: columnsAmong('payouts', new Set(wanted)) })
-      const [row] = await payoutsDownFrom(db, { merchantId, fromSequence: 100, limit: 1 })
+      const [row] = (await payouts.page({ db: db, merchantId }, { limit: '1' })).items
       for (const name of wanted) expect(row?.[name as 'id']).toEqual(all?.[name as 'id'])
       isWhole ||= Object.keys(row ?? {}).length === names.length
     }

@@ -259,7 +259,7 @@ const deepQueries = [
   ],
   [
     'query($first: Int) { customers(first: $first) { nodes { wallets(first: 2) { totalCount nodes { ledgerEntries(first: 2) { nodes { payout { recipientMethod { __typename } } wallet { id } } } } } payouts(first: 2) { nodes { id } } } } }',
-    11,
+    8,
   ],
 ] as const
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { keyMemory, once } from '../../src/idempotency/once.ts'
-import { payoutsDownFrom } from '../../src/payouts/repository.ts'
+import { payouts } from '../../src/payouts/list.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
@@ -44,7 +44,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, account_number: '0690000032' }, headers })
-    const [payout] = await payoutsDownFrom(app.db, { merchantId: app.merchant.id, fromSequence: 1, limit: 1 })
+    const [payout] = (await payouts.page(app.context(), {})).items
     expect(payout?.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
   })
 

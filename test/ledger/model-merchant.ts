@@ -7,7 +7,7 @@ import { setFee } from '../../src/fees/set-fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { formatAmount } from '../../src/money/amount.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
-import { listPayouts } from '../../src/payouts/list-payouts.ts'
+import { payouts } from '../../src/payouts/list.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
@@ -82,7 +82,7 @@ export async function startMerchant(service: Service) {
     run: (step: Step): Promise<Outcome> => outcomeOf((calls[step.kind] as (step: Step) => Promise<Outcome>)(step)),
     async state() {
       const wallets = await Promise.all(walletIds.map((walletId) => getWallet(context(), { walletId })))
-      const { items } = await listPayouts(context(), { limit: 100 })
+      const { items } = await payouts.page(context(), { limit: 100 })
       return {
         balances: wallets.map(({ balance }) => balance),
         payouts: items.map(({ status }) => status).reverse(),

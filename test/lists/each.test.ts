@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
-import { browseEntries, browseEntriesOfWallets } from '../../src/ledger/browse-entries.ts'
-import { browsePayoutMethods, browsePayoutMethodsOfCustomers } from '../../src/payout-methods/browse-payout-methods.ts'
+import { entries } from '../../src/ledger/list.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../../src/payout-methods/delete-payout-method.ts'
-import { browsePayouts, browsePayoutsOfCustomers, browsePayoutsOfWallets } from '../../src/payouts/browse-payouts.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
+import { payouts } from '../../src/payouts/list.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import { browseWallets, browseWalletsOfCustomers } from '../../src/wallets/browse-wallets.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { wallets } from '../../src/wallets/list.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type { Browsed } from './lists.ts'
@@ -30,36 +30,36 @@ type Lists = {
 const lists: readonly Lists[] = [
   {
     name: 'wallets of customers',
-    one: (context, customerId, input) => browseWallets(context, { ...input, owner: { customerId } }),
-    each: browseWalletsOfCustomers,
+    one: (context, customerId, input) => wallets.slice(context, { ...input, owner: { customerId } }),
+    each: wallets.slicesOf('customer'),
     parentIds: ({ customerIds }) => customerIds,
     filters: [{ currency: 'USDC' }, { assetType: 'FIAT' }, { currency: 'NGN', assetType: 'STABLECOIN' }],
   },
   {
     name: 'payout methods of customers',
-    one: (context, customerId, input) => browsePayoutMethods(context, { ...input, owner: { customerId } }),
-    each: browsePayoutMethodsOfCustomers,
+    one: (context, customerId, input) => payoutMethods.slice(context, { ...input, owner: { customerId } }),
+    each: payoutMethods.slicesOf('customer'),
     parentIds: ({ customerIds }) => customerIds,
     filters: [{ type: 'WALLET' }, { currency: 'NGN' }, { currency: 'NGN', type: 'WALLET' }],
   },
   {
     name: 'payouts of customers',
-    one: (context, customerId, input) => browsePayouts(context, { ...input, owner: { customerId } }),
-    each: browsePayoutsOfCustomers,
+    one: (context, customerId, input) => payouts.slice(context, { ...input, owner: { customerId } }),
+    each: payouts.slicesOf('customer'),
     parentIds: ({ customerIds }) => customerIds,
     filters: [{ status: 'COMPLETED' }, { assetCode: 'USDT' }, { recipientCurrency: 'NGN', status: 'PROCESSING' }],
   },
   {
     name: 'payouts of wallets',
-    one: (context, walletId, input) => browsePayouts(context, { ...input, walletId }),
-    each: browsePayoutsOfWallets,
+    one: (context, walletId, input) => payouts.slice(context, { ...input, walletId }),
+    each: payouts.slicesOf('wallet'),
     parentIds: ({ walletIds }) => walletIds,
     filters: [{ status: 'COMPLETED' }, { recipientCurrency: 'ZAR' }],
   },
   {
     name: 'entries of wallets',
-    one: (context, walletId, input) => browseEntries(context, { ...input, walletId }),
-    each: browseEntriesOfWallets,
+    one: (context, walletId, input) => entries.slice(context, { ...input, walletId }),
+    each: entries.slicesOf('wallet'),
     parentIds: ({ walletIds }) => walletIds,
     filters: [{ direction: 'debit' }, { kind: 'deposit' }, { kind: 'payout', direction: 'credit' }],
   },

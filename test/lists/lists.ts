@@ -4,24 +4,21 @@ import { findAssetCodes } from '../../src/asset-codes/find-asset-codes.ts'
 import { listAssetCodes } from '../../src/asset-codes/list-asset-codes.ts'
 import type { Context, Service } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
-import { browseCustomers } from '../../src/customers/browse-customers.ts'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
-import { findCustomers } from '../../src/customers/find-customers.ts'
-import { browseEntries, findEntries } from '../../src/ledger/browse-entries.ts'
+import { customers } from '../../src/customers/list.ts'
 import type { Entry } from '../../src/ledger/entry.ts'
-import { browsePayoutMethods } from '../../src/payout-methods/browse-payout-methods.ts'
+import { findEntries } from '../../src/ledger/find-entries.ts'
+import { entries } from '../../src/ledger/list.ts'
+import type { Slice } from '../../src/lists/slice.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
-import { findPayoutMethods } from '../../src/payout-methods/find-payout-methods.ts'
-import { browsePayouts } from '../../src/payouts/browse-payouts.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
-import { findPayouts } from '../../src/payouts/find-payouts.ts'
+import { payouts } from '../../src/payouts/list.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import type { Slice } from '../../src/slice.ts'
-import { browseWallets } from '../../src/wallets/browse-wallets.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
-import { findWallets } from '../../src/wallets/find-wallets.ts'
+import { wallets } from '../../src/wallets/list.ts'
 import { dullCustomer } from '../support/app.ts'
 
 /** What a test says of an item: its id, and what the list's filters look at. */
@@ -92,8 +89,8 @@ export const customerList: List = {
   name: 'customers',
   hasTimes: true,
   isShared: false,
-  browse: (context, _, input) => browseCustomers(context, input),
-  find: findCustomers,
+  browse: (context, _, input) => customers.slice(context, input),
+  find: customers.find,
   rowOf: (customer: Row) => customer,
   add: async (context, _, i) => {
     const type = pick(['individual', 'business', 'business'] as const, i)
@@ -113,8 +110,8 @@ export const walletList: List = {
   name: 'wallets',
   hasTimes: true,
   isShared: false,
-  browse: (context, _, input) => browseWallets(context, input),
-  find: findWallets,
+  browse: (context, _, input) => wallets.slice(context, input),
+  find: wallets.find,
   rowOf: (wallet: Row) => wallet,
   add: async (context, { customerId }, i) => {
     const currency = pick(['USDC', 'NGN', 'USDT', 'USDC', 'ZAR'], i)
@@ -136,8 +133,8 @@ export const payoutMethodList: List = {
   name: 'payout methods',
   hasTimes: true,
   isShared: false,
-  browse: (context, _, input) => browsePayoutMethods(context, input),
-  find: findPayoutMethods,
+  browse: (context, _, input) => payoutMethods.slice(context, input),
+  find: payoutMethods.find,
   rowOf: (method: Row) => method,
   add: async (context, world, i) => {
     const customerId = pick([null, world.customerId], i)
@@ -168,8 +165,8 @@ export const payoutList: List = {
   name: 'payouts',
   hasTimes: true,
   isShared: false,
-  browse: (context, _, input) => browsePayouts(context, input),
-  find: findPayouts,
+  browse: (context, _, input) => payouts.slice(context, input),
+  find: payouts.find,
   rowOf: (payout: Row) => payout,
   add: async (context, world, i) => {
     const payout = await createPayout(context, {
@@ -209,7 +206,7 @@ export const entryList: List = {
   name: 'entries',
   hasTimes: true,
   isShared: false,
-  browse: (context, world, input) => browseEntries(context, { walletId: world.statementId, ...input }),
+  browse: (context, world, input) => entries.slice(context, { walletId: world.statementId, ...input }),
   find: (context, ids) =>
     findEntries(
       context,
@@ -220,7 +217,7 @@ export const entryList: List = {
     const key = i % 3
     if (key === 0) await depositToWallet(context, { walletId: statementId, amount: '10', reference: `line ${i}` })
     else await payFromStatement(context, statementId, key === 2)
-    const { items } = await browseEntries(context, { walletId: statementId, first: 1 })
+    const { items } = await entries.slice(context, { walletId: statementId, first: 1 })
     return entryList.rowOf(items[0] as never)
   },
   filters: () => [
@@ -238,7 +235,7 @@ export const entryList: List = {
 /** Pays out from the wallet whose statement is read; or fails the payout before, which is one entry as well. */
 async function payFromStatement(context: Context, walletId: string, isFailure: boolean): Promise<void> {
   if (isFailure) {
-    const { items } = await browsePayouts(context, { walletId, status: 'PROCESSING', first: 1 })
+    const { items } = await payouts.slice(context, { walletId, status: 'PROCESSING', first: 1 })
     await settlePayout(context, { payoutId: items[0]?.id ?? '', status: 'FAILED' })
     return
   }

@@ -18,16 +18,15 @@ export type Import = {
  */
 export const order = [
   'ids',
-  'page',
   'money',
   'errors',
   'refusal-text',
   'input',
-  'slice',
   'turn',
   'deadline',
   'database',
   'context',
+  'lists',
   'writing',
   'config',
   'logger',
@@ -67,6 +66,8 @@ const doors = /^src\/(?!rest\/|graphql\/)[^/]+\/(rest|graphql)\.ts$/
 const graphqlDoors = /^src\/(?!rest\/|graphql\/)[^/]+\/graphql\.ts$/
 const repositories = /^src\/[^/]+\/repository\.ts$/
 const inDatabase = /^src\/database\//
+/** Where queries are built: from what a noun declares of a list, too. */
+const buildsQueries = /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/[^/]+\/rest\.ts$/
 const inHttp = /^src\/(http|graphql)\/|^src\/(server|http-status)\.ts$/
@@ -142,7 +143,7 @@ function importsDownwards({ path, imports }: File) {
 
 /** House rule 4: only repositories query. */
 function keepsQueriesInRepositories({ path, imports }: File) {
-  if (repositories.test(path) || inDatabase.test(path)) return []
+  if (buildsQueries.test(path)) return []
   return imports.map(({ path: imported, names }) => {
     const taken = imported === 'src/database/query.ts' ? names.filter((name) => builders.includes(name)) : []
     return taken.length > 0 && `builds queries (${taken.join(', ')}) and is no repository`
@@ -154,8 +155,8 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   { packages: /^(better-sqlite3|pg)$/, home: engines, where: 'an engine of database/' },
   {
     packages: /^kysely(\/|$)/,
-    home: /^src\/(database\/|[^/]+\/repository\.ts$)|^db\/migrations\//,
-    where: 'database/ and repositories',
+    home: /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)|^db\/migrations\//,
+    where: 'database/, lists/ and repositories',
   },
   {
     packages: /^(fastify|@fastify\/.*|node:http)$/,

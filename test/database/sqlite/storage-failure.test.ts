@@ -11,7 +11,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { from, query } from '../../../src/database/query.ts'
 import { insertKey } from '../../../src/idempotency/repository.ts'
 import { insertMerchant } from '../../../src/merchants/repository.ts'
-import { listPayouts } from '../../../src/payouts/list-payouts.ts'
+import { payouts as payoutList } from '../../../src/payouts/list.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { keyRow, merchantRow, rawQuery, upTo } from '../rows.ts'
@@ -83,7 +83,7 @@ describe('a full disk', () => {
 
     expect(refused.body.error.code).toBe('UNAVAILABLE')
     expect(refused.status).toBe(503)
-    const payouts = await listPayouts(app.context(), {})
+    const payouts = await payoutList.page(app.context(), {})
     expect(payouts.total).toBe(number - 1)
     await app.expectBooksToBalance()
 

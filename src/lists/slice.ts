@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { allInOrder, invalidInput } from './errors.ts'
-import { optional, refuse } from './input.ts'
+import { allInOrder, invalidInput } from '../errors.ts'
+import { optional, refuse } from '../input.ts'
 
 /** The largest slice, and the one that is given where none is asked for. */
 export const largestSlice = 100
@@ -59,7 +59,8 @@ export const sliceFields = {
   before: optional(z.string()),
 }
 
-type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
+/** A parsed request for a slice. */
+export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
 
 /** Beyond any number of a list: sequence numbers fit in 31 bits. */
 const highestSequence = 2_147_483_647

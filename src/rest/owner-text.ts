@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseUuid } from '../ids.ts'
 import { refuse } from '../input.ts'
-import type { OwnerFilter } from './owner.ts'
+import type { OwnerFilter } from '../lists/owner.ts'
 
 /** Absent or empty for all, `null` for the merchant's own, else a customer (ruling 18); `null` for any other text. */
 export function ownerOfText(value: unknown): OwnerFilter | null {

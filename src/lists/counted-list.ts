@@ -1,9 +1,6 @@
 import { sql } from 'kysely'
-import type { Page } from '../page.ts'
-import { offsetOf } from '../page.ts'
-import type { Database } from './database.ts'
-import type { Params, Reader, Tx } from './query.ts'
-import { from, into, list, query, queryOne, statement } from './query.ts'
+import type { Params, Reader, Tx } from '../database/query.ts'
+import { from, into, list, query, queryOne, statement } from '../database/query.ts'
 
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
@@ -26,32 +23,6 @@ const blocksAtOnce = 8
 
 /** Where a page begins: at or below this sequence number, after passing over `skip` (fewer than 32) rows of the list. */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
-
-/**
- * A page of a counted list: `rows` fetches up to `limit` rows at or below a sequence number, newest first, from the reader
- * that it is given.
- *
- * The total and the rows come from one snapshot.
- */
-export async function pageOfList<Item>(
-  db: Pick<Database, 'snapshot'>,
-  { merchantId, list, page, limit }: CountedList & { page: number; limit: number },
-  rows: (start: PageStart & { limit: number }, db: Reader) => Promise<Item[]>,
-): Promise<Page<Item>> {
-  return db.snapshot(async (read) => {
-    const counting = countOfList(read, { merchantId, list })
-    const offset = offsetOf({ page, limit })
-    if (offset === 0) {
-      const [total, items] = await Promise.all([counting, rows({ ...newest, limit }, read)])
-      return { items, total, page, limit }
-    }
-    const total = await counting
-    const start = offset < total ? await seekInList(read, { merchantId, list, total, offset }) : null
-    return { items: start ? await rows({ ...start, limit }, read) : [], total, page, limit }
-  })
-}
-
-const newest: PageStart = { fromSequence: 2_147_483_647, skip: 0 }
 
 /** Counts the row with this number in each list (`change` 1) or no longer (-1). */
 export async function countInLists(

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
-import { findWalletAddresses, findWalletAddressesByIds, findWallets } from '../../src/wallets/find-wallets.ts'
+import { findWalletAddresses, findWalletAddressesByIds } from '../../src/wallets/find-wallet-addresses.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
+import { wallets } from '../../src/wallets/list.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 describe.each(everyEngine)('wallets by their ids on %s', (engine) => {
@@ -11,9 +12,9 @@ describe.each(everyEngine)('wallets by their ids on %s', (engine) => {
     const fiat = await app.wallet({ assetCode: 'NGN', customerId: await app.customer() })
     const { addresses, ...row } = await getWallet(app.context(), { walletId: stablecoin })
 
-    expect(await findWallets(app.context(), [stablecoin])).toEqual([row])
+    expect(await wallets.find(app.context(), [stablecoin])).toEqual([row])
     expect(row.balance).toBe(1_250_000_000n)
-    expect((await findWallets(app.context(), [stablecoin, fiat])).map(({ id }) => id).toSorted()).toEqual(
+    expect((await wallets.find(app.context(), [stablecoin, fiat])).map(({ id }) => id).toSorted()).toEqual(
       [stablecoin, fiat].toSorted(),
     )
     expect(addresses).toHaveLength(1)
@@ -27,7 +28,7 @@ describe.each(everyEngine)('wallets by their ids on %s', (engine) => {
     const walletId = await app.wallet()
     const [address] = await findWalletAddresses(app.context(), [walletId])
     const other = createContext(app.service, (await app.otherMerchant()).id)
-    expect(await findWallets(other, [walletId])).toEqual([])
+    expect(await wallets.find(other, [walletId])).toEqual([])
     expect(await findWalletAddresses(other, [walletId])).toEqual([])
     expect(await findWalletAddressesByIds(other, [address?.id ?? ''])).toEqual([])
   })

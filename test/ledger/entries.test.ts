@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
-import { browseEntries, findEntries } from '../../src/ledger/browse-entries.ts'
-import { findPayoutEvents } from '../../src/payouts/find-payouts.ts'
+import { findEntries } from '../../src/ledger/find-entries.ts'
+import { entries } from '../../src/ledger/list.ts'
+import { findPayoutEvents } from '../../src/payouts/find-payout-events.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
@@ -26,7 +27,7 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
   test('tells each movement of the wallet, what caused it, and the balance after it', async () => {
     const { app, walletId, kept, returned } = await startWithStatement(engine)
 
-    const { items, total } = await browseEntries(app.context(), { walletId })
+    const { items, total } = await entries.slice(app.context(), { walletId })
 
     const deposit = { payoutId: null, reference: `opening ${walletId}`, assetCode: 'USDC', accountId: walletId }
     const payout = { reference: null, assetCode: 'USDC', accountId: walletId }
@@ -61,14 +62,14 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
       [app.context(), absent],
       [createContext(app.service, id), walletId],
     ] as const) {
-      const { items, total, hasNextPage } = await browseEntries(context, { walletId: wallet })
+      const { items, total, hasNextPage } = await entries.slice(context, { walletId: wallet })
       expect([items, await total(), hasNextPage]).toEqual([[], 0, false])
     }
   })
 
   test('has its lines found by their keys, and those of no other account', async () => {
     const { app, walletId } = await startWithStatement(engine)
-    const { items } = await browseEntries(app.context(), { walletId })
+    const { items } = await entries.slice(app.context(), { walletId })
     const keys = items.map(({ transferId, line }) => ({ transferId, line }))
 
     const found = await findEntries(app.context(), [...keys, { transferId: 'garbage', line: 1 }])

@@ -1,0 +1,4 @@
+import type { AnyList } from './list.ts'
+
+/** Every list that is declared, for whoever checks them all. */
+export const declaredLists: AnyList[] = []

@@ -1,0 +1,74 @@
+import type { z } from 'zod'
+import { oneOf, optional, optionalText, uuid, whoseId } from '../input.ts'
+import { ownerFilter } from './owner.ts'
+
+/**
+ * A field by which a list is narrowed, with a sentence for its readers. `rest` is what the REST door has differently: its name
+ * where that is not the same in snake case, and its sentence; `null` where that door does not have it.
+ */
+export type Filter<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
+  readonly schema: Schema
+  readonly pageSchema: PageSchema
+  readonly kind: FilterKind
+  readonly description: string
+  readonly rest: Rest | null
+}
+
+/** What a field holds: whose, text, the id of a kind of node, or one of some values. */
+export type FilterKind = 'owner' | 'text' | { readonly idOf: string } | readonly string[]
+
+type Rest = { readonly name?: string; readonly description?: string }
+
+export type Filters = Readonly<Record<string, Filter>>
+
+/** Whose: everyone's, the merchant's own, or one customer's (ruling 18). */
+export const byOwner = (description: string, rest: Rest | null = {}) =>
+  filter('owner', ownerFilter(), { description, rest })
+
+/** One of a list of values. */
+export const byOneOf = <const Values extends readonly string[]>(
+  values: Values,
+  description: string,
+  rest: Rest | null = {},
+) => filter(values, optional(oneOf(values)), { description, rest })
+
+/** The same where REST takes any text, and one that is no such value matches nothing (ruling 19). */
+export const byOneOfOrNothing = <const Values extends readonly string[]>(
+  values: Values,
+  description: string,
+  restDescription: string,
+) => ({ ...byOneOf(values, description, { description: restDescription }), pageSchema: optionalText() })
+
+/** Any text; one that is not known matches nothing. */
+export const byText = (description: string, rest: Rest | null = {}) =>
+  filter('text', optionalText(), { description, rest })
+
+/** What rows belong to, by its id. */
+export const byId = (idOf: string, description: string) => filter({ idOf }, whoseId(), { description, rest: null })
+
+/** The same where there is no list without it. */
+export const ofId = (idOf: string, description: string) => filter({ idOf }, uuid(), { description, rest: null })
+
+function filter<Schema extends z.ZodType>(
+  kind: FilterKind,
+  schema: Schema,
+  { description, rest }: Pick<Filter, 'description' | 'rest'>,
+): Filter<Schema, Schema> {
+  return { schema, pageSchema: schema, kind, description, rest }
+}
+
+/** The fields of a list's input, for slices and for pages. */
+export type FieldsOf<Fields extends Filters> = { readonly [Field in keyof Fields]: Fields[Field]['schema'] }
+export type PageFieldsOf<Fields extends Filters> = { readonly [Field in keyof Fields]: Fields[Field]['pageSchema'] }
+
+/** What is asked for, as it is parsed. */
+export type Asked<Fields extends Filters> = { readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']> }
+
+export function fieldsOf<Fields extends Filters>(filters: Fields): FieldsOf<Fields> {
+  return Object.fromEntries(Object.entries(filters).map(([field, { schema }]) => [field, schema])) as FieldsOf<Fields>
+}
+
+export function pageFieldsOf<Fields extends Filters>(filters: Fields): PageFieldsOf<Fields> {
+  const fields = Object.entries(filters).map(([field, { pageSchema }]) => [field, pageSchema])
+  return Object.fromEntries(fields) as PageFieldsOf<Fields>
+}

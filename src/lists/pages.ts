@@ -1,0 +1,97 @@
+import { columnsAmong, narrowedTo } from '../database/narrow.ts'
+import type { Reader } from '../database/query.ts'
+import { seekInList } from './counted-list.ts'
+import type { AnyList, Asking } from './list.ts'
+import type { Page } from './page.ts'
+import { offsetOf } from './page.ts'
+import type { Given } from './queries.ts'
+import type { Created, Span } from './times.ts'
+import { everything, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
+import { countedListOf, countLimit, keptTotal } from './totals.ts'
+
+/** A parsed request for a page: its times, its place, and whatever else the list's filters ask for. */
+type PageAsked = Created & Place
+
+type Place = { readonly page: number; readonly limit: number }
+
+/** The list that a page is of: its conditions and times. */
+type Narrowed = { readonly merchantId: string; readonly given: Given<string>; readonly created: Created }
+
+/** Where a page begins: at the newest rows below a number, after passing over some of them. */
+type Start = { readonly below: number; readonly skip: number }
+
+/**
+ * A page of a declared list, newest first; its total and its rows are of the same moment.
+ *
+ * Where rows are numbered densely or counted, any page is found without passing over those before it. Any other list ends
+ * after `countLimit` rows: no more are counted for its total, nor passed over for its last page.
+ */
+export async function pageOf(list: AnyList, context: Asking, asked: PageAsked): Promise<Page<object>> {
+  const { createdFrom, createdBefore, page, limit, ...filters } = asked
+  const given = await list.conditionsOf(filters, context)
+  if (given === null) return { items: [], total: 0, page, limit }
+  const narrowed = { merchantId: context.merchantId, given, created: { createdFrom, createdBefore } }
+  const isKept = !isTimed(narrowed.created) && keptTotal(list, context.merchantId, given) !== null
+  return readerOf(list, context).snapshot((read) =>
+    (isKept ? keptPage : rangePage)(list, read, narrowed, { page, limit }),
+  )
+}
+
+function readerOf({ table, columnsOfPages }: AnyList, { db }: Asking): Asking['db'] {
+  return columnsOfPages ? narrowedTo(db, { [table]: columnsAmong(table, new Set(columnsOfPages)) }) : db
+}
+
+async function keptPage(
+  list: AnyList,
+  read: Reader,
+  narrowed: Narrowed,
+  { page, limit }: Place,
+): Promise<Page<object>> {
+  const { merchantId, given } = narrowed
+  const counting = (keptTotal(list, merchantId, given) as NonNullable<ReturnType<typeof keptTotal>>)(read)
+  const rows = ({ below, skip }: Start) =>
+    list.queries.rows(read, { merchantId, ...given, ...everything, below, skip, limit })
+  const offset = offsetOf({ page, limit })
+  if (offset === 0) {
+    const [total, items] = await Promise.all([counting, rows({ below: everything.below, skip: 0 })])
+    return { items, total, page, limit }
+  }
+  const total = await counting
+  const start = offset < total ? await startOf(list, read, narrowed, { total, offset }) : null
+  return { items: start ? await rows(start) : [], total, page, limit }
+}
+
+/** Dense numbers say it themselves; else the counts in blocks lead there. */
+async function startOf(
+  list: AnyList,
+  read: Reader,
+  { merchantId, given }: Narrowed,
+  { total, offset }: { total: number; offset: number },
+): Promise<Start | null> {
+  const counted = countedListOf(list, given)
+  if (counted === null) return { below: total - offset + 1, skip: 0 }
+  const found = await seekInList(read, { merchantId, list: counted, total, offset })
+  return found && { below: found.fromSequence + 1, skip: found.skip }
+}
+
+async function rangePage(
+  { queries }: AnyList,
+  read: Reader,
+  { merchantId, given, created }: Narrowed,
+  { page, limit }: Place,
+): Promise<Page<object>> {
+  const asked = { merchantId, ...given, ...timesOf(created) }
+  const span: Span = await spanOf(
+    created,
+    async (fromSequence) => (await queries.markAt(read, { ...asked, fromSequence }))[0] ?? null,
+  )
+  if (isEmpty(span)) return { items: [], total: 0, page, limit }
+  const [counted] = await queries.count(read, { ...asked, ...span, limit: countLimit })
+  const total = Number(counted?.rowCount ?? 0)
+  const skip = offsetOf({ page, limit })
+  if (skip >= total) return { items: [], total, page, limit }
+  const [first] = skip === 0 ? [] : await queries.numberAfter(read, { ...asked, ...span, limit: 1, skip })
+  const below = first ? first.sequence + 1 : span.below
+  const items = await queries.rows(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip), skip: 0 })
+  return { items, total, page, limit }
+}

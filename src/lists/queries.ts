@@ -1,0 +1,234 @@
+import type { SelectQueryBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Reader, Rows } from '../database/query.ts'
+import { list as among, from, queryWithFilters, withTable } from '../database/query.ts'
+import type { TableName, Tables } from '../database/tables.ts'
+
+/** A column with its table, such as `wallets.currency`. */
+export type ColumnName = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
+
+/** What lets rows through: a column that equals what is given, or is NULL. */
+export type Condition = {
+  readonly column: ColumnName
+  readonly operator?: '=' | 'is null'
+  /** The column by which a list is numbered that has this condition, where it is not the merchant's numbers. */
+  readonly order?: ColumnName
+  /** The table of those whose ids it compares with, where each of them has a list. */
+  readonly parents?: TableName
+  /** No list of the kind goes without it. */
+  readonly isRequired?: true
+}
+
+/** Where the rows of a list come from, how they are read whole, and what orders and narrows them. */
+export type RowSource<Table extends TableName, Joined extends TableName, Row, Name extends string> = {
+  readonly table: Table
+  /** Joins the tables whose columns are told with each row, or stand in conditions. */
+  readonly joins?: (rows: Rows<Table>) => Rows<Joined>
+  /** Selects whole rows. */
+  readonly select: (rows: Rows<Joined>) => SelectQueryBuilder<Tables, Joined, Row>
+  /** The column that numbers rows in the order of their creation. */
+  readonly order: ColumnName
+  readonly createdAt: ColumnName
+  readonly conditions: { readonly [Each in Name]: Condition }
+}
+
+/** What is given for some of the conditions. */
+export type Given<Name extends string> = { readonly [Each in Name]?: unknown }
+
+/** Numbers between which rows lie, both exclusive, when they were created, and how many are taken of which end. */
+export type Range = {
+  readonly above: number
+  readonly below: number
+  readonly limit: number
+  readonly isAscending?: true | undefined
+  readonly skip?: number
+} & Times
+
+/** From a moment on, and before another. */
+export type Times = { readonly createdFrom?: string | undefined; readonly createdBefore?: string | undefined }
+
+/** The same of the lists of many parents, each from one end. */
+export type EachRange = Pick<Range, 'limit' | 'isAscending'> & Times & { readonly parentIds: readonly string[] }
+
+/** The number and time of a row. */
+export type Mark = { readonly sequence: number; readonly createdAt: string }
+
+type Asked<Name extends string> = { readonly merchantId: string } & Given<Name>
+
+/** The queries of a list: each is one statement for every set of conditions that is asked for. */
+export type ListQueries<Row, Name extends string> = {
+  /** The rows of a range, newest first unless `isAscending`. */
+  readonly rows: (db: Reader, asked: Asked<Name> & Range) => Promise<Row[]>
+  /** How many rows a range has, of which at most `limit` are looked at. */
+  readonly count: (db: Reader, asked: Asked<Name> & Range) => Promise<{ rowCount: number }[]>
+  /** The number of the row in a range that `skip` newer ones come before. */
+  readonly numberAfter: (db: Reader, asked: Asked<Name> & Range) => Promise<{ sequence: number }[]>
+  /** The number and time of the row at or below a number. */
+  readonly markAt: (db: Reader, asked: Asked<Name> & { readonly fromSequence: number }) => Promise<Mark[]>
+  /** The merchant's rows among `ids`, in any order. */
+  readonly byIds: (
+    db: Reader,
+    asked: { readonly merchantId: string; readonly ids: readonly string[] },
+  ) => Promise<Row[]>
+  /** For each condition that has parents, what asks for the lists of many of them. */
+  readonly ofEach: ReadonlyMap<Name, EachQueries<Row, Name>>
+}
+
+export type EachQueries<Row, Name extends string> = {
+  /** The first rows of each parent's list, in any order. */
+  readonly rows: (db: Reader, asked: Asked<Name> & EachRange) => Promise<Row[]>
+  /** How many rows each parent's list has, of which at most `limit` are looked at. */
+  readonly counts: (db: Reader, asked: Asked<Name> & EachRange) => Promise<{ id: string; total: number }[]>
+}
+
+// Conditions are given by name, so what is built of them has no types; a declaration has, and tests compile every set.
+type AnyRows = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
+type AnySource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' | 'select'> & {
+  readonly joins?: (rows: never) => unknown
+  readonly select: (rows: never) => unknown
+}
+type Bound = Required<Omit<Range, 'isAscending'>> & {
+  readonly merchantId: string
+  readonly fromSequence: number
+  readonly ids: readonly string[]
+  readonly parentIds: readonly string[]
+}
+type Has = (filter: string) => boolean
+type AnyQuery = (db: Reader, asked: object) => Promise<never[]>
+
+/** Builds the queries of a list from what its declaration says of rows and conditions. */
+export function listQueries<Table extends TableName, Joined extends TableName, Row, Name extends string>(
+  source: RowSource<Table, Joined, Row, Name>,
+): ListQueries<Row, Name> {
+  const parts = partsOf(source)
+  const parents = Object.entries<Condition>(source.conditions).filter(([, each]) => each.parents !== undefined)
+  return {
+    ...(rangeQueries(source, parts) as Omit<ListQueries<Row, Name>, 'ofEach'>),
+    ofEach: new Map(
+      parents.map(([name]) => [name as Name, eachQueries(source, parts, name) as EachQueries<Row, Name>]),
+    ),
+  }
+}
+
+type Parts = ReturnType<typeof partsOf>
+
+/** What all queries of a list are made of. */
+function partsOf({ table, order, createdAt, joins, select, conditions }: AnySource) {
+  const names = Object.keys(conditions)
+  const isRequired = (name: string) => conditions[name]?.isRequired === true
+  const isOfOther = (column: ColumnName) => !column.startsWith(`${table}.`)
+  const join = (rows: AnyRows) => (joins ? joins(rows as never) : rows) as AnyRows
+  return {
+    filters: [...names.filter((name) => !isRequired(name)), 'createdFrom', 'createdBefore'],
+    /** A query for each set of filters, beside the conditions that are always given. */
+    query: (filters: readonly string[], build: (p: Bound, has: Has) => unknown) =>
+      queryWithFilters(filters, ((p: Bound, has: Has) =>
+        build(p, (name) => isRequired(name) || (filters.includes(name) && has(name)))) as never) as unknown as AnyQuery,
+    join,
+    whole: (rows: AnyRows) => select(join(rows) as never) as AnyRows,
+    /** The same rows, with the tables that these conditions look at. */
+    joinedFor: (rows: AnyRows, has: Has) => {
+      const columns = names.filter(has).map((name) => (conditions[name] as Condition).column)
+      const isTimed = has('createdFrom') || has('createdBefore')
+      return [...columns, ...(isTimed ? [createdAt] : [])].some(isOfOther) ? join(rows) : rows
+    },
+    orderOf: (has: Has): string =>
+      names
+        .filter(has)
+        .map((name) => conditions[name]?.order)
+        .find((each) => each !== undefined) ?? order,
+    /** Those that the conditions and times let through. */
+    narrowed: (rows: AnyRows, p: Bound, has: Has) => {
+      let found = rows.where(`${table}.merchantId`, '=', p.merchantId)
+      for (const name of names.filter(has)) {
+        const { column, operator } = conditions[name] as Condition
+        found = operator === 'is null' ? found.where(column, 'is', null) : found.where(column, '=', p[name as never])
+      }
+      if (has('createdFrom')) found = found.where(createdAt, '>=', p.createdFrom)
+      if (has('createdBefore')) found = found.where(createdAt, '<', p.createdBefore)
+      return found
+    },
+  }
+}
+
+function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts) {
+  const { filters, query, join, whole, joinedFor, orderOf, narrowed } = parts
+  const all = () => from(table as never) as unknown as AnyRows
+  const inRange = (rows: AnyRows, p: Bound, has: Has) =>
+    narrowed(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
+
+  return {
+    rows: query([...filters, 'isAscending'], (p, has) =>
+      inRange(whole(all()), p, has)
+        .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
+        .limit(p.limit)
+        .offset(p.skip),
+    ),
+    count: query(filters, (p, has) =>
+      countOf(inRange(joinedFor(all(), has), p, has).select(orderOf(has)).limit(p.limit)),
+    ),
+    numberAfter: query(filters, (p, has) =>
+      inRange(joinedFor(all(), has), p, has)
+        .select(`${orderOf(has)} as sequence`)
+        .orderBy(orderOf(has), 'desc')
+        .limit(p.limit)
+        .offset(p.skip),
+    ),
+    byIds: query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, 'in', among(p.ids))),
+    // Of the conditions only those matter that say which numbers are meant.
+    markAt: query(
+      filters.filter((name) => conditions[name]?.order !== undefined),
+      (p, has) =>
+        narrowed(createdAt.startsWith(`${table}.`) ? all() : join(all()), p, has)
+          .where(orderOf(has), '<=', p.fromSequence)
+          .select([`${orderOf(has)} as sequence`, createdAt])
+          .orderBy(orderOf(has), 'desc')
+          .limit(1),
+    ),
+  }
+}
+
+/**
+ * The same for the lists of many parents at once. How far each list goes is found first, so no more rows are read than are
+ * answered.
+ */
+function eachQueries({ table, conditions }: AnySource, parts: Parts, parent: string) {
+  const { filters, query, whole, joinedFor, orderOf, narrowed } = parts
+  const { column, parents } = conditions[parent] as Condition
+  const names = filters.filter((name) => name !== parent)
+  /** The conditions but that on the parent, which is no parameter here. */
+  const others = (has: Has) => (name: string) => name !== parent && has(name)
+  const order = orderOf((name) => name === parent)
+  const own = (p: Bound, has: Has) =>
+    narrowed(joinedFor(from(table as never) as unknown as AnyRows, others(has)), p, others(has))
+      .whereRef(column, '=', 'parents.id')
+      .where(order, '>', 0)
+  const parentsOf = (p: Bound) =>
+    (from(`${parents} as parents` as never) as unknown as AnyRows)
+      .where('parents.merchantId', '=', p.merchantId)
+      .where('parents.id', 'in', among(p.parentIds))
+
+  return {
+    rows: query([...names, 'isAscending'], (p, has) => {
+      const [direction, furthest] = has('isAscending') ? (['asc', 'max'] as const) : (['desc', 'min'] as const)
+      const ends = own(p, has).select(`${order} as position`).orderBy(order, direction).limit(p.limit).as('ends')
+      const bound = (from(ends as never) as unknown as AnyRows).select((eb) =>
+        eb.fn(furthest, ['ends.position']).as('b'),
+      )
+      const bounds = withTable(
+        (cte) => cte('bounds').materialized(),
+        () => parentsOf(p).select(['parents.id as parentId', bound.as('bound')]) as never,
+      ).selectFrom('bounds') as unknown as AnyRows
+      return narrowed(whole(bounds.crossJoin(table)), p, others(has))
+        .whereRef(column, '=', 'bounds.parentId')
+        .whereRef(order, has('isAscending') ? '<=' : '>=', 'bounds.bound')
+    }),
+    counts: query(names, (p, has) =>
+      parentsOf(p).select(['parents.id as id', countOf(own(p, has).select(order).limit(p.limit)).as('total')]),
+    ),
+  }
+}
+
+function countOf(rows: AnyRows): AnyRows {
+  return (from(rows.as('counted') as never) as unknown as AnyRows).select(sql<number>`count(*)`.as('rowCount'))
+}

@@ -1,0 +1,153 @@
+import type { z } from 'zod'
+import { parse } from '../input.ts'
+import type { AnyList, Asking } from './list.ts'
+import type { Given } from './queries.ts'
+import type { SequencedList, Slice, SliceRequest } from './slice.ts'
+import { listInMemory, sliceOf, slicesOf } from './slice.ts'
+import type { Created } from './times.ts'
+import { intersection, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
+import { countLimit, keptTotal, keptTotalsOfEach } from './totals.ts'
+
+/** A parsed request for a slice: its times, its ends, and whatever else the list's filters ask for. */
+export type SliceAsked = Created & SliceRequest
+
+/** A slice of a declared list. */
+export async function sliceOfList(list: AnyList, context: Asking, asked: SliceAsked): Promise<Slice<object>> {
+  const { createdFrom, createdBefore, first, after, last, before, ...filters } = asked
+  const created = { createdFrom, createdBefore }
+  const given = await list.conditionsOf(filters, context)
+  const name = [list.name, list.cursorName(filters, given ?? {}, context), created]
+  const found = given === null ? listInMemory<object>(name, []) : sequencedList(list, context, { name, given, created })
+  return sliceOf(found, { first, after, last, before })
+}
+
+/**
+ * A list with its times and its total.
+ *
+ * The total is the one that is kept, where there is one and no time narrows it; else the rows are counted up to
+ * `countLimit`, and `null` stands for more.
+ */
+function sequencedList(
+  list: AnyList,
+  { db, merchantId }: Asking,
+  { name, given, created }: { name: readonly unknown[]; given: Given<string>; created: Created },
+): SequencedList<object> {
+  const { queries } = list
+  const asked = { merchantId, ...given, ...timesOf(created) }
+  let found: ReturnType<typeof spanOf> | null = null
+  const span = () => {
+    found ??= spanOf(created, async (fromSequence) => (await queries.markAt(db, { ...asked, fromSequence }))[0] ?? null)
+    return found
+  }
+  return {
+    name,
+    sequenceOf: sequenceOf(list, given),
+    rows: async ({ above, below, limit, isAscending }) => {
+      const range = intersection({ above, below }, await span())
+      if (isEmpty(range)) return []
+      return queries.rows(db, { ...asked, ...range, limit, skip: 0, isAscending: isAscending || undefined })
+    },
+    total: async () => {
+      const kept = isTimed(created) ? null : keptTotal(list, merchantId, given)
+      if (kept) return kept(db)
+      const range = await span()
+      if (isEmpty(range)) return 0
+      const [counted] = await queries.count(db, { ...asked, ...range, limit: countLimit + 1 })
+      return counted === undefined ? 0 : withinLimit(counted.rowCount)
+    },
+  }
+}
+
+/** How the rows of a list with these conditions are numbered. */
+function sequenceOf({ order, conditions }: AnyList, given: Given<string>): (row: object) => number {
+  const own = Object.keys(conditions).find((name) => conditions[name]?.order && given[name] !== undefined)
+  const column = columnOf((own && conditions[own]?.order) ?? order)
+  return (row) => (row as Record<string, number>)[column] as number
+}
+
+/** The column's own name, which rows have it under. */
+function columnOf(column: string): string {
+  return column.slice(column.indexOf('.') + 1)
+}
+
+function withinLimit(counted: number): number | null {
+  return Number(counted) > countLimit ? null : Number(counted)
+}
+
+/** How a parent's list is asked for: the field that names the parent, what it holds, and the condition that it becomes. */
+export type AnyParent = {
+  readonly field: string
+  readonly asked: (id: string) => unknown
+  readonly condition: string
+}
+
+/** What gives the same slice of each parent's list, from as many queries as one list takes; those with cursors one by one. */
+export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, asked, condition }: AnyParent) {
+  const OthersInput = SliceInput.omit({ [field]: true } as never)
+  const own = SliceInput.shape[field] as z.ZodType
+  return async (
+    context: Asking,
+    ids: readonly string[],
+    input: object,
+  ): Promise<ReadonlyMap<string, Slice<object>>> => {
+    const others = parse(OthersInput, input) as unknown as SliceAsked
+    const askedOf = (id: string) => ({ ...others, [field]: own.parse(asked(id)) })
+    const [first] = ids
+    const hasCursor = others.after !== null || others.before !== null
+    const given = first === undefined || hasCursor ? null : await list.conditionsOf(askedOf(first), context)
+    if (given === null) {
+      const slices = ids.map(async (id) => [id, await sliceOfList(list, context, askedOf(id))] as const)
+      return new Map(await Promise.all(slices))
+    }
+    return slicesTogether(list, context, { ids, condition, given, asked: others, askedOf })
+  }
+}
+
+type Together = {
+  readonly ids: readonly string[]
+  readonly condition: string
+  /** The conditions of the first parent's list; the others' have another parent in them. */
+  readonly given: Given<string>
+  readonly asked: SliceAsked
+  readonly askedOf: (id: string) => object
+}
+
+function slicesTogether(list: AnyList, context: Asking, { ids, condition, given, asked, askedOf }: Together) {
+  const { createdFrom, createdBefore, first, last } = asked
+  const created = { createdFrom, createdBefore }
+  const column = columnOf(list.conditions[condition]?.column ?? '')
+  return slicesOf<object>(
+    {
+      keys: ids,
+      keyOf: (row) => (row as Record<string, string>)[column] as string,
+      nameOf: (id) => [list.name, list.cursorName(askedOf(id), { ...given, [condition]: id }, context), created],
+      sequenceOf: sequenceOf(list, given),
+      ...fromEach(list, context, { ids, condition, given: { ...given, [condition]: undefined }, created }),
+    },
+    { first, last, after: null, before: null },
+  )
+}
+
+type Each = Pick<Together, 'ids' | 'condition'> & { readonly given: Given<string>; readonly created: Created }
+
+function fromEach(list: AnyList, { db, merchantId }: Asking, { ids, condition, given, created }: Each) {
+  const queries = list.queries.ofEach.get(condition)
+  if (!queries) throw new Error(`${list.name} has no parents by ${condition}`)
+  const asked = { merchantId, ...given, ...timesOf(created), parentIds: ids }
+  return {
+    rows: ({ limit, isAscending }: { limit: number; isAscending: boolean }) =>
+      queries.rows(db, { ...asked, limit, isAscending: isAscending || undefined }),
+    totals: async () => {
+      const kept = isTimed(created)
+        ? null
+        : keptTotalsOfEach(list, { merchantId, parent: condition, parentIds: ids, given })
+      if (kept) return withZeros(ids, await kept(db))
+      const counted = await queries.counts(db, { ...asked, limit: countLimit + 1 })
+      return new Map(counted.map(({ id, total }) => [id, withinLimit(total)] as const))
+    },
+  }
+}
+
+function withZeros(ids: readonly string[], totals: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map(ids.map((id) => [id, totals.get(id) ?? 0]))
+}

@@ -1,0 +1,110 @@
+import type { Reader } from '../database/query.ts'
+import type { NumberedList } from '../database/sequence.ts'
+import { latestInSequence } from '../database/sequence.ts'
+import { countOfList, countsByParent } from './counted-list.ts'
+import type { AnyList } from './list.ts'
+import type { Condition, Given } from './queries.ts'
+
+/** Rows are counted up to here; more have no total, so that no request counts a million, nor as many in each of a hundred lists (see `Slice.total`). */
+export const countLimit = 10_000
+
+/** Which totals of a list are kept, so that they need not be counted; none of them knows of times. */
+export type KeptTotals<Name extends string> = {
+  /** All rows have dense numbers in this sequence, and none is ever deleted: the latest number is the total. */
+  readonly numberedBy?: NumberedList
+  /** Rows are counted as they come and go: all of them, or of each parent, and by each of these conditions alone. */
+  readonly counted?: readonly CountedScope<Name>[]
+  /** Each parent keeps the total of its own list. */
+  readonly keptBy?: { readonly parent: Name; readonly totals: ParentTotals }
+}
+
+export type CountedScope<Name extends string> = {
+  /** The condition on the parent, with what the names of its lists have before its id. */
+  readonly of: { readonly condition: Name; readonly label: string } | null
+  /** What the names of lists have before a condition's value. */
+  readonly by: { readonly [Each in Name]?: string }
+}
+
+type ParentTotals = (
+  db: Reader,
+  asked: { merchantId: string; ids: readonly string[] },
+) => Promise<readonly { readonly id: string; readonly total: number }[]>
+
+type Source<Name extends string> = KeptTotals<Name> & { readonly name: string }
+
+/** What finds the total of a list with these conditions; `null` where it is not kept. */
+export function keptTotal<Name extends string>(
+  source: Source<Name>,
+  merchantId: string,
+  given: Given<Name>,
+): ((db: Reader) => Promise<number>) | null {
+  const counted = countedListOf(source, given)
+  if (counted !== null) return (db) => countOfList(db, { merchantId, list: counted })
+  const { numberedBy, keptBy } = source
+  const names = namesOf(given)
+  if (numberedBy && names.length === 0)
+    return async (db) => (await latestInSequence(db, { merchantId, name: numberedBy }))?.latest ?? 0
+  if (keptBy && names.join() === keptBy.parent) {
+    const ids = [String(given[keptBy.parent])]
+    return async (db) => (await keptBy.totals(db, { merchantId, ids }))[0]?.total ?? 0
+  }
+  return null
+}
+
+/** The same of each parent's list; a parent that is not in what it finds has none. */
+export function keptTotalsOfEach<Name extends string>(
+  source: Source<Name>,
+  {
+    merchantId,
+    parent,
+    parentIds,
+    given,
+  }: { merchantId: string; parent: Name; parentIds: readonly string[]; given: Given<Name> },
+): ((db: Reader) => Promise<ReadonlyMap<string, number>>) | null {
+  const parents = new Map<string, string>()
+  for (const id of parentIds) {
+    const list = countedListOf(source, { ...given, [parent]: id })
+    if (list !== null) parents.set(list, id)
+  }
+  if (parents.size > 0) return (db) => countsByParent(db, { merchantId, parents })
+  const { keptBy } = source
+  if (keptBy?.parent !== parent || namesOf(given).length > 0) return null
+  return async (db) =>
+    new Map((await keptBy.totals(db, { merchantId, ids: parentIds })).map(({ id, total }) => [id, total]))
+}
+
+/** The name of the list that is counted for these conditions. */
+export function countedListOf<Name extends string>(
+  { name, counted = [] }: Source<Name>,
+  given: Given<Name>,
+): string | null {
+  for (const { of, by } of counted) {
+    if (of !== null && given[of.condition] === undefined) continue
+    const others = namesOf(given).filter((each) => each !== of?.condition)
+    const [other] = others
+    if (others.length > 1 || (other !== undefined && by[other] === undefined)) continue
+    const parent = of === null ? '' : `/${of.label}:${given[of.condition]}`
+    return `${name}${parent}${other === undefined ? '' : `/${by[other]}:${given[other]}`}`
+  }
+  return null
+}
+
+function namesOf<Name extends string>(given: Given<Name>): Name[] {
+  return (Object.keys(given) as Name[]).filter((name) => given[name] !== undefined)
+}
+
+/** The counted lists that a row is in, each with its number there. */
+export function countedListsOf(
+  { name, counted = [], order, conditions }: Source<string> & Pick<AnyList, 'order' | 'conditions'>,
+  row: object,
+): { merchantId: string; lists: string[]; sequence: number }[] {
+  const value = (column: string) => (row as Record<string, unknown>)[column.split('.')[1] as string]
+  return counted.map(({ of, by }) => {
+    const sequence = value((of && conditions[of.condition]?.order) ?? order) as number
+    const parent = of === null ? name : `${name}/${of.label}:${value((conditions[of.condition] as Condition).column)}`
+    const narrowed = Object.entries(by).map(
+      ([each, label]) => `${parent}/${label}:${value((conditions[each] as Condition).column)}`,
+    )
+    return { merchantId: String(value('.merchantId')), lists: [parent, ...narrowed], sequence }
+  })
+}

@@ -1,0 +1,55 @@
+import { assetTypes } from '../asset-codes/asset-code.ts'
+import { assetCodeByCode } from '../asset-codes/repository.ts'
+import { byOneOfOrNothing, byOwner, byText } from '../lists/filters.ts'
+import { defineList } from '../lists/list.ts'
+import { ownerIdOf } from '../lists/owner.ts'
+import { selectWallets } from './repository.ts'
+import { walletStatuses } from './wallet.ts'
+
+/** The wallets of the merchant and of its customers. */
+export const wallets = defineList({
+  name: 'wallets',
+  table: 'wallets',
+  select: selectWallets,
+  order: 'wallets.sequence',
+  createdAt: 'wallets.createdAt',
+  conditions: {
+    ownerId: { column: 'wallets.ownerId', order: 'wallets.ownerSequence', parents: 'customers' },
+    assetType: { column: 'wallets.assetType' },
+    currency: { column: 'wallets.currency' },
+  },
+  filters: {
+    owner: byOwner("Only one customer's, or the merchant's own."),
+    status: byOneOfOrNothing(
+      walletStatuses,
+      'Only wallets in this status.',
+      'Only wallets in this status, such as `active`.',
+    ),
+    assetType: byOneOfOrNothing(
+      assetTypes,
+      'Only wallets that hold this kind of money.',
+      'Only wallets that hold this kind of money: `FIAT` or `STABLECOIN`.',
+    ),
+    currency: byText('Only wallets that hold this asset, such as `USDC`.'),
+  },
+  conditionsOf: async ({ owner, status, assetType, currency }, context) => {
+    const ownerId = ownerIdOf(owner, context)
+    // Every wallet is active: the contract knows no other status.
+    if (status !== null && status !== 'active') return null
+    if (currency === null) return { ownerId, assetType: assetType ?? undefined }
+    // A currency implies its type of asset, so it decides.
+    const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
+    return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency } : null
+  },
+  cursorName: ({ owner, assetType, currency }, context) => ({
+    merchantId: context.merchantId,
+    ownerId: ownerIdOf(owner, context),
+    assetType,
+    currency,
+  }),
+  parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
+  numberedBy: 'wallets',
+  counted: [{ of: { condition: 'ownerId', label: 'owner' }, by: { assetType: 'type', currency: 'currency' } }],
+  // The contract's samples show pages of ten.
+  pageSize: 10,
+})

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { customers } from '../../src/customers/list.ts'
+import { entries } from '../../src/ledger/list.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
+import { payouts } from '../../src/payouts/list.ts'
+import { wallets } from '../../src/wallets/list.ts'
+import { startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+
+// What names each list in its cursors, with the input that asks for it: callers hold cursors across an upgrade.
+const names = (merchantId: string, customerId: string, walletId: string) =>
+  [
+    [customers, {}, ['customers', { merchantId }]],
+    [customers, { status: 'active' }, ['customers', { merchantId, status: 'active' }]],
+    [wallets, {}, ['wallets', { merchantId, assetType: null, currency: null }]],
+    [
+      wallets,
+      { owner: 'merchant', currency: 'USDC', status: 'active' },
+      ['wallets', { merchantId, ownerId: merchantId, assetType: null, currency: 'USDC' }],
+    ],
+    [payoutMethods, {}, ['payout_methods', { merchantId, owner: 'any', type: null, currency: null }]],
+    [
+      payoutMethods,
+      { owner: { customerId }, type: 'BANK' },
+      ['payout_methods', { merchantId, owner: { customerId }, type: 'BANK', currency: null }],
+    ],
+    [payouts, {}, ['payouts', { merchantId }]],
+    [payouts, { owner: 'merchant' }, ['payouts', { merchantId, isMerchantOwned: true }]],
+    [
+      payouts,
+      { owner: { customerId }, walletId, status: 'FAILED', recipientCurrency: 'NGN' },
+      ['payouts', { merchantId, customerId, walletId, status: 'FAILED', recipientCurrency: 'NGN' }],
+    ],
+    [entries, { walletId, kind: 'deposit' }, ['entries', { merchantId, walletId, direction: null, kind: 'deposit' }]],
+  ] as const
+
+test('cursors stay what they are: a list keeps its name in them', async () => {
+  const app = await startApp('sqlite')
+  const customerId = await app.customer()
+  const always = { createdFrom: null, createdBefore: null }
+  for (const [list, input, name] of names(app.merchant.id, customerId, app.service.newId())) {
+    const tag = hash('sha256', JSON.stringify([...name, always]), 'base64url').slice(0, 12)
+    const slice = list.slice as (context: object, input: object) => Promise<{ items: readonly object[] }>
+
+    expect((await slice(app.context(), { ...input, after: btoa(`${tag}:1`) })).items, tag).toEqual([])
+    const other = await refusalOf(() => slice(app.context(), { ...input, after: btoa(`${tag.slice(1)}x:1`) }))
+    expect(other.details.fields?.map(({ field }) => field)).toEqual(['after'])
+  }
+})

@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { customers } from '../../src/customers/list.ts'
+import type { Reader } from '../../src/database/query.ts'
+import { timestamp } from '../../src/ids.ts'
+import type { Mark } from '../../src/lists/queries.ts'
+import type { Created } from '../../src/lists/times.ts'
+import { spanOf } from '../../src/lists/times.ts'
+import { countLimit } from '../../src/lists/totals.ts'
+
+const always: Created = { createdFrom: null, createdBefore: null }
+const start = Date.parse('2026-01-01T00:00:00.000Z')
+
+/** The rows of a time among these, oldest first, within the span that is found; and how often it was looked for. */
+async function rowsOf(marks: readonly Mark[], created: Created) {
+  const looks: number[] = []
+  const { above, below } = await spanOf(created, async (fromSequence) => {
+    looks.push(fromSequence)
+    return lastAtOrBelow(marks, fromSequence)
+  })
+  const { createdFrom, createdBefore } = created
+  const rows = marks.filter(
+    ({ sequence, createdAt }) =>
+      sequence > above &&
+      sequence < below &&
+      (createdFrom === null || createdAt >= createdFrom) &&
+      (createdBefore === null || createdAt < createdBefore),
+  )
+  return { rows, looks, span: below - above }
+}
+
+function lastAtOrBelow(marks: readonly Mark[], fromSequence: number): Mark | null {
+  let [low, high] = [0, marks.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((marks[middle] as Mark).sequence <= fromSequence) low = middle + 1
+    else high = middle
+  }
+  return marks[low - 1] ?? null
+}
+
+test('a time is found among a million rows in about twenty looks', async () => {
+  const marks = Array.from({ length: 1_000_000 }, (_, i) => ({
+    sequence: i + 1,
+    createdAt: timestamp(start + i * 1_000),
+  }))
+  const from = timestamp(start + 700_000_000)
+  const { rows, looks, span } = await rowsOf(marks, {
+    createdFrom: from,
+    createdBefore: timestamp(start + 700_003_000),
+  })
+
+  expect(rows.map(({ sequence }) => sequence)).toEqual([700_001, 700_002, 700_003])
+  expect(span).toBeLessThan(200)
+  expect(looks.length).toBeLessThan(45)
+})
+
+test('no row of a time is missed, with gaps in the numbers and clocks that differ by a minute', async () => {
+  const gap = fc.record({
+    numbers: fc.integer({ min: 1, max: 40 }),
+    ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200_000 })),
+    late: fc.integer({ min: 0, max: 59_999 }),
+  })
+  const bound = fc.option(fc.integer({ min: -100_000, max: 4_000_000 }))
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(gap, { maxLength: 60 }), bound, bound, async (gaps, from, before) => {
+      let [sequence, time] = [0, start]
+      const marks = gaps.map(({ numbers, ms, late }) => {
+        sequence += numbers
+        time += ms
+        return { sequence, createdAt: timestamp(time - late) }
+      })
+      const createdFrom = from === null ? null : timestamp(start + from)
+      const createdBefore = before === null ? null : timestamp(start + before)
+      const expected = marks.filter(
+        ({ createdAt }) =>
+          (createdFrom === null || createdAt >= createdFrom) && (createdBefore === null || createdAt < createdBefore),
+      )
+
+      const { rows } = await rowsOf(marks, { createdFrom, createdBefore })
+
+      expect(rows).toEqual(expected)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('without a time nothing is looked for', async () => {
+  const { rows, looks } = await rowsOf([{ sequence: 1, createdAt: timestamp(start) }], always)
+  expect(rows).toHaveLength(1)
+  expect(looks).toEqual([])
+})
+
+/** The total of a list of customers, and how many rows were looked at for it at most, on a database that says these counts. */
+async function totalOf(input: object, answers: { rowCount: number; latest: number }) {
+  const limits: unknown[] = []
+  const mark = { sequence: 1, createdAt: timestamp(start) }
+  const execute = async (_: unknown, params: object) => {
+    const { limit } = params as { limit?: number }
+    if (limit === countLimit + 1) limits.push(limit)
+    return [{ ...mark, latest: answers.latest, rowCount: Math.min(answers.rowCount, limit ?? 0) }]
+  }
+  const db = { execute } as unknown as Reader
+  const slice = await customers.slice({ db: db as never, merchantId: '' }, { ...input, first: 0 })
+  return { total: await slice.total(), limits }
+}
+
+test.each([
+  [0, 0],
+  [countLimit, countLimit],
+  [countLimit + 1, null],
+])('of %d rows that are counted the total is %s, and no more are looked at', async (rowCount, total) => {
+  const counted = await totalOf({ status: 'active' }, { rowCount, latest: 1_000_000 })
+  expect(counted).toEqual({ total, limits: [countLimit + 1] })
+})
+
+test('a total that is kept is not counted, unless a time narrows it', async () => {
+  const answers = { rowCount: 7, latest: 1_000_000 }
+  expect(await totalOf({}, answers)).toEqual({ total: 1_000_000, limits: [] })
+  expect((await totalOf({ createdFrom: timestamp(start) }, answers)).total).toBe(7)
+})
