@@ -16,8 +16,11 @@ const changing = [
   'checksum',
 ]
 
-/** In the order of the table, to which columns are only added; a later one is no part of earlier checksums. */
+/** In the order of the table, to which columns are only added. */
 const lasting = Object.keys(tables.payouts).filter((name) => !changing.includes(name)) as (keyof Payout)[]
+
+/** How many of them there were when the first checksum was made. */
+const covered = lasting.indexOf('payoutMethodId') + 1
 
 /** The payout with the checksum of what never changes in it, as its row has it. */
 export function withChecksum<Written extends Payout>(payout: Written): Written & { checksum: number } {
@@ -29,8 +32,14 @@ export function withChecksum<Written extends Payout>(payout: Written): Written &
  * changes a row and its checksum.
  */
 function checksumOf(payout: Payout): number {
-  const values: unknown[] = []
-  for (const name of lasting) values.push(payout[name])
+  return checksumOfValues(lasting.map((name) => payout[name]))
+}
+
+/** A column that came later is NULL in rows from before, and no part of their checksums while all behind it are. */
+export function checksumOfValues(all: readonly unknown[]): number {
+  let count = all.length
+  while (count > covered && (all[count - 1] ?? null) === null) count--
+  const values = count === all.length ? all : all.slice(0, count)
   // As a signed number, which is what an integer column holds on every engine.
   return crc32(values.join('\u001f')) | 0
 }

@@ -17,6 +17,9 @@ export type Watching = {
   readonly changes: readonly Change[]
 }
 
+/** Looks at books that hardly change prove nothing. */
+export const fewestStates = 4
+
 /** Has clients at work with a server for a while, and another process audit the books all the time. */
 export async function watchBooks({ url, forMs, random, changes }: Watching): Promise<Watched> {
   const { apiKey, wallets } = await makeWallets(url, { count: 6, balance: '1000', fee: '1.5' })
@@ -25,14 +28,17 @@ export async function watchBooks({ url, forMs, random, changes }: Watching): Pro
   // From then on every look is at a server at work.
   await auditor.begun
   const load = startLoad({ port: server.port, apiKey }, { wallets, clients: 16, random })
-  await delay(forMs)
+  const startedAt = performance.now()
+  const hasFor = (ms: number) => performance.now() - startedAt >= ms
+  // Where much else runs beside it a look takes long: it goes on until some were seen.
+  while (!hasFor(forMs) || (auditor.states() < fewestStates && !hasFor(20 * forMs))) await delay(100)
   const snapshots = await auditor.stop()
   await load.stop()
   await server.kill()
   const { paid, deposits, settled, faults } = load.done
   return {
     snapshots: snapshots.length,
-    states: new Set(snapshots.map(({ transfers }) => transfers)).size,
+    states: statesIn(snapshots),
     operations: paid.length + deposits + settled,
     faults: [...faults, ...snapshots.flatMap(({ faults }) => faults.map((fault) => `not so: ${fault}`))],
   }
@@ -56,5 +62,9 @@ function startAuditor(url: string) {
     await ended
     return snapshots
   }
-  return { begun: begun.promise, stop }
+  return { begun: begun.promise, states: () => statesIn(snapshots), stop }
+}
+
+function statesIn(snapshots: readonly Snapshot[]): number {
+  return new Set(snapshots.map(({ transfers }) => transfers)).size
 }
