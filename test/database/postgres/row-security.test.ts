@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import * as auditQueries from '../../../src/audit/repository.ts'
 import { createContext } from '../../../src/context.ts'
 import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { openDatabase } from '../../../src/database/open.ts'
@@ -9,11 +10,17 @@ import { createMerchant } from '../../../src/merchants/create-merchant.ts'
 import { dullCustomer, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { idOf } from '../rows.ts'
 
 const anyCustomers = query(() => from('customers').select('merchantId'))
 const everyCustomer = query(() => acrossMerchants(from('customers').select('merchantId')))
 const careless = query((_: Params<{ merchantId: string }>) =>
   from('customers').select('merchantId').where(sql<boolean>`${_.merchantId}::text <> ''`),
+)
+const settingsOf = query(
+  () =>
+    sql`select current_setting('app.merchant_id', true) as merchant_id,
+      current_setting('app.every_merchant', true) as every_merchant` as never,
 )
 const insertAccount = insertRow('accounts')
 
@@ -53,6 +60,22 @@ describePostgres('row-level security', {}, () => {
 
     expect(seen.map(({ length }) => length)).toEqual([2, 1, 1])
     for (let i = 0; i < 20; i++) expect(await anyCustomers(db, {})).toEqual([])
+  })
+
+  test('shows each check of the audit everything, though nothing was asked before', async () => {
+    const { db } = await startTwoMerchants()
+    const checks = Object.entries(auditQueries).flatMap(([name, found]) =>
+      [found].flat().map((run) => [name, run] as const),
+    )
+    const params = { merchant: idOf(0), sequence: 0, limit: 1, blockSize: 1, divisor: 1 }
+
+    for (const [name, run] of checks) {
+      const settings = await db.snapshot(async (read) => {
+        await run(read, params)
+        return settingsOf(read, {})
+      })
+      expect([name, ...settings]).toEqual([name, { merchantId: '', everyMerchant: 'on' }])
+    }
   })
 
   test('refuses a row of another merchant than the one that is set', async () => {
