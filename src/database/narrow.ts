@@ -47,7 +47,7 @@ function narrowedQuery(query: Query, narrowing: Narrowing): Query {
   if (known) return known
   if (forms.size >= formsKept) return query
   const form = newQuery(narrowedNode(query.node as SelectQueryNode, table, columns), {
-    isAcrossMerchants: query.isAcrossMerchants,
+    scope: query.scope,
     absent: Object.keys(tables[table]).filter((name) => !columns.names.includes(name)),
   })
   forms.set(columns.key, form)

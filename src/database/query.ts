@@ -1,4 +1,4 @@
-import type { Compilable, Expression, OperationNode, RawBuilder, RootOperationNode } from 'kysely'
+import type { Compilable, Expression, RawBuilder, RootOperationNode } from 'kysely'
 import {
   CamelCasePlugin,
   DummyDriver,
@@ -9,6 +9,10 @@ import {
   sql,
   ValueNode,
 } from 'kysely'
+import type { Placeholder } from './placeholder.ts'
+import { placeholder } from './placeholder.ts'
+import type { Scope } from './scope.ts'
+import { scopeOf } from './scope.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { snakeCase, tables } from './tables.ts'
 
@@ -21,8 +25,7 @@ export type Query = {
   /** Its place in an engine's array of prepared statements. */
   readonly number: number
   readonly node: RootOperationNode
-  /** Whether it reads or changes rows of any merchant; see `acrossMerchants`. */
-  readonly isAcrossMerchants: boolean
+  readonly scope: Scope
   /** Columns that whoever wrote the query expects of a row and that it does not read; see `narrow.ts`. */
   readonly absent: readonly string[]
 }
@@ -37,9 +40,6 @@ export type Tx = Reader & { readonly [writes]: true }
 
 /** The parameters of a query: inside `build` each is a placeholder that stands where its value will be bound. */
 export type Params<Values extends object> = Values
-
-/** A placeholder for the parameter `name`; `isList` when it stands for the right side of `in`. */
-export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 // The dialect here only builds trees; each engine compiles them with its own compiler.
 const builder = new Kysely<Tables>({
@@ -78,7 +78,7 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): (db: Reader, params: Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }) => Promise<Result[]> {
-  const variants: Query[] = []
+  const variants: Query[] = [builtQuery(build(placeholders<P>(), () => false))]
   return (db, params) => {
     const given = params as Record<string, unknown>
     let variant = 0
@@ -113,8 +113,8 @@ export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: 
 }
 
 /**
- * Declares that a query is an operator's view over all merchants. Where the engine itself keeps merchants apart, any
- * other query sees the rows of its parameter `merchantId` only, and none at all without one.
+ * Declares that a query is an operator's view over all merchants. Any other on a merchant's table holds it to its parameter
+ * `merchantId`, or it does not build; see `scope.ts`. Where the engine itself keeps merchants apart, it sees no other rows.
  */
 export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
   overAll.add(built)
@@ -148,24 +148,16 @@ export function rowsOf(table: TableName): RawBuilder<unknown> {
 /** Stands after a table, where an engine says that no index may be used. */
 export const rowByRow = Symbol('row by row')
 
-export function isPlaceholder(value: unknown): value is Placeholder {
-  return typeof value === 'object' && value !== null && 'placeholder' in value
-}
-
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  const node = (built as unknown as { toOperationNode(): OperationNode }).toOperationNode()
-  return newQuery(node as RootOperationNode, { isAcrossMerchants: overAll.has(built), absent: [] })
+  const node = (built as unknown as { toOperationNode(): RootOperationNode }).toOperationNode()
+  return newQuery(node, { scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }), absent: [] })
 }
 
 /** A query with a number of its own. */
-export function newQuery(node: RootOperationNode, properties: Pick<Query, 'isAcrossMerchants' | 'absent'>): Query {
+export function newQuery(node: RootOperationNode, properties: Pick<Query, 'scope' | 'absent'>): Query {
   return { number: queryCount++, node, ...properties }
-}
-
-function placeholder(name: string): Placeholder {
-  return { placeholder: name, isList: false }
 }
 
 /** Stands for the parameters while a query is built: reading any of them yields its placeholder. */

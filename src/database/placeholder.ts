@@ -1,0 +1,10 @@
+/** Stands for the parameter `name` while a query is built; `isList` when it stands for the right side of `in`. */
+export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
+
+export function placeholder(name: string): Placeholder {
+  return { placeholder: name, isList: false }
+}
+
+export function isPlaceholder(value: unknown): value is Placeholder {
+  return typeof value === 'object' && value !== null && 'placeholder' in value
+}
