@@ -6,8 +6,9 @@ import {
   ColumnNode,
   IdentifierNode,
   OperatorNode,
+  OrNode,
   ParensNode,
-  type RawNode,
+  RawNode,
   ReferenceNode,
   SqliteQueryCompiler,
   TableNode,
@@ -87,11 +88,15 @@ function collect(node: unknown, parts: Parts, query: OperationNode): void {
  * a merchant's table.
  */
 function lookIntoRaw(fragment: RawNode, found: Found): void {
-  const { sql, parameters } = new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
+  const { sql, parameters } = compiled(fragment)
   const read = [...sql.matchAll(ownedInText)].map(([table]) => table.toLowerCase())
   const compared = sql.match(/\bmerchant_id"? *=/gi) ?? []
   const isHeld = parameters.some(isTheMerchant) && compared.length >= read.length
   for (const table of read) note(table, isHeld, found)
+}
+
+function compiled(fragment: RawNode) {
+  return new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
 }
 
 /** A table's name, but for where it stands before one of its columns. */
@@ -125,8 +130,27 @@ function linksIn({ where, joins = [] }: Pick<SelectQueryNode, 'where' | 'joins'>
 
 /** What must be equal for a condition to hold, both ways. */
 function equalitiesIn(condition: OperationNode, parts: Parts): Link[] {
+  const each = partsOfAnd(condition)
+  return each.some(isWayRound) ? [] : each.flatMap((one) => equalities(one, parts))
+}
+
+function partsOfAnd(condition: OperationNode): OperationNode[] {
+  return AndNode.is(condition) ? [condition.left, condition.right].flatMap(partsOfAnd) : [condition]
+}
+
+/** Whether a condition has an `or` without brackets: beside it no other condition must hold. */
+function isWayRound(condition: OperationNode): boolean {
+  if (!RawNode.is(condition)) return OrNode.is(condition)
+  let { sql } = compiled(condition)
+  for (let before = ''; before !== sql; ) {
+    before = sql
+    sql = sql.replace(/\([^()]*\)/g, '')
+  }
+  return /\bor\b/i.test(sql)
+}
+
+function equalities(condition: OperationNode, parts: Parts): Link[] {
   if (ParensNode.is(condition)) return equalitiesIn(condition.node, parts)
-  if (AndNode.is(condition)) return [condition.left, condition.right].flatMap((each) => equalitiesIn(each, parts))
   if (!BinaryOperationNode.is(condition)) return []
   const { leftOperand, operator, rightOperand } = condition
   if (!OperatorNode.is(operator) || operator.operator !== '=') return []
@@ -146,9 +170,12 @@ function namesOf(operand: OperationNode, { names }: Parts): string[] {
   return operand.table ? [tableName(operand.table)] : [...names.keys()]
 }
 
+/** Whether each row that is inserted, or changed in its place, is the merchant's. */
 function isInsertOfTheMerchant(query: OperationNode): boolean {
-  const { columns = [], values } = query as InsertQueryNode
+  const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
+  // The row that is there already could be another's.
+  if (onConflict?.updates && !onConflict.columns?.some(({ column }) => column.name === 'merchant_id')) return false
   const place = columns.findIndex(({ column }) => column.name === 'merchant_id')
   return values.values.every((row) => {
     const value = row.values[place]

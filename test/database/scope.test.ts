@@ -53,6 +53,7 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
     'payouts',
     (p) => payouts().where(({ or, eb }) => or([eb('merchantId', '=', p.merchantId), eb('id', '=', p.id)])),
   ],
+  ['a way round in SQL', 'payouts', (p) => ofMerchant(p).where(sql<boolean>`fee is null or fee > 0`)],
   ['the opposite', 'payouts', (p) => payouts().where(({ not, eb }) => not(eb('merchantId', '=', p.merchantId)))],
   ['a condition on groups only', 'payouts', (p) => payouts().groupBy('id').having('merchantId', '=', p.merchantId)],
   ['a join by id', 'wallets', (p) => ofMerchant(p).innerJoin('wallets', 'wallets.id', 'payouts.walletId')],
@@ -110,6 +111,14 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
     (p) => into('accounts').values({ ...accountOf(p.merchantId), merchantId: undefined as never }),
   ],
   ['one row of two', 'accounts', (p) => into('accounts').values([accountOf(p.merchantId), accountOf(p.id)])],
+  [
+    'a change of whichever row is there',
+    'apiKeys',
+    (p) =>
+      into('apiKeys')
+        .values({ merchantId: p.merchantId, id: p.id } as never)
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ revokedAt: p.createdAt })),
+  ],
   [
     'rows of whoever',
     'sequences and payouts',
