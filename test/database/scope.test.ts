@@ -49,6 +49,11 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ['another comparison', 'payouts', (p) => payouts().where('merchantId', '<>', p.merchantId)],
   ['a list', 'payouts', (p) => payouts().where('merchantId', 'in', list(p.merchantId as unknown as readonly string[]))],
   [
+    'a list of one',
+    'payouts',
+    (p) => payouts().where('merchantId', '=', list(p.merchantId as unknown as readonly string[])),
+  ],
+  [
     'a way round',
     'payouts',
     (p) => payouts().where(({ or, eb }) => or([eb('merchantId', '=', p.merchantId), eb('id', '=', p.id)])),
