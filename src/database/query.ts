@@ -78,7 +78,9 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): (db: Reader, params: Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }) => Promise<Result[]> {
-  const variants: Query[] = [builtQuery(build(placeholders<P>(), () => false))]
+  // Each set is built when it is asked for; whose rows it is for is looked at now.
+  scopedNode(build(placeholders<P>(), () => false))
+  const variants: Query[] = []
   return (db, params) => {
     const given = params as Record<string, unknown>
     let variant = 0
@@ -151,13 +153,17 @@ export const rowByRow = Symbol('row by row')
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  const node = (built as unknown as { toOperationNode(): RootOperationNode }).toOperationNode()
-  return newQuery(node, { scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }), absent: [] })
+  return { number: queryCount++, ...scopedNode(built), absent: [] }
 }
 
-/** A query with a number of its own. */
-export function newQuery(node: RootOperationNode, properties: Pick<Query, 'scope' | 'absent'>): Query {
-  return { number: queryCount++, node, ...properties }
+function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
+  const node = (built as unknown as { toOperationNode(): RootOperationNode }).toOperationNode()
+  return { node, scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }) }
+}
+
+/** The same query in another form, which reads less of its rows: they are the same ones. */
+export function formOf(query: Query, { node, absent }: Pick<Query, 'node' | 'absent'>): Query {
+  return { number: queryCount++, node, scope: query.scope, absent }
 }
 
 /** Stands for the parameters while a query is built: reading any of them yields its placeholder. */

@@ -1,28 +1,34 @@
-import type { RootOperationNode } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { createContext } from '../../../src/context.ts'
 import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { openDatabase } from '../../../src/database/open.ts'
-import type { Params, Reader } from '../../../src/database/query.ts'
-import { acrossMerchants, from, insertRow, newQuery, query } from '../../../src/database/query.ts'
+import type { Params, Query, Reader } from '../../../src/database/query.ts'
+import { acrossMerchants, from, insertRow, query } from '../../../src/database/query.ts'
+import type { Scope } from '../../../src/database/scope.ts'
 import { createMerchant } from '../../../src/merchants/create-merchant.ts'
 import { dullCustomer, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
-const allCustomers = from('customers').select('merchantId').toOperationNode()
 const merchantsCustomers = query((p: Params<{ merchantId: string }>) =>
   from('customers').select('merchantId').where('merchantId', '=', p.merchantId),
 )
 const everyCustomer = query(() => acrossMerchants(from('customers').select('merchantId')))
-// Neither can be built: they are what a fault in the check of scopes would let through.
-const unscoped = newQuery(allCustomers as RootOperationNode, { scope: 'shared', absent: [] })
-const careless = newQuery(allCustomers as RootOperationNode, { scope: 'merchant', absent: [] })
-const unscopedAccounts = newQuery(from('accounts').select('id').toOperationNode() as RootOperationNode, {
-  scope: 'shared',
-  absent: [],
-})
+const unscoped = unchecked('customers', 'shared')
+const unscopedAccounts = unchecked('accounts', 'shared')
+const careless = unchecked('customers', 'merchant')
 const insertAccount = insertRow('accounts')
+
+/** A query for all rows that says another scope of itself: one that a fault in the check of scopes would let through. */
+function unchecked(table: 'customers' | 'accounts', scope: Scope): Query {
+  const built: Query[] = []
+  const execute: Reader['execute'] = async (each) => {
+    built.push({ ...each, scope })
+    return []
+  }
+  void query(() => acrossMerchants(from(table).select('merchantId')))({ execute }, {})
+  return built[0] as Query
+}
 
 /** A service with a customer for each of two merchants. */
 async function startTwoMerchants() {
