@@ -25,6 +25,7 @@ export type Query = {
   /** Its place in an engine's array of prepared statements. */
   readonly number: number
   readonly node: RootOperationNode
+  /** Whose rows it touches; every engine that keeps merchants apart goes by it. */
   readonly scope: Scope
   /** Columns that whoever wrote the query expects of a row and that it does not read; see `narrow.ts`. */
   readonly absent: readonly string[]
