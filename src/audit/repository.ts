@@ -152,8 +152,9 @@ export const orphanedTransfers = query(() =>
 
 /** Transfers that do not say which payout or deposit they were made for, or say another than the one that names them. */
 export const transfersOfAnotherCause = query(() =>
-  from(
-    sql<{ id: string }>`(select transfers.id from transfers join (
+  acrossMerchants(
+    from(
+      sql<{ id: string }>`(select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
         union all
         select merchant_id, transfer_id, payout_id, null from payout_events
@@ -162,7 +163,8 @@ export const transfersOfAnotherCause = query(() =>
       ) as causes on causes.merchant_id = transfers.merchant_id and causes.transfer_id = transfers.id
       where causes.payout_id is distinct from transfers.payout_id
         or causes.reference is distinct from transfers.reference)`.as('wrong'),
-  ).select('wrong.id'),
+    ).select('wrong.id'),
+  ),
 )
 
 /** Payouts whose status is not what their events lead to. */

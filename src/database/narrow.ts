@@ -2,7 +2,7 @@ import type { SelectionNode } from 'kysely'
 import { SelectAllNode, SelectQueryNode } from 'kysely'
 import type { Database } from './database.ts'
 import type { Query, Reader } from './query.ts'
-import { from, newQuery } from './query.ts'
+import { formOf, from } from './query.ts'
 import type { TableName } from './tables.ts'
 import { camelCase, tables } from './tables.ts'
 
@@ -46,8 +46,8 @@ function narrowedQuery(query: Query, narrowing: Narrowing): Query {
   const known = forms.get(columns.key)
   if (known) return known
   if (forms.size >= formsKept) return query
-  const form = newQuery(narrowedNode(query.node as SelectQueryNode, table, columns), {
-    isAcrossMerchants: query.isAcrossMerchants,
+  const form = formOf(query, {
+    node: narrowedNode(query.node as SelectQueryNode, table, columns),
     absent: Object.keys(tables[table]).filter((name) => !columns.names.includes(name)),
   })
   forms.set(columns.key, form)

@@ -1,4 +1,4 @@
-import type { Compilable, Expression, OperationNode, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
+import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
 import {
   CamelCasePlugin,
   DummyDriver,
@@ -9,6 +9,10 @@ import {
   sql,
   ValueNode,
 } from 'kysely'
+import type { Placeholder } from './placeholder.ts'
+import { placeholder } from './placeholder.ts'
+import type { Scope } from './scope.ts'
+import { scopeOf } from './scope.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { snakeCase, tables } from './tables.ts'
 
@@ -21,8 +25,8 @@ export type Query = {
   /** Its place in an engine's array of prepared statements. */
   readonly number: number
   readonly node: RootOperationNode
-  /** Whether it reads or changes rows of any merchant; see `acrossMerchants`. */
-  readonly isAcrossMerchants: boolean
+  /** Whose rows it touches; every engine that keeps merchants apart goes by it. */
+  readonly scope: Scope
   /** Columns that whoever wrote the query expects of a row and that it does not read; see `narrow.ts`. */
   readonly absent: readonly string[]
 }
@@ -40,9 +44,6 @@ export type Rows<Table extends TableName> = SelectQueryBuilder<Tables, Table, ob
 
 /** The parameters of a query: inside `build` each is a placeholder that stands where its value will be bound. */
 export type Params<Values extends object> = Values
-
-/** A placeholder for the parameter `name`; `isList` when it stands for the right side of `in`. */
-export type Placeholder = { readonly placeholder: string; readonly isList: boolean }
 
 // The dialect here only builds trees; each engine compiles them with its own compiler.
 const builder = new Kysely<Tables>({
@@ -82,6 +83,8 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
 ): (db: Reader, params: Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }) => Promise<Result[]> {
+  // Each set is built when it is asked for; whose rows it is for is looked at now.
+  scopedNode(build(placeholders<P>(), () => false))
   const variants: Query[] = []
   return (db, params) => {
     const given = params as Record<string, unknown>
@@ -117,8 +120,8 @@ export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: 
 }
 
 /**
- * Declares that a query is an operator's view over all merchants. Where the engine itself keeps merchants apart, any
- * other query sees the rows of its parameter `merchantId` only, and none at all without one.
+ * Declares that a query is an operator's view over all merchants. Any other on a merchant's table holds it to its parameter
+ * `merchantId`, or it does not build; see `scope.ts`. Where the engine itself keeps merchants apart, it sees no other rows.
  */
 export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
   overAll.add(built)
@@ -152,24 +155,20 @@ export function rowsOf(table: TableName): RawBuilder<unknown> {
 /** Stands after a table, where an engine says that no index may be used. */
 export const rowByRow = Symbol('row by row')
 
-export function isPlaceholder(value: unknown): value is Placeholder {
-  return typeof value === 'object' && value !== null && 'placeholder' in value
-}
-
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  const node = (built as unknown as { toOperationNode(): OperationNode }).toOperationNode()
-  return newQuery(node as RootOperationNode, { isAcrossMerchants: overAll.has(built), absent: [] })
+  return { number: queryCount++, ...scopedNode(built), absent: [] }
 }
 
-/** A query with a number of its own. */
-export function newQuery(node: RootOperationNode, properties: Pick<Query, 'isAcrossMerchants' | 'absent'>): Query {
-  return { number: queryCount++, node, ...properties }
+function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
+  const node = (built as unknown as { toOperationNode(): RootOperationNode }).toOperationNode()
+  return { node, scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }) }
 }
 
-function placeholder(name: string): Placeholder {
-  return { placeholder: name, isList: false }
+/** The same query in another form, which reads less of its rows: they are the same ones. */
+export function formOf(query: Query, { node, absent }: Pick<Query, 'node' | 'absent'>): Query {
+  return { number: queryCount++, node, scope: query.scope, absent }
 }
 
 /** Stands for the parameters while a query is built: reading any of them yields its placeholder. */

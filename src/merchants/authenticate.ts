@@ -65,9 +65,9 @@ export async function endedKeys({ db, mode }: Service, ids: readonly string[]): 
 /** Notes when a key was used, in milliseconds since 1970, unless a use within the same minute is noted. */
 export const recordKeyUse = writing(
   'recordKeyUse',
-  async ({ db }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
+  async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
     const before = timestamp(usedAt - lastUsedPrecisionMs)
-    await db.write((tx) => markKeyUsed(tx, { id, usedAt: timestamp(usedAt), before }))
+    await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before }))
   },
 )
 

@@ -1,5 +1,15 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, list, query, queryOne, statement, statementOne } from '../database/query.ts'
+import {
+  acrossMerchants,
+  change,
+  from,
+  insertRow,
+  list,
+  query,
+  queryOne,
+  statement,
+  statementOne,
+} from '../database/query.ts'
 
 export const insertMerchant = insertRow('merchants')
 
@@ -19,30 +29,35 @@ export const allMerchants = query(() => from('merchants').selectAll().orderBy('i
 
 /** The keys among `ids`, of any merchant: who asks has been admitted by them. */
 export const apiKeysByIds = query((p: Params<{ ids: readonly string[] }>) =>
-  from('apiKeys').select(['id', 'mode', 'revokedAt']).where('id', 'in', list(p.ids)),
+  acrossMerchants(from('apiKeys').select(['id', 'mode', 'revokedAt']).where('id', 'in', list(p.ids))),
 )
 
 /** A key by its own id: it is what tells the merchant. */
-export const apiKeyById = queryOne((p: Params<{ id: string }>) => from('apiKeys').selectAll().where('id', '=', p.id))
+export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
+  acrossMerchants(from('apiKeys').selectAll().where('id', '=', p.id)),
+)
 
 /** The merchant's keys, oldest first. */
 export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   from('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Revokes a key that is not revoked yet. */
+/** Revokes a key that is not revoked yet, whosever it is: an operator names it by its own id. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
-  change('apiKeys')
-    .set({ revokedAt: p.revokedAt })
-    .where('id', '=', p.id)
-    .where('revokedAt', 'is', null)
-    .returning(['id', 'merchantId']),
+  acrossMerchants(
+    change('apiKeys')
+      .set({ revokedAt: p.revokedAt })
+      .where('id', '=', p.id)
+      .where('revokedAt', 'is', null)
+      .returning(['id', 'merchantId']),
+  ),
 )
 
 /** Records the use of a key whose last recorded use is no later than `before`. */
-export const markKeyUsed = statement((p: Params<{ id: string; usedAt: string; before: string }>) =>
+export const markKeyUsed = statement((p: Params<{ merchantId: string; id: string; usedAt: string; before: string }>) =>
   change('apiKeys')
     .set({ lastUsedAt: p.usedAt })
+    .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
     .where(({ or, eb }) => or([eb('lastUsedAt', 'is', null), eb('lastUsedAt', '<=', p.before)])),
 )

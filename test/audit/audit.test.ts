@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
+import { transfersOfAnotherCause } from '../../src/audit/repository.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { tamperWith } from '../support/stored.ts'
@@ -336,6 +337,13 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
     const finding = findings.find((each) => each.check === check)
     expect(finding?.contradictions).toBeGreaterThan(0)
     expect(finding?.examples[0]).toMatch(/[0-9a-f-]{8}|refers to/)
+  })
+
+  test('finds a transfer of another cause though nothing was asked before', async () => {
+    const app = await startBusyApp(engine)
+    await tamperWith(app, `update transfers set reference = 'other' where kind = 'deposit'`)
+
+    expect(await transfersOfAnotherCause(app.db, {})).toHaveLength(2)
   })
 
   test('holds payouts of before there were checksums against their fingerprints, and finds nothing', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import type { Params, Reader, Tx } from '../../src/database/query.ts'
 import {
+  acrossMerchants,
   change,
   from,
   insertRow,
@@ -187,7 +188,7 @@ describe('filters', () => {
 describe('rows', () => {
   test('hold amounts as exact bigints, integers as numbers and NULL as null', async () => {
     const { db } = await startDatabase()
-    const accounts = query(() => from('accounts').selectAll().orderBy('id'))
+    const accounts = query(() => acrossMerchants(from('accounts').selectAll().orderBy('id')))
     const rows = [
       accountRow('a', maxInteger, 1),
       accountRow('b', 2n ** 53n + 1n, 2_147_483_647),
@@ -205,10 +206,12 @@ describe('rows', () => {
     const { db } = await startDatabase()
     await db.write((tx) => insertAccount(tx, accountRow('a', maxInteger, 7)))
     const aliased = query(() =>
-      from('accounts as account')
-        .innerJoin(from('accounts').select(['id', 'entryCount as latestPlace']).as('inner'), 'inner.id', 'account.id')
-        .select(['account.balance as owned', 'account.entryCount as place', 'latestPlace'])
-        .select(sql<bigint>`count(*) over ()`.as('total')),
+      acrossMerchants(
+        from('accounts as account')
+          .innerJoin(from('accounts').select(['id', 'entryCount as latestPlace']).as('inner'), 'inner.id', 'account.id')
+          .select(['account.balance as owned', 'account.entryCount as place', 'latestPlace'])
+          .select(sql<bigint>`count(*) over ()`.as('total')),
+      ),
     )
 
     expect(await aliased(db, {})).toEqual([{ owned: maxInteger, place: 7, latestPlace: 7, total: 1n }])
@@ -216,16 +219,18 @@ describe('rows', () => {
 
   test('are what a statement returns', async () => {
     const { db } = await startDatabase()
-    const add = statementOne((p: Params<{ id: string; amount: bigint }>) =>
+    const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
       change('accounts')
         .set({ balance: sql`balance + ${p.amount}`, entryCount: sql`entry_count + 1` })
+        .where('merchantId', '=', p.merchantId)
         .where('id', '=', p.id)
         .returning(['balance', 'entryCount']),
     )
 
     const answers = await db.write(async (tx) => {
       await insertAccount(tx, accountRow('a', maxInteger - 2n))
-      return [await add(tx, { id: 'a', amount: 2n }), await add(tx, { id: 'b', amount: 2n })]
+      const merchantId = idOf(1)
+      return [await add(tx, { merchantId, id: 'a', amount: 2n }), await add(tx, { merchantId, id: 'b', amount: 2n })]
     })
 
     expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
@@ -245,7 +250,7 @@ describe('rows', () => {
     { result: [{ outcome: 'PASSED' }] },
   ])('hold JSON as it was given: %j', async ({ result }) => {
     const { db } = await startDatabase()
-    const results = query(() => from('idempotencyKeys').select(['result', 'createdAt']))
+    const results = query(() => acrossMerchants(from('idempotencyKeys').select(['result', 'createdAt'])))
     await db.write((tx) => insertKey(tx, keyRow(result)))
 
     expect(await results(db, {})).toEqual([{ result, createdAt: '2026-01-01T00:00:00.000Z' }])
@@ -253,7 +258,9 @@ describe('rows', () => {
 
   test('have columns that the engine computes', async () => {
     const { db } = await startDatabase()
-    const methods = query(() => from('payoutMethods').select(['id', 'customerId', 'ownerId', 'checks', 'label']))
+    const methods = query(() =>
+      acrossMerchants(from('payoutMethods').select(['id', 'customerId', 'ownerId', 'checks', 'label'])),
+    )
     await db.write((tx) => insertMethod(tx, methodRow))
 
     expect(await methods(db, {})).toEqual([

@@ -1,10 +1,10 @@
 import type { Compilable, RawBuilder } from 'kysely'
 import type { Reader } from '../../src/database/query.ts'
-import { query } from '../../src/database/query.ts'
+import { acrossMerchants, query } from '../../src/database/query.ts'
 
-/** A query in SQL, for what Kysely does not build. */
+/** A query in SQL, for what Kysely does not build; over whatever there is. */
 export function rawQuery<Row>(text: RawBuilder<Row>): (db: Reader) => Promise<Row[]> {
-  const run = query(() => text as unknown as Compilable<Row>)
+  const run = query(() => acrossMerchants(text as unknown as Compilable<Row>))
   return (db) => run(db, {})
 }
 

@@ -1,12 +1,11 @@
 import type { BinaryOperationNode, OperationNode, RootOperationNode, SelectAllNode, ValueNode } from 'kysely'
 import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
 import type { ColumnKind } from '../columns.ts'
+import { isPlaceholder } from '../placeholder.ts'
 import type { Query } from '../query.ts'
-import { isPlaceholder, rowByRow } from '../query.ts'
+import { rowByRow } from '../query.ts'
+import type { Scope } from '../scope.ts'
 import { columnsInDatabase } from '../tables.ts'
-
-/** Whose rows a query may touch: one merchant's (its parameter names which), everybody's, or only those that all share. */
-export type Scope = 'merchant' | 'everyMerchant' | 'shared'
 
 /** What is bound in one place: the parameter `name`, or where that is `null`, `value` itself. */
 export type PostgresParameter = {
@@ -25,19 +24,14 @@ export type PostgresStatement = {
 }
 
 /** Compiles a query for PostgreSQL. */
-export function compileForPostgres({ node, isAcrossMerchants }: Query): PostgresStatement {
+export function compileForPostgres({ node, scope }: Query): PostgresStatement {
   const compiler = new Compiler()
   const { sql, parameters } = compiler.compileQuery(node, { queryId: '' })
   const placed = parameters.map((value, place) => {
     const { placeholder: name = null, isList = false } = isPlaceholder(value) ? value : {}
     return { name, value: name === null ? value : null, isList, isCompared: compiler.compared.has(place) }
   })
-  const isOfMerchant = placed.some(({ name }) => name === 'merchantId')
-  return {
-    sql,
-    parameters: placed,
-    scope: isAcrossMerchants ? 'everyMerchant' : isOfMerchant ? 'merchant' : 'shared',
-  }
+  return { sql, parameters: placed, scope }
 }
 
 class Compiler extends PostgresQueryCompiler {

@@ -1,8 +1,9 @@
 import type { Client } from 'pg'
 import type { Query } from '../query.ts'
+import type { Scope } from '../scope.ts'
 import type { Answer, Step } from './batch.ts'
 import { batchOf } from './batch.ts'
-import type { PostgresStatement, Scope } from './compile.ts'
+import type { PostgresStatement } from './compile.ts'
 import { compileForPostgres } from './compile.ts'
 import { bound, rowMaker } from './values.ts'
 
@@ -61,7 +62,8 @@ type Scoped = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off
  * Runs queries on a connection of pg's, each prepared once for it.
  *
  * Where rows of a merchant are touched the merchant is set first, in the same round trip, so that row-level security lets
- * through that merchant's rows alone. Whose they are is in the query's parameter `merchantId`.
+ * through that merchant's rows alone. Whose they are is in the query's parameter `merchantId`. Each query that touches any says
+ * so (see `Query.scope`), so none sees what it sees because of the one before it.
  */
 export function postgresConnection(client: Client, statements: Statements): PostgresConnection {
   const prepared = new Set<string>()
@@ -121,7 +123,7 @@ export function postgresConnection(client: Client, statements: Statements): Post
           continue
         }
         const known = statements[item.query.number] as Known
-        const next = scopeOf(known.scope, item)
+        const next = settingsFor(known.scope, item, scoped)
         if (next && (next.merchantId !== scoped?.merchantId || next.everyMerchant !== scoped.everyMerchant)) {
           scoped = next
           steps.push(step('scope', scopeText, [next.merchantId, next.everyMerchant], null))
@@ -135,11 +137,16 @@ export function postgresConnection(client: Client, statements: Statements): Post
   }
 }
 
-function scopeOf(scope: Scope, { params }: Call): Scoped | null {
-  if (scope === 'shared') return null
-  return scope === 'everyMerchant'
-    ? { merchantId: '', everyMerchant: 'on' }
-    : { merchantId: String(params.merchantId), everyMerchant: 'off' }
+/**
+ * What must be set for a query; `null` where nothing must.
+ *
+ * What touches no merchant's table (`scope.ts` has seen to that) is let be after a merchant's: to set and unset it there would
+ * be for nothing. After an operator's view the door is shut all the same.
+ */
+function settingsFor(scope: Scope, { params }: Call, scoped: Scoped | null): Scoped | null {
+  if (scope === 'merchant') return { merchantId: String(params.merchantId), everyMerchant: 'off' }
+  if (scope === 'everyMerchant') return { merchantId: '', everyMerchant: 'on' }
+  return scoped?.everyMerchant === 'on' ? { merchantId: '', everyMerchant: 'off' } : null
 }
 
 function valuesOf({ parameters, parameterTypes }: Known, { params }: Call): (string | null)[] {

@@ -1,6 +1,7 @@
 import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
-import { isPlaceholder, rowByRow } from '../query.ts'
+import { isPlaceholder } from '../placeholder.ts'
+import { rowByRow } from '../query.ts'
 
 /** A statement's text and what is bound to it in order: the parameter `name`, or where that is `null`, `value` itself. */
 export type SqliteStatement = {

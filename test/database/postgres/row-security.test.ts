@@ -1,21 +1,34 @@
-import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { createContext } from '../../../src/context.ts'
 import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { openDatabase } from '../../../src/database/open.ts'
-import type { Params } from '../../../src/database/query.ts'
+import type { Params, Query, Reader } from '../../../src/database/query.ts'
 import { acrossMerchants, from, insertRow, query } from '../../../src/database/query.ts'
+import type { Scope } from '../../../src/database/scope.ts'
 import { createMerchant } from '../../../src/merchants/create-merchant.ts'
 import { dullCustomer, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
-const anyCustomers = query(() => from('customers').select('merchantId'))
-const everyCustomer = query(() => acrossMerchants(from('customers').select('merchantId')))
-const careless = query((_: Params<{ merchantId: string }>) =>
-  from('customers').select('merchantId').where(sql<boolean>`${_.merchantId}::text <> ''`),
+const merchantsCustomers = query((p: Params<{ merchantId: string }>) =>
+  from('customers').select('merchantId').where('merchantId', '=', p.merchantId),
 )
+const everyCustomer = query(() => acrossMerchants(from('customers').select('merchantId')))
+const unscoped = unchecked('customers', 'shared')
+const unscopedAccounts = unchecked('accounts', 'shared')
+const careless = unchecked('customers', 'merchant')
 const insertAccount = insertRow('accounts')
+
+/** A query for all rows that says another scope of itself: one that a fault in the check of scopes would let through. */
+function unchecked(table: 'customers' | 'accounts', scope: Scope): Query {
+  const built: Query[] = []
+  const execute: Reader['execute'] = async (each) => {
+    built.push({ ...each, scope })
+    return []
+  }
+  void query(() => acrossMerchants(from(table).select('merchantId')))({ execute }, {})
+  return built[0] as Query
+}
 
 /** A service with a customer for each of two merchants. */
 async function startTwoMerchants() {
@@ -30,29 +43,48 @@ describePostgres('row-level security', {}, () => {
   test('shows nothing to a query without a merchant', async () => {
     const { db } = await startTwoMerchants()
 
-    expect(await anyCustomers(db, {})).toEqual([])
-    expect(await db.write((tx) => anyCustomers(tx, {}))).toEqual([])
-    expect(await db.snapshot((read) => anyCustomers(read, {}))).toEqual([])
+    expect(await db.execute(unscoped, {})).toEqual([])
+    expect(await db.write((tx) => tx.execute(unscoped, {}))).toEqual([])
+    expect(await db.snapshot((read) => read.execute(unscoped, {}))).toEqual([])
   })
 
   test('shows a query that forgets to ask for its merchant that merchant’s rows alone', async () => {
     const { db, mine, other } = await startTwoMerchants()
 
-    expect(await careless(db, { merchantId: mine })).toEqual([{ merchantId: mine }])
-    expect(await careless(db, { merchantId: other })).toEqual([{ merchantId: other }])
+    expect(await db.execute(careless, { merchantId: mine })).toEqual([{ merchantId: mine }])
+    expect(await db.execute(careless, { merchantId: other })).toEqual([{ merchantId: other }])
   })
 
-  test('shows an operator’s view everything, and what follows it on the same connection no more than before', async () => {
+  test('shows an operator’s view everything, and what follows it no more than before', async () => {
     const { db, mine } = await startTwoMerchants()
+    const inTurn = async (read: Reader) => [
+      await everyCustomer(read, {}),
+      await read.execute(unscoped, {}),
+      await merchantsCustomers(read, { merchantId: mine }),
+      await everyCustomer(read, {}),
+      await read.execute(careless, { merchantId: mine }),
+    ]
 
-    const seen = await db.write(async (tx) => [
-      await everyCustomer(tx, {}),
-      await careless(tx, { merchantId: mine }),
-      await anyCustomers(tx, {}),
-    ])
+    for (const seen of [await db.write(inTurn), await db.snapshot(inTurn)]) {
+      expect(seen.map(({ length }) => length)).toEqual([2, 0, 1, 2, 1])
+    }
+    for (let i = 0; i < 20; i++) expect(await db.execute(unscoped, {})).toEqual([])
+  })
 
-    expect(seen.map(({ length }) => length)).toEqual([2, 1, 1])
-    for (let i = 0; i < 20; i++) expect(await anyCustomers(db, {})).toEqual([])
+  test('shows queries that are sent together what each is for', async () => {
+    const { db, mine, other } = await startTwoMerchants()
+    const together = (read: Reader) =>
+      Promise.all([
+        everyCustomer(read, {}),
+        read.execute(unscoped, {}),
+        merchantsCustomers(read, { merchantId: mine }),
+        merchantsCustomers(read, { merchantId: other }),
+        everyCustomer(read, {}),
+      ])
+
+    for (const seen of [await together(db), await db.snapshot(together), await db.write(together)]) {
+      expect(seen.map((rows) => rows.length)).toEqual([2, 0, 1, 1, 2])
+    }
   })
 
   test('refuses a row of another merchant than the one that is set', async () => {
@@ -96,7 +128,7 @@ describePostgres('row-level security', {}, () => {
 
     await db.write((tx) => insertAccount(tx, account))
 
-    expect(await query(() => from('accounts').select('id'))(db, {})).toEqual([])
+    expect(await db.execute(unscopedAccounts, {})).toEqual([])
     expect(warnings.filter((warning) => warning.includes('row-level'))).toEqual([])
   })
 

@@ -8,6 +8,7 @@ import { openDatabase } from '../../../src/database/open.ts'
 import type { Query, Reader, Tx } from '../../../src/database/query.ts'
 import { latestInSequence, newRow, nextInSequence } from '../../../src/database/sequence.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile.ts'
+import { columnsInDatabase } from '../../../src/database/tables.ts'
 import { countInLists, countOfList, seekInList } from '../../../src/lists/counted-list.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
 
@@ -34,7 +35,7 @@ const smallQueries: Readonly<Record<string, string>> = {
   'payouts:eventsOfPayouts': 'a payout has two events at most',
 }
 
-type Planned = { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
+type Planned = Pick<Query, 'scope'> & { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
 
 const src = join(import.meta.dirname, '../../../src')
 const repositories = readdirSync(src)
@@ -55,7 +56,7 @@ beforeAll(async () => {
   planned = queries.map(({ name, query }) => {
     const { sql, parameters } = compileForSqlite(query.node)
     const rows = database.prepare(`explain query plan ${sql}`).all(parameters.map(() => null)) as { detail: string }[]
-    return { name, sql, plan: rows.map(({ detail }) => detail) }
+    return { name, scope: query.scope, sql, plan: rows.map(({ detail }) => detail) }
   })
   database.close()
   await rm(folder, { recursive: true })
@@ -114,6 +115,17 @@ test('every query on what belongs to a merchant names the merchant', () => {
   })
 
   expect(unexpected(nameless)).toEqual([])
+})
+
+test('every query says whose rows it is for, and no request has an operator’s view', () => {
+  const silent = planned.filter(({ scope, sql }) => {
+    const named = [...sql.matchAll(/\b(?:from|join|into|update) "?(\w+)"?/g)].map(([, table]) => String(table))
+    const isOwned = named.some((table) => columnsInDatabase[table] && !tablesOfNoMerchant.includes(table))
+    return isOwned && scope === 'shared'
+  })
+
+  expect(silent).toEqual([])
+  expect(onRequests().filter(({ scope }) => scope === 'everyMerchant')).toEqual([])
 })
 
 test('finding the merchant of an id looks into each merchant, and not at each row', () => {

@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
-import { from, query } from '../../../src/database/query.ts'
+import { acrossMerchants, from, query } from '../../../src/database/query.ts'
 import { insertKey } from '../../../src/idempotency/repository.ts'
 import { insertMerchant } from '../../../src/merchants/repository.ts'
 import { payouts as payoutList } from '../../../src/payouts/list.ts'
@@ -16,7 +16,7 @@ import { payoutBody, startApp } from '../../support/app.ts'
 import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { keyRow, merchantRow, rawQuery, upTo } from '../rows.ts'
 
-const keys = query(() => from('idempotencyKeys').select('key').orderBy('createdAt'))
+const keys = query(() => acrossMerchants(from('idempotencyKeys').select('key').orderBy('createdAt')))
 const countKeys = async (db: Database) => (await keys(db, {})).length
 
 const unavailable = (cause: string) => ({

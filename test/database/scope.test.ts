@@ -1,0 +1,284 @@
+import type { Compilable } from 'kysely'
+import { expressionBuilder, sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import * as auditQueries from '../../src/audit/repository.ts'
+import type { Query, Reader } from '../../src/database/query.ts'
+import {
+  acrossMerchants,
+  change,
+  from,
+  insertRow,
+  into,
+  list,
+  query,
+  queryWithFilters,
+  remove,
+} from '../../src/database/query.ts'
+import type { Scope } from '../../src/database/scope.ts'
+import type { RowOf } from '../../src/database/tables.ts'
+import { payoutById } from '../../src/payouts/repository.ts'
+
+type P = RowOf<'payouts'> & { ids: readonly string[] }
+
+const payouts = () => from('payouts').select('payouts.id')
+const ofMerchant = (p: P) => payouts().where('payouts.merchantId', '=', p.merchantId)
+const account = { kind: 'fees', assetCode: 'USDC', balance: null, entryCount: 0, latestTime: 0n } as const
+const accountOf = (merchantId: string) => ({ merchantId, id: 'a', ...account, reachableBalance: null })
+
+/** What a query says of itself, built but not run. */
+function scopeOf(build: (p: P) => unknown): Scope {
+  return recorded(query(build as (p: P) => Compilable<unknown>))[0]?.scope as Scope
+}
+
+function recorded(run: (db: Reader, params: never) => Promise<unknown>): Query[] {
+  const queries: Query[] = []
+  const execute: Reader['execute'] = async (each) => {
+    queries.push(each)
+    return []
+  }
+  void run({ execute }, {} as never)
+  return queries
+}
+
+// Each of these is a mistake that somebody might make; on SQLite nothing else would stop it.
+const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P) => unknown])[] = [
+  ['no condition', 'payouts', () => payouts()],
+  ['another condition', 'payouts', (p) => payouts().where('id', '=', p.id)],
+  ['another parameter', 'payouts', (p) => payouts().where('merchantId', '=', p.id)],
+  ['another column', 'payouts', (p) => payouts().where('customerId', '=', p.merchantId)],
+  ['another comparison', 'payouts', (p) => payouts().where('merchantId', '<>', p.merchantId)],
+  ['a list', 'payouts', (p) => payouts().where('merchantId', 'in', list(p.merchantId as unknown as readonly string[]))],
+  [
+    'a list of one',
+    'payouts',
+    (p) => payouts().where('merchantId', '=', list(p.merchantId as unknown as readonly string[])),
+  ],
+  [
+    'a way round',
+    'payouts',
+    (p) => payouts().where(({ or, eb }) => or([eb('merchantId', '=', p.merchantId), eb('id', '=', p.id)])),
+  ],
+  ['a way round in SQL', 'payouts', (p) => ofMerchant(p).where(sql<boolean>`fee is null or fee > 0`)],
+  ['the opposite', 'payouts', (p) => payouts().where(({ not, eb }) => not(eb('merchantId', '=', p.merchantId)))],
+  ['a condition on groups only', 'payouts', (p) => payouts().groupBy('id').having('merchantId', '=', p.merchantId)],
+  ['a join by id', 'wallets', (p) => ofMerchant(p).innerJoin('wallets', 'wallets.id', 'payouts.walletId')],
+  ['a join of everything', 'wallets', (p) => ofMerchant(p).crossJoin('wallets')],
+  [
+    'a join to what is nobody’s',
+    'payouts and wallets',
+    () =>
+      payouts().innerJoin('wallets', (join) =>
+        join.onRef('wallets.merchantId', '=', 'payouts.merchantId').onRef('wallets.id', '=', 'payouts.walletId'),
+      ),
+  ],
+  [
+    'a condition on what is joined to every row',
+    'payouts',
+    (p) =>
+      payouts().leftJoin('wallets', (join) =>
+        join.onRef('wallets.merchantId', '=', 'payouts.merchantId').on('wallets.merchantId', '=', p.merchantId),
+      ),
+  ],
+  [
+    'a condition on a join that keeps every row joined',
+    'payouts and wallets',
+    (p) =>
+      payouts().rightJoin('wallets', (join) =>
+        join.onRef('wallets.merchantId', '=', 'payouts.merchantId').on('wallets.merchantId', '=', p.merchantId),
+      ),
+  ],
+  ['the same table again', 'payouts', (p) => ofMerchant(p).innerJoin('payouts as other', 'other.id', 'payouts.id')],
+  [
+    'a query within',
+    'wallets',
+    (p) => ofMerchant(p).where('walletId', 'in', from('wallets').select('id').where('id', '=', p.id)),
+  ],
+  [
+    'a query within of the same name',
+    'payouts',
+    (p) =>
+      ofMerchant(p).where(({ exists }) => exists(payouts().whereRef('payouts.merchantId', '=', 'payouts.merchantId'))),
+  ],
+  [
+    'a query that is a table',
+    'entries',
+    (p) => from(from('entries').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
+  ],
+  ['a query that is a column', 'wallets', (p) => ofMerchant(p).select(from('wallets').select('id').limit(1).as('any'))],
+  ['the second of two', 'wallets', (p) => ofMerchant(p).union(from('wallets').select('id'))],
+  ['a change', 'payouts', (p) => change('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
+  ['a change that gives rows to the merchant', 'payouts', (p) => change('payouts').set({ merchantId: p.merchantId })],
+  ['a removal', 'payoutMethods', (p) => remove('payoutMethods').where('id', '=', p.id)],
+  ['a row of somebody', 'accounts', (p) => into('accounts').values(accountOf(p.id))],
+  [
+    'a row of nobody',
+    'accounts',
+    (p) => into('accounts').values({ ...accountOf(p.merchantId), merchantId: undefined as never }),
+  ],
+  ['one row of two', 'accounts', (p) => into('accounts').values([accountOf(p.merchantId), accountOf(p.id)])],
+  [
+    'a change of whichever row is there',
+    'apiKeys',
+    (p) =>
+      into('apiKeys')
+        .values({ merchantId: p.merchantId, id: p.id } as never)
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ revokedAt: p.createdAt })),
+  ],
+  [
+    'rows of whoever',
+    'sequences and payouts',
+    () => into('sequences').columns(['merchantId']).expression(from('payouts').select('merchantId')),
+  ],
+  ['SQL', 'payouts', (p) => sql`select * from payouts where id = ${p.id}`],
+  [
+    'SQL that names it otherwise',
+    'payouts',
+    (p) => sql`select * from ${sql.table('payouts')} where id = ${p.merchantId}`,
+  ],
+  [
+    'SQL for two tables and one merchant',
+    'payouts and wallets',
+    (p) => sql`select * from payouts join wallets on true where payouts.merchant_id = ${p.merchantId}`,
+  ],
+  ['SQL for a merchant of its own', 'payouts', () => sql`select * from "payouts" where merchant_id = merchant_id`],
+  ['SQL within', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
+  ['SQL that is a table', 'payouts', () => from(sql<{ id: string }>`(select id from payouts)`.as('all')).selectAll()],
+  ['SQL in capitals', 'payouts', () => sql`SELECT * FROM PAYOUTS`],
+  ['keys', 'apiKeys', () => from('apiKeys').selectAll()],
+]
+
+const said: readonly (readonly [form: string, Scope, build: (p: P) => unknown])[] = [
+  ['a condition', 'merchant', (p) => payouts().where('merchantId', '=', p.merchantId)],
+  [
+    'a condition the other way round',
+    'merchant',
+    (p) => payouts().where(({ eb, val, ref }) => eb(val(p.merchantId), '=', ref('merchantId'))),
+  ],
+  [
+    'conditions in brackets',
+    'merchant',
+    (p) => payouts().where(({ and, eb }) => and([eb('id', '=', p.id), eb('merchantId', '=', p.merchantId)])),
+  ],
+  [
+    'a name of its own',
+    'merchant',
+    (p) => from('payouts as p').select('p.id').where('p.merchantId', '=', p.merchantId),
+  ],
+  [
+    'joins, one by way of another',
+    'merchant',
+    (p) =>
+      ofMerchant(p)
+        .innerJoin('wallets', (join) => join.onRef('wallets.merchantId', '=', 'payouts.merchantId'))
+        .leftJoin('accounts', (join) => join.onRef('accounts.merchantId', '=', 'wallets.merchantId')),
+  ],
+  [
+    'a query within, of the merchant of the row around it',
+    'merchant',
+    (p) =>
+      ofMerchant(p).where(({ exists, selectFrom }) =>
+        exists(selectFrom('wallets').select('id').whereRef('wallets.merchantId', '=', 'payouts.merchantId')),
+      ),
+  ],
+  [
+    'the lists of many parents',
+    'merchant',
+    (p) =>
+      from('wallets')
+        .where('wallets.merchantId', '=', p.merchantId)
+        .where('wallets.id', 'in', list(p.ids))
+        .innerJoinLateral(
+          (eb) =>
+            eb
+              .selectFrom('payouts as items')
+              .select('items.id')
+              .where('items.merchantId', '=', p.merchantId)
+              .whereRef('items.walletId', '=', 'wallets.id')
+              .limit(1)
+              .as('items'),
+          (join) => join.onTrue(),
+        )
+        .select(['items.id']),
+  ],
+  ['a change', 'merchant', (p) => change('payouts').set({ status: 'FAILED' }).where('merchantId', '=', p.merchantId)],
+  ['a removal', 'merchant', (p) => remove('payouts').where('merchantId', '=', p.merchantId)],
+  ['a row', 'merchant', (p) => into('accounts').values(accountOf(p.merchantId))],
+  [
+    'rows with expressions',
+    'merchant',
+    (p) =>
+      into('accounts').values([accountOf(p.merchantId), { ...accountOf(p.merchantId), id: sql<string>`lower('B')` }]),
+  ],
+  [
+    'SQL',
+    'merchant',
+    (p) => sql`select count(*) from payouts where merchant_id = ${p.merchantId} and payouts.id = ${p.id}`,
+  ],
+  [
+    'SQL with conditions of Kysely',
+    'merchant',
+    (p) =>
+      sql`select 1 from payouts where ${expressionBuilder<{ payouts: RowOf<'payouts'> }, 'payouts'>()(sql.ref('merchant_id'), '=', p.merchantId)}`,
+  ],
+  [
+    'SQL about a table that is held',
+    'merchant',
+    (p) => change('sequences').set({ latest: sql`sequences.latest + 1` }).where('merchantId', '=', p.merchantId),
+  ],
+  ['across merchants', 'everyMerchant', () => acrossMerchants(payouts())],
+  ['SQL across merchants', 'everyMerchant', () => acrossMerchants(sql`select id from payouts` as never)],
+  ['what merchants share', 'shared', (p) => from('rates').selectAll().where('fromCode', '=', p.assetCode)],
+  ['a merchant', 'shared', (p) => from('merchants').selectAll().where('id', '=', p.merchantId)],
+  // Engines do not keep keys apart: a key is what tells the merchant.
+  ['keys of all', 'shared', () => acrossMerchants(from('apiKeys').selectAll())],
+]
+
+describe('a query on a merchant’s table', () => {
+  test.each(unsaid)('does not build with %s: %s', (_, tables, build) => {
+    expect(() => scopeOf(build)).toThrow(`A query does not say whose rows of ${tables} it is for: compare`)
+  })
+
+  test.each(said)('says whose rows it is for by %s: %s', (_, scope, build) => {
+    expect(scopeOf(build)).toBe(scope)
+  })
+
+  test('does not build as soon as it is declared, whatever filters it may have', () => {
+    const declare = () =>
+      queryWithFilters(['id'], (p: P, has) => (has('id') ? payouts().where('id', '=', p.id) : payouts()))
+
+    expect(declare).toThrow('rows of payouts')
+  })
+
+  test('with filters is built no sooner than it is asked for, by what there is then', async () => {
+    const names: string[] = []
+    const named = queryWithFilters(['id'], (p: P) => ofMerchant(p).where('status', 'in', names as never))
+    names.push('FAILED')
+
+    const [built] = recorded(named)
+
+    expect(JSON.stringify(built?.node)).toContain('FAILED')
+  })
+
+  test('does not build when a filter takes the merchant away', () => {
+    const filtered = queryWithFilters(['id'], (p: P, has) =>
+      has('id') ? payouts().where('id', '=', p.id) : ofMerchant(p),
+    )
+    const db: Reader = { execute: async () => [] }
+
+    expect(() => filtered(db, { id: '1' } as never)).toThrow('rows of payouts')
+  })
+
+  test('inserts a whole row as its merchant’s', () => {
+    expect(recorded(insertRow('payouts') as never)).toMatchObject([{ scope: 'merchant' }])
+  })
+})
+
+test('each query of the audit is for all merchants, whatever was asked before it', () => {
+  const scopes = Object.values(auditQueries)
+    .flat()
+    .flatMap((run) => recorded(run).map(({ scope }) => scope))
+
+  expect(scopes.length).toBeGreaterThan(20)
+  expect(new Set(scopes)).toEqual(new Set(['everyMerchant']))
+  expect(recorded(payoutById)).toMatchObject([{ scope: 'merchant' }])
+})
