@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
+import { cli, cliProcess, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
@@ -120,7 +120,7 @@ describe('npm start', () => {
 
   test('makes one demo where several processes start on an empty database at once', async () => {
     const place = await emptyPlace()
-    const started = await Promise.all([startService(place), startService(place), cli(place, 'demo', '--json')])
+    const started = await Promise.all([startService(place), startService(place), cliProcess(place, 'demo', '--json')])
     expect(started[2].json()).toEqual({ apiKey: demoApiKey })
     expect((await cli(place, 'merchant', 'list', '--json')).json()).toHaveLength(1)
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
