@@ -24,11 +24,20 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const path = join(folder, 'template.sqlite')
   await migrated(`sqlite:${path}`)
   project.provide('sqliteTemplate', path)
-  const removeServer = await startServer(project)
+  const removeServer = isSqliteOnly(project) ? leaveOut(project) : await startServer(project)
   return async () => {
     await removeServer?.()
     await rm(folder, { recursive: true })
   }
+}
+
+/** Whether only one engine is asked for, as `npm run test:sqlite` does while somebody works. */
+function isSqliteOnly(project: TestProject): boolean {
+  return project.vite.config.mode === 'sqlite'
+}
+
+function leaveOut(project: TestProject): undefined {
+  project.provide('postgresUrl', null)
 }
 
 /** Starts one PostgreSQL server for all tests; only a platform without a build does without, and never in CI. */
