@@ -6,6 +6,7 @@ import { audit } from '../../src/audit/audit.ts'
 import type { Context, Mode, Service } from '../../src/context.ts'
 import { createContext, createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import type { Compiling } from '../../src/graphql/engine.ts'
@@ -60,13 +61,8 @@ export async function startApp(
   setup: Setup,
   { mode = 'sandbox', rateLimit, clock, onLog, compiling = 'again', place, rates = dullRates }: AppOptions = {},
 ) {
-  const { url, remove } = place ?? (await newDatabase(setup))
-  const db = await openDatabase({
-    url,
-    onFatal: (error) => {
-      throw error
-    },
-  })
+  const { url, remove, open = openAt } = place ?? (await newDatabase(setup))
+  const db = await open(url)
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
@@ -163,8 +159,12 @@ export async function startApp(
   }
 }
 
-/** Where a database is, and how to remove it. */
-type Place = { readonly url: string; readonly remove: () => Promise<void> }
+/** Where a database is, how to remove it, and how it is opened where that is not the way of the service. */
+type Place = {
+  readonly url: string
+  readonly remove: () => Promise<void>
+  readonly open?: (url: string) => Promise<Database>
+}
 
 /** A place for a database of the test's own. */
 export async function newDatabase(setup: Setup): Promise<Place> {
@@ -173,6 +173,16 @@ export async function newDatabase(setup: Setup): Promise<Place> {
   const path = join(folder, 'test.sqlite')
   await copyFile(inject('sqliteTemplate'), path)
   return { url: `sqlite:${path}`, remove: () => rm(folder, { recursive: true }) }
+}
+
+/** A commit of unknown outcome fails the test. */
+function openAt(url: string): Promise<Database> {
+  return openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
 }
 
 const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [
