@@ -209,7 +209,7 @@ describe('npm start', () => {
         answers.push(status)
       }
     })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(100)
     child.kill('SIGTERM')
     const { code } = await ended
     await Promise.all(load)
@@ -217,7 +217,6 @@ describe('npm start', () => {
 
     expect(code).toBe(0)
     expect(refused).toBeGreaterThan(0)
-    expect(answers.length).toBeGreaterThan(0)
     expect(new Set(answers)).toEqual(new Set([201]))
     // Whatever was answered is there, and the books say the same.
     const { payouts } = (await cli(place, 'audit', '--json')).json() as { payouts: number }

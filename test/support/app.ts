@@ -1,6 +1,6 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import type { Context, Mode, Service } from '../../src/context.ts'
@@ -169,9 +169,10 @@ type Place = {
 /** A place for a database of the test's own. */
 export async function newDatabase(setup: Setup): Promise<Place> {
   if (setup === 'postgres') return newPostgresDatabase()
-  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+  const template = inject('sqliteTemplate')
+  const folder = await mkdtemp(join(dirname(template), 'payout-gateway-'))
   const path = join(folder, 'test.sqlite')
-  await copyFile(inject('sqliteTemplate'), path)
+  await copyFile(template, path)
   return { url: `sqlite:${path}`, remove: () => rm(folder, { recursive: true }) }
 }
 
