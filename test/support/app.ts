@@ -42,6 +42,8 @@ export type AppOptions = {
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
   /** A database of the test's own making, in place of a new one. */
   readonly place?: Place
+  /** Set where the test will tamper with its database: it may be one with which others have. */
+  readonly isTampered?: boolean
   /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
   readonly compiling?: Compiling
   /** Receives the log lines, as they are written. */
@@ -59,9 +61,18 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   setup: Setup,
-  { mode = 'sandbox', rateLimit, clock, onLog, compiling = 'again', place, rates = dullRates }: AppOptions = {},
+  {
+    mode = 'sandbox',
+    rateLimit,
+    clock,
+    onLog,
+    compiling = 'again',
+    place,
+    isTampered = false,
+    rates = dullRates,
+  }: AppOptions = {},
 ) {
-  const { url, remove, open = openAt } = place ?? (await newDatabase(setup))
+  const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
   const db = await open(url)
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
@@ -133,12 +144,14 @@ export async function startApp(
       assetCode = 'USDC',
       balance = '0',
       customerId,
+      // Its addresses in the sandbox take no point of a curve.
+      network = assetCode.startsWith('USD') ? 'solana' : null,
     }: {
       assetCode?: string
       balance?: string
       customerId?: string
+      network?: string | null
     } = {}): Promise<string> {
-      const network = assetCode.startsWith('USD') ? 'erc20' : null
       const { id } = await createWallet(context(), { currency: assetCode, description: 'Test', network, customerId })
       if (Number(balance) > 0) {
         await depositToWallet(context(), { walletId: id, amount: balance, reference: `opening ${id}` })
@@ -167,8 +180,8 @@ type Place = {
 }
 
 /** A place for a database of the test's own. */
-export async function newDatabase(setup: Setup): Promise<Place> {
-  if (setup === 'postgres') return newPostgresDatabase()
+export async function newDatabase(setup: Setup, { isTampered = false } = {}): Promise<Place> {
+  if (setup === 'postgres') return newPostgresDatabase({ isTampered })
   const template = inject('sqliteTemplate')
   const folder = await mkdtemp(join(dirname(template), 'payout-gateway-'))
   const path = join(folder, 'test.sqlite')

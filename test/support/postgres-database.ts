@@ -6,6 +6,9 @@ import { openDatabase } from '../../src/database/open.ts'
 
 const template = 'template_of_tests'
 
+/** Whether it has our tables, and whether it may be one that `tamperPostgresDatabase` has been called of. */
+type PostgresOptions = { readonly isMigrated?: boolean; readonly isTampered?: boolean }
+
 /** A database, how to open it as the service does, and how to give it back. */
 type PostgresDatabase = {
   readonly url: string
@@ -19,8 +22,11 @@ type PostgresDatabase = {
  * To make, open and drop one takes a third of a second, so one that was only written to is emptied and given to the next test,
  * with the connections that it has and what they have prepared.
  */
-export async function newPostgresDatabase({ isMigrated = true } = {}): Promise<PostgresDatabase> {
-  const emptied = isMigrated ? emptyDatabases.pop() : undefined
+export async function newPostgresDatabase({
+  isMigrated = true,
+  isTampered = false,
+}: PostgresOptions = {}): Promise<PostgresDatabase> {
+  const emptied = isMigrated ? emptyDatabases[isTampered ? 'tampered' : 'whole'].pop() : undefined
   const name = emptied ?? `test_${randomUUID().replaceAll('-', '')}`
   const url = serverUrl() + name
   if (emptied === undefined) {
@@ -29,7 +35,7 @@ export async function newPostgresDatabase({ isMigrated = true } = {}): Promise<P
   const remove = async () => {
     if (isMigrated && !spoiled.has(url)) {
       await empty(url)
-      emptyDatabases.push(name)
+      emptyDatabases[tampered.has(url) ? 'tampered' : 'whole'].push(name)
       return
     }
     await (await opened.get(url))?.close()
@@ -76,8 +82,14 @@ export function spoilPostgresDatabase(url: string): void {
   spoiled.add(url)
 }
 
-const emptyDatabases: string[] = []
+/** Has a database given only to tests that want one whose check constraints may be gone. */
+export function tamperPostgresDatabase(url: string): void {
+  tampered.add(url)
+}
+
+const emptyDatabases: Record<'whole' | 'tampered', string[]> = { whole: [], tampered: [] }
 const spoiled = new Set<string>()
+const tampered = new Set<string>()
 
 /** Removes every row but those that the migrations have brought. */
 async function empty(url: string): Promise<void> {

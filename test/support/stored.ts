@@ -3,7 +3,7 @@ import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { isoTime, types } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
-import { spoilPostgresDatabase } from './postgres-database.ts'
+import { spoilPostgresDatabase, tamperPostgresDatabase } from './postgres-database.ts'
 
 /** What tests do behind the service's back, on each engine: read every row, and change any. */
 type Backdoor = {
@@ -120,7 +120,7 @@ async function openServer(url: string): Promise<Backdoor> {
       )
     },
     disarm: async () => {
-      spoilPostgresDatabase(url)
+      tamperPostgresDatabase(url)
       const checks = await all<{
         text: string
       }>(`select format('alter table %s drop constraint %I', conrelid::regclass, conname)
@@ -129,7 +129,10 @@ async function openServer(url: string): Promise<Backdoor> {
       // No trigger runs, and so no foreign key is asked.
       await client.query('set session_replication_role = replica')
     },
-    run: async (statement) => (await client.query(statement)).rowCount ?? 0,
+    run: async (statement) => {
+      if (statement.startsWith('drop ')) spoilPostgresDatabase(url)
+      return (await client.query(statement)).rowCount ?? 0
+    },
     close: () => client.end(),
   }
 }
