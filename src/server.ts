@@ -7,7 +7,7 @@ import type { Compiling } from './graphql/engine.ts'
 import type { Tab } from './graphql/graphiql.ts'
 import { graphiqlPage } from './graphql/graphiql.ts'
 import { addGraphqlRoute } from './graphql/server.ts'
-import { refuseOtherMethods } from './http/other-methods.ts'
+import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './http/other-methods.ts'
 import { addPages, isMissingPage, sendMissingPage } from './http/pages.ts'
 import { bodyLimitBytes, refusalOf } from './http/refusal-of.ts'
 import { refusalOfHead, takeExpectations } from './http/request-head.ts'
@@ -65,6 +65,7 @@ export function createServer({
     http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
+    rewriteUrl: routeOtherMethods,
     routerOptions: { maxParamLength: 16_384 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -85,6 +86,7 @@ export function createServer({
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, reply, done) => {
+    restoreMethod(request)
     reply.header('x-request-id', request.id)
     setSecurityHeaders(reply)
     done(refusalOfHead(request) ?? (request.is404 ? endpointNotFound() : undefined))

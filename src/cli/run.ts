@@ -15,12 +15,24 @@ import { asText } from './text.ts'
 import type { Explained } from './usage.ts'
 import { commandNamed, explained, nearest, UsageError, unknownCommand, usageOf } from './usage.ts'
 
+/** Where a command finds its configuration, unless in the process's environment, and where what it has to say goes. */
+export type Surroundings = {
+  readonly environment?: NodeJS.ProcessEnv
+  readonly print: (text: string) => unknown
+  readonly complain: (text: string) => unknown
+}
+
+const ownProcess: Surroundings = {
+  print: (text) => process.stdout.write(text),
+  complain: (text) => process.stderr.write(text),
+}
+
 /**
  * Runs one operator command and answers the exit code: 0 done, 1 refused or failed, 2 not understood.
  *
  * With `--json` everything that it has to say is one JSON value on standard output.
  */
-export async function runCommand(args: readonly string[]): Promise<number> {
+export async function runCommand(args: readonly string[], around: Surroundings = ownProcess): Promise<number> {
   const isJson = args.includes('--json')
   const words = args.filter((arg) => arg !== '--json')
   const name = commandNamed(commands, words)
@@ -28,15 +40,15 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   try {
     const help = askedForHelp(words)
     if (help !== null) {
-      process.stdout.write(isJson ? `${JSON.stringify(help)}\n` : helpText(help))
+      around.print(isJson ? `${JSON.stringify(help)}\n` : helpText(help))
       return 0
     }
     if (name === undefined || command === undefined) throw unknownCommand(commands, words)
-    const { result, code } = await run(command, readArguments(name, command, words))
-    process.stdout.write(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
+    const { result, code } = await run(command, readArguments(name, command, words), around)
+    around.print(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
     return code
   } catch (error) {
-    return fail(error as Error, isJson, command ? namesOf(command) : {})
+    return fail(error as Error, { isJson, names: command ? namesOf(command) : {}, around })
   }
 }
 
@@ -47,15 +59,19 @@ type Parsed = {
 
 type Given = { readonly words: readonly string[]; readonly options: Options }
 
-async function run(command: Command, { words, options }: Given): Promise<{ result: unknown; code: number }> {
-  const config = readConfig()
+async function run(
+  command: Command,
+  { words, options }: Given,
+  { environment, complain }: Surroundings,
+): Promise<{ result: unknown; code: number }> {
+  const config = readConfig(environment)
   const db = await openDatabase({
     url: config.databaseUrl,
     // With real money only `migrate` makes a database.
     mustExist: command.mayStart === undefined || (config.mode === 'live' && command.mayStart !== 'inAnyMode'),
     mustBeDurable: config.mode === 'live',
     onFatal: (error) => {
-      process.stderr.write(`The outcome of a commit is unknown: ${error.message}\n`)
+      complain(`The outcome of a commit is unknown: ${error.message}\n`)
       process.exit(1)
     },
   })
@@ -121,11 +137,13 @@ function helpText(help: readonly Explained[]): string {
   return `Usage: npm run -s cli -- <command> [--json]\n\n${lines.join('\n')}\n`
 }
 
-function fail(error: Error, isJson: boolean, names: Names): number {
+type Told = { readonly isJson: boolean; readonly names: Names; readonly around: Surroundings }
+
+function fail(error: Error, { isJson, names, around }: Told): number {
   const code = error instanceof Refusal ? error.code : error instanceof UsageError ? 'USAGE' : 'FAILED'
   const { message } = error instanceof Refusal ? refusalText(error, names) : error
-  if (isJson) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
-  else process.stderr.write(`${message}\n`)
+  if (isJson) around.print(`${JSON.stringify({ error: { code, message } })}\n`)
+  else around.complain(`${message}\n`)
   return error instanceof UsageError ? 2 : 1
 }
 

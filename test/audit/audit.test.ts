@@ -10,7 +10,7 @@ import { tamperWith } from '../support/stored.ts'
  * customer.
  */
 async function startBusyApp(engine: (typeof everyEngine)[number]) {
-  const app = await startApp(engine)
+  const app = await startApp(engine, { isTampered: true })
   await app.fee('0.5')
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: '100' })

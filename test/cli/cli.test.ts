@@ -5,13 +5,31 @@ import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { sandboxExtendedPublicKeys } from '../../src/networks/sandbox-addresses.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
+import { cli, cliProcess, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 
 type Merchant = { id: string; name: string; apiKey: string }
 
 const evmKey = sandboxExtendedPublicKeys.evm
 
 describe('the operator’s commands', () => {
+  // All others run here, which says the same sooner.
+  test('print and end as a shell expects it of a process', async () => {
+    const place = await emptyPlace()
+    const done = await cliProcess(place, 'merchant', 'create', 'Acme', '--json')
+    expect(done).toMatchObject({ code: 0, stderr: '' })
+    expect(done.json()).toMatchObject({ name: 'Acme' })
+    const refused = await cliProcess(place, 'customer', 'show', 'nobody')
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: 'Customer not found.\n' })
+    const notUnderstood = await cliProcess(place, 'payuot')
+    expect(notUnderstood).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('There is no command') })
+    const elsewhere = await cliProcess(
+      { ...place, env: { ...place.env, DATABASE_URL: 'nonsense' } },
+      'merchant',
+      'list',
+    )
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL must be') })
+  })
+
   test('run a merchant from its registration to a settled payout, beside a running server', async () => {
     const place = await emptyPlace()
     const { address } = await startService(place)
@@ -283,7 +301,7 @@ describe('the operator’s commands', () => {
       while (!isOver) await pay()
     })()
     const copy = join(place.folder, 'copy.sqlite')
-    expect((await cli(place, 'backup', copy, '--json')).json()).toEqual({ file: copy })
+    expect((await cliProcess(place, 'backup', copy, '--json')).json()).toEqual({ file: copy })
     isOver = true
     await load
 

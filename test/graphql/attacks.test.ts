@@ -615,10 +615,14 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
   test('is kept, and a refused one is not', async () => {
     const app = await startApp(engine)
     await post(app, JSON.stringify({ query: '{a' }))
-    const before = heapMegabytes()
-    for (let i = 0; i < 80; i++) await post(app, JSON.stringify({ query: `{x${i}${' '.repeat(250_000)}}` }))
-    // Their texts alone would take twenty.
-    expect(heapMegabytes() - before).toBeLessThan(8)
+    const growths: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const before = heapMegabytes()
+      for (let i = 0; i < 80; i++) await post(app, JSON.stringify({ query: `{x${turn++}${' '.repeat(250_000)}}` }))
+      growths.push(heapMegabytes() - before)
+    }
+    // Their texts alone would take twenty each time; what else the process keeps may grow once.
+    expect(Math.min(...growths)).toBeLessThan(8)
   })
 })
 

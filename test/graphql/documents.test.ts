@@ -52,7 +52,7 @@ test('the typed documents are what the schema and the .graphql files say', async
 describe.each(everyEngine)('typed documents on %s', (engine) => {
   test('show a wallet with its addresses', async () => {
     const app = await startApp(engine)
-    const id = await app.wallet({ balance: '12.5' })
+    const id = await app.wallet({ network: 'erc20', balance: '12.5' })
 
     const { wallet } = await send(app, WalletScreenDocument, { id })
     expectTypeOf(wallet).toEqualTypeOf<WalletScreenQuery['wallet']>()

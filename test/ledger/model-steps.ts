@@ -87,3 +87,33 @@ export const openingDeposits: readonly Step[] = [
   { kind: 'deposit', wallet: 2, amount: 4_000_000_000n, reference: 'opening customer' },
   { kind: 'deposit', wallet: 3, amount: 20_000_000_000n, reference: 'opening USDT' },
 ]
+
+const payoutOf = (owner: Owner, amount: bigint, key: string | null = null, asset: Pair['asset'] = 'USDC'): Step => ({
+  ...repeated,
+  owner,
+  pair: { asset, currency: 'NGN' },
+  amount,
+  key,
+})
+
+/** After the opening, a program that comes to every kind of outcome: chance may leave out the rare ones. */
+export const programOfEveryKind: readonly Step[] = [
+  { kind: 'deposit', wallet: 0, amount: 1n, reference: 'a' },
+  { kind: 'deposit', wallet: 0, amount: 2n, reference: 'a' },
+  { kind: 'deposit', wallet: 1, amount: largest, reference: 'b' },
+  payoutOf('merchant', 1_000n, 'one'),
+  payoutOf('merchant', 1_000n, 'one'),
+  payoutOf('merchant', 1_001n, 'one'),
+  payoutOf('nobody', 1_000n),
+  payoutOf('merchant', 1n),
+  payoutOf('first customer', 1_000n),
+  payoutOf('first customer', 10_000_000_000n, null, 'USDT'),
+  { kind: 'settle', payout: 0, status: 'RETURNED' },
+  { kind: 'settle', payout: 0, status: 'COMPLETED' },
+  { kind: 'settle', payout: 0, status: 'RETURNED' },
+  payoutOf('merchant', 1_000n),
+  { kind: 'settle', payout: 1, status: 'FAILED' },
+  { kind: 'close customer', owner: 'first customer' },
+  payoutOf('first customer', 1_000n),
+  { kind: 'open wallet', owner: 'first customer', asset: 'USDC' },
+]

@@ -141,7 +141,7 @@ async function fill(app: App, tick: () => void): Promise<World> {
     for (let i = 0; i < count; i++) {
       tick()
       const currency = ['USDC', 'NGN', 'USDT', 'USDC'][i] as string
-      const network = currency === 'NGN' ? null : 'erc20'
+      const network = currency === 'NGN' ? null : 'solana'
       const wallet = await createWallet(context, { currency, network, description: 'Test', customerId })
       walletIds.push(wallet.id)
       await depositToWallet(context, { walletId: wallet.id, amount: '1000', reference: wallet.id })

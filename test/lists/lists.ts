@@ -50,13 +50,13 @@ export async function buildWorld(service: Service, merchantId: string) {
   const walletIds: Record<string, string> = {}
   for (const currency of ['USDC', 'USDT']) {
     for (const owner of [null, customerId]) {
-      const wallet = { currency, description: 'Test', network: 'erc20', customerId: owner }
+      const wallet = { currency, description: 'Test', network: 'solana', customerId: owner }
       const { id: walletId } = await createWallet(context, wallet)
       await depositToWallet(context, { walletId, amount: '1000', reference: `opening ${walletId}` })
       walletIds[`${currency} ${owner === null ? 'merchant' : 'customer'}`] = walletId
     }
   }
-  const statementOf = await createWallet(context, { currency: 'USDC', description: 'Statement', network: 'erc20' })
+  const statementOf = await createWallet(context, { currency: 'USDC', description: 'Statement', network: 'solana' })
   return { merchantId, customerId, walletIds, statementId: statementOf.id }
 }
 
@@ -115,7 +115,7 @@ export const walletList: List = {
   rowOf: (wallet: Row) => wallet,
   add: async (context, { customerId }, i) => {
     const currency = pick(['USDC', 'NGN', 'USDT', 'USDC', 'ZAR'], i)
-    const network = currency.startsWith('USD') ? 'erc20' : null
+    const network = currency.startsWith('USD') ? 'solana' : null
     return createWallet(context, { currency, network, description: 'Test', customerId: pick([null, customerId], i) })
   },
   filters: (world) =>

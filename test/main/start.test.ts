@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
+import { cli, cliProcess, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
@@ -120,7 +120,7 @@ describe('npm start', () => {
 
   test('makes one demo where several processes start on an empty database at once', async () => {
     const place = await emptyPlace()
-    const started = await Promise.all([startService(place), startService(place), cli(place, 'demo', '--json')])
+    const started = await Promise.all([startService(place), startService(place), cliProcess(place, 'demo', '--json')])
     expect(started[2].json()).toEqual({ apiKey: demoApiKey })
     expect((await cli(place, 'merchant', 'list', '--json')).json()).toHaveLength(1)
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
@@ -209,7 +209,7 @@ describe('npm start', () => {
         answers.push(status)
       }
     })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => answers.length, { timeout: 60_000 }).toBeGreaterThan(100)
     child.kill('SIGTERM')
     const { code } = await ended
     await Promise.all(load)
@@ -217,7 +217,6 @@ describe('npm start', () => {
 
     expect(code).toBe(0)
     expect(refused).toBeGreaterThan(0)
-    expect(answers.length).toBeGreaterThan(0)
     expect(new Set(answers)).toEqual(new Set([201]))
     // Whatever was answered is there, and the books say the same.
     const { payouts } = (await cli(place, 'audit', '--json')).json() as { payouts: number }

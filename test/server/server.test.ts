@@ -194,6 +194,20 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     )
   })
 
+  test('says which method was sent, also where no path has it', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    for (const method of ['PROPFIND', 'TRACE', 'GET']) {
+      for (const path of ['/livez', '/nope']) await app.rest(method as 'GET', path)
+    }
+    const seen = lines.map((line) => JSON.parse(line)).map(({ method, route, code }) => [method, route, code])
+    const others = ['PROPFIND', 'TRACE'].flatMap((method) => [
+      [method, '/livez', 'METHOD_NOT_ALLOWED'],
+      [method, null, 'ENDPOINT_NOT_FOUND'],
+    ])
+    expect(seen).toEqual([...others, ['GET', '/livez', null], ['GET', null, 'ENDPOINT_NOT_FOUND']])
+  })
+
   test('says which GraphQL operation ran, and why it was refused though the answer is 200', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })

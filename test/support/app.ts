@@ -1,11 +1,12 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import type { Context, Mode, Service } from '../../src/context.ts'
 import { createContext, createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import type { Compiling } from '../../src/graphql/engine.ts'
@@ -41,6 +42,8 @@ export type AppOptions = {
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
   /** A database of the test's own making, in place of a new one. */
   readonly place?: Place
+  /** Set where the test will tamper with its database: it may be one with which others have. */
+  readonly isTampered?: boolean
   /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
   readonly compiling?: Compiling
   /** Receives the log lines, as they are written. */
@@ -58,15 +61,19 @@ type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   setup: Setup,
-  { mode = 'sandbox', rateLimit, clock, onLog, compiling = 'again', place, rates = dullRates }: AppOptions = {},
+  {
+    mode = 'sandbox',
+    rateLimit,
+    clock,
+    onLog,
+    compiling = 'again',
+    place,
+    isTampered = false,
+    rates = dullRates,
+  }: AppOptions = {},
 ) {
-  const { url, remove } = place ?? (await newDatabase(setup))
-  const db = await openDatabase({
-    url,
-    onFatal: (error) => {
-      throw error
-    },
-  })
+  const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
+  const db = await open(url)
   const service = createService({ db, mode, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
@@ -137,12 +144,14 @@ export async function startApp(
       assetCode = 'USDC',
       balance = '0',
       customerId,
+      // Its addresses in the sandbox take no point of a curve.
+      network = assetCode.startsWith('USD') ? 'solana' : null,
     }: {
       assetCode?: string
       balance?: string
       customerId?: string
+      network?: string | null
     } = {}): Promise<string> {
-      const network = assetCode.startsWith('USD') ? 'erc20' : null
       const { id } = await createWallet(context(), { currency: assetCode, description: 'Test', network, customerId })
       if (Number(balance) > 0) {
         await depositToWallet(context(), { walletId: id, amount: balance, reference: `opening ${id}` })
@@ -163,16 +172,31 @@ export async function startApp(
   }
 }
 
-/** Where a database is, and how to remove it. */
-type Place = { readonly url: string; readonly remove: () => Promise<void> }
+/** Where a database is, how to remove it, and how it is opened where that is not the way of the service. */
+type Place = {
+  readonly url: string
+  readonly remove: () => Promise<void>
+  readonly open?: (url: string) => Promise<Database>
+}
 
 /** A place for a database of the test's own. */
-export async function newDatabase(setup: Setup): Promise<Place> {
-  if (setup === 'postgres') return newPostgresDatabase()
-  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+export async function newDatabase(setup: Setup, { isTampered = false } = {}): Promise<Place> {
+  if (setup === 'postgres') return newPostgresDatabase({ isTampered })
+  const template = inject('sqliteTemplate')
+  const folder = await mkdtemp(join(dirname(template), 'payout-gateway-'))
   const path = join(folder, 'test.sqlite')
-  await copyFile(inject('sqliteTemplate'), path)
+  await copyFile(template, path)
   return { url: `sqlite:${path}`, remove: () => rm(folder, { recursive: true }) }
+}
+
+/** A commit of unknown outcome fails the test. */
+function openAt(url: string): Promise<Database> {
+  return openDatabase({
+    url,
+    onFatal: (error) => {
+      throw error
+    },
+  })
 }
 
 const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [

@@ -12,16 +12,112 @@ export type Refused = {
   readonly required?: string
 }
 
-/** What came of an operation: its result in camelCase, or why it was refused. */
-export type Outcome = {
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-  readonly result: any
+/** What came of an operation: its result in camelCase, which is `null` where it was refused, and why it was. */
+export type Outcome<Result = unknown> = {
+  readonly result: Result
   readonly refusal: Refused | null
   readonly status: number
 }
 
+/** What every thing says of itself; amounts and times are text. */
+type Thing = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
+
+type Customer = Thing & {
+  readonly customerType: string
+  readonly email: string
+  readonly phone: string
+  readonly status: string
+  readonly address: Readonly<Record<string, string | null>>
+  readonly personalInfo: Readonly<Record<string, string | null>>
+  readonly financialInfo: Readonly<Record<string, string | null>>
+  readonly businessInfo?: Readonly<Record<string, string | null>>
+}
+
+type PayoutMethod = Thing & { readonly type: string; readonly currency: string; readonly customerId: string | null }
+
+type BankPayoutMethod = PayoutMethod & {
+  readonly accountName: string
+  readonly accountNumber: string
+  readonly bankName: string
+  readonly bankCode: string | null
+  readonly sortCode: string | null
+  readonly swiftCode: string | null
+  readonly routingNumber: string | null
+  readonly iban: string | null
+}
+
+type WalletPayoutMethod = PayoutMethod & {
+  readonly label: string | null
+  readonly walletAddress: string
+  readonly network: string
+}
+
+type Payout = Thing & {
+  readonly senderWalletId: string
+  readonly receiverWalletId: string | null
+  readonly customerId: string | null
+  readonly transactionId: string
+  readonly referenceId: string | null
+  readonly status: string
+  readonly reason: string
+  readonly assetCode: string
+  readonly network: string | null
+  readonly amount: string
+  readonly fee: string | null
+  readonly balance: string
+  readonly exchangeRate: string
+  readonly amountFiat: string
+  readonly recipientName: string
+  readonly recipientCurrency: string
+  readonly recipientCountry: string
+  readonly bankName: string
+  readonly bankCode: string | null
+  readonly accountNumber: string
+  readonly address: string | null
+  readonly cryptoTransactionId: string | null
+  readonly fiatReferenceId: string | null
+  readonly narration: string | null
+  readonly transferType: string | null
+}
+
+type Address = { readonly id: string; readonly address: string; readonly network: string; readonly createdAt: string }
+
+type ListedWallet = Thing & {
+  readonly assetType: string
+  readonly currency: string
+  readonly balance: string
+  readonly description: string
+  readonly status: string
+  readonly customerId: string | null
+}
+type Wallet = ListedWallet & { readonly addresses: readonly Address[] }
+
+type AssetCode = Thing & {
+  readonly assetType: string
+  readonly code: string
+  readonly networks: readonly Readonly<Record<string, string>>[] | null
+}
+
+type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
+
+/** What each operation of the contract answers, at either door. */
+type Results = {
+  readonly listCustomers: Page<Customer>
+  readonly getCustomer: Customer
+  readonly listPayoutMethods: Page<PayoutMethod>
+  readonly createBankPayoutMethod: BankPayoutMethod
+  readonly updateBankPayoutMethod: BankPayoutMethod
+  readonly createWalletPayoutMethod: WalletPayoutMethod
+  readonly deletePayoutMethod: null
+  readonly createPayout: Payout
+  readonly createWallet: Wallet
+  readonly listCustomerWallets: Page<ListedWallet>
+  readonly getWallet: Wallet
+  readonly listAssetCodes: readonly AssetCode[]
+}
+
 type Options = { readonly idempotencyKey?: string; readonly key?: string }
-type Operation = (app: App, input?: Input, options?: Options) => Promise<Outcome>
+type Operation<Result> = (app: App, input?: Input, options?: Options) => Promise<Outcome<Result>>
 
 /** The operations of the contract, in its order (4.1 to 4.12). */
 export const operationNames = [
@@ -40,7 +136,7 @@ export const operationNames = [
 ] as const
 
 /** Every operation of the contract as a caller of one door reaches it. */
-export type Door = Readonly<Record<(typeof operationNames)[number], Operation>>
+export type Door = { readonly [Name in (typeof operationNames)[number]]: Operation<Results[Name]> }
 
 /** Both doors, to loop over. */
 export const everyDoor = ['rest', 'graphql'] as const
@@ -53,13 +149,13 @@ export function otherDoor(name: DoorName): DoorName {
 
 function restDoor(): Door {
   type Send = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; query?: Input; body?: Input }
-  const call = async (
+  const call = async <Result>(
     app: App,
     { method, path, query = {}, body }: Send,
     { idempotencyKey, key }: Options,
     read: (body: Answered) => unknown = ({ data }) => camelCased(data),
     names: Record<string, string> = {},
-  ): Promise<Outcome> => {
+  ): Promise<Outcome<Result>> => {
     const given = Object.entries(query).filter(([, value]) => value !== undefined)
     const search = new URLSearchParams(given.map(([name, value]) => [snakeCase(name), String(value)]))
     const answer = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
@@ -67,7 +163,7 @@ function restDoor(): Door {
       ...(key !== undefined && { key }),
       ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
     })
-    if (answer.body.status === 'success') return succeeded(read(answer.body), answer.status)
+    if (answer.body.status === 'success') return succeeded(read(answer.body) as Result, answer.status)
     const { code, details = {} } = answer.body.error
     const ownNames = Object.fromEntries(Object.entries(names).map(([name, wire]) => [wire, name]))
     const nameOf = (wire: string) => ownNames[wire] ?? (wire === 'Idempotency-Key' ? 'idempotencyKey' : camelCase(wire))
@@ -146,14 +242,14 @@ type Answered = { data: any; pagination: any }
 type AssetCodeSeen = { networks: { network: string }[] | null }
 
 function graphqlDoor(): Door {
-  const call = async (
+  const call = async <Result>(
     app: App,
     { query, variables = {} }: { query: string; variables?: object },
     { key }: Options,
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
     read: (data: any) => unknown,
     names: Record<string, string> = {},
-  ): Promise<Outcome> => {
+  ): Promise<Outcome<Result>> => {
     const request = key === undefined ? {} : { key }
     const { status, data, errors } = await app.graphql(query, variables as Record<string, unknown>, request)
     const nameOf = (path: string) => names[path] ?? path.split('.').at(-1) ?? path
@@ -165,17 +261,17 @@ function graphqlDoor(): Door {
     // A single lookup answers null where REST says that nothing is there.
     if (found === null) return refused({ code: 'RESOURCE_NOT_FOUND', fields: null }, nameOf, status)
     if (found.code !== undefined) return refused({ fields: null, ...found, code: found.code }, nameOf, status)
-    return succeeded(read(found), status)
+    return succeeded(read(found) as Result, status)
   }
 
   const mutate =
-    (
+    <Result>(
       name: string,
       selection: string,
       // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
       read: (payload: any) => unknown,
       inputOf: (input: Input) => object = (input) => input,
-    ): Operation =>
+    ): Operation<Result> =>
     (app, input = {}, { idempotencyKey, ...options } = {}) => {
       const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
       const query = `mutation Run($input: ${Name}Input!) { ${name}(input: $input) {
@@ -185,15 +281,16 @@ function graphqlDoor(): Door {
     }
 
   /** The page that REST would answer, reached by cursors. */
-  const pageOf = async (
+  const pageOf = async <Item>(
     app: App,
     { page = 1, limit, standardLimit, ...request }: ListRequest,
     options: Options,
-  ): Promise<Outcome> => {
+  ): Promise<Outcome<Page<Item>>> => {
     let after: string | null = null
-    let outcome: Outcome | null = null
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+    let outcome: Outcome<any> | null = null
     for (let i = 1; i <= Number(page); i++) {
-      const variables = { ...request.variables, first: limit ?? standardLimit, after }
+      const variables: object = { ...request.variables, first: limit ?? standardLimit, after }
       outcome = await call(app, { query: request.query, variables }, options, request.connection, {
         first: 'limit',
       })
@@ -259,7 +356,7 @@ function graphqlDoor(): Door {
     ),
     deletePayoutMethod: mutate('deletePayoutMethod', 'deletedPayoutMethodId', () => null),
     createPayout: (app, input, { idempotencyKey = randomUUID(), ...options } = {}) =>
-      mutate(
+      mutate<Payout>(
         'createPayout',
         `payout { ${payoutSelection} }`,
         ({ payout: { uuid, wallet, customer, receiverWalletId, network, recipientCountry, ...payout } }) => ({
@@ -463,7 +560,7 @@ function ownerInput(owner: unknown): unknown {
   return owner === 'merchant' ? { merchant: true } : owner
 }
 
-function succeeded(result: unknown, status: number): Outcome {
+function succeeded<Result>(result: Result, status: number): Outcome<Result> {
   return { result, refusal: null, status }
 }
 
@@ -471,9 +568,9 @@ function refused(
   { code, fields, available, required }: Omit<Refused, 'fields'> & { fields: readonly { field: string }[] | null },
   nameOf: (field: string) => string,
   status: number,
-): Outcome {
+): Outcome<never> {
   return {
-    result: null,
+    result: null as never,
     refusal: {
       code,
       fields: fields && [...new Set(fields.map(({ field }) => nameOf(field)))].sort(),

@@ -1,30 +1,80 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
 
 const template = 'template_of_tests'
 
-/** A database, and how to give it back. */
-type PostgresDatabase = { readonly url: string; readonly remove: () => Promise<void> }
+/** Whether it has our tables, and whether it may be one that `tamperPostgresDatabase` has been called of. */
+type PostgresOptions = { readonly isMigrated?: boolean; readonly isTampered?: boolean }
+
+/** A database, how to open it as the service does, and how to give it back. */
+type PostgresDatabase = {
+  readonly url: string
+  readonly open: () => Promise<Database>
+  readonly remove: () => Promise<void>
+}
 
 /**
  * A migrated, empty PostgreSQL database of its own: its URL as the superuser, and how to remove it.
  *
- * To make and drop one takes a third of a second, so one that was only written to is emptied and given to the next test.
+ * To make, open and drop one takes a third of a second, so one that was only written to is emptied and given to the next test,
+ * with the connections that it has and what they have prepared.
  */
-export async function newPostgresDatabase({ isMigrated = true } = {}): Promise<PostgresDatabase> {
-  const emptied = isMigrated ? emptyDatabases.pop() : undefined
+export async function newPostgresDatabase({
+  isMigrated = true,
+  isTampered = false,
+}: PostgresOptions = {}): Promise<PostgresDatabase> {
+  const emptied = isMigrated ? emptyDatabases[isTampered ? 'tampered' : 'whole'].pop() : undefined
   const name = emptied ?? `test_${randomUUID().replaceAll('-', '')}`
   const url = serverUrl() + name
   if (emptied === undefined) {
     await asAdmin(`create database ${name} template ${isMigrated ? template : 'template0'} strategy file_copy`)
   }
   const remove = async () => {
-    if (!isMigrated || spoiled.has(url)) return asAdmin(`drop database ${name} with (force)`)
-    await empty(url)
-    emptyDatabases.push(name)
+    if (isMigrated && !spoiled.has(url)) {
+      await empty(url)
+      emptyDatabases[tampered.has(url) ? 'tampered' : 'whole'].push(name)
+      return
+    }
+    await (await opened.get(url))?.close()
+    await asAdmin(`drop database ${name} with (force)`)
   }
-  return { url, remove }
+  return { url, open: () => openAgain(url), remove }
+}
+
+/** The databases that stay open from test to test, and the superuser's connections that empty them. */
+const opened = new Map<string, Promise<Database>>()
+const emptiers = new Map<string, Promise<pg.Client>>()
+
+async function openAgain(url: string): Promise<Database> {
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const open = opened.get(url) ?? openDatabase({ url, onFatal })
+  opened.set(url, open)
+  return forOneTest(await open)
+}
+
+/** The same connections as a database of its own: modules keep what they know of one by this object. */
+function forOneTest(db: Database): Database {
+  const running = new Set<Promise<unknown>>()
+  let isClosed = false
+  return {
+    ...db,
+    write: (operation, options) => {
+      if (isClosed) throw new Error('a test writes after its end')
+      const result = db.write(operation, options)
+      const ended = result.catch(() => {}).finally(() => running.delete(ended))
+      running.add(ended)
+      return result
+    },
+    close: async () => {
+      isClosed = true
+      await Promise.all(running)
+    },
+  }
 }
 
 /** Has a database dropped in the end, because a test changes more than its rows. */
@@ -32,13 +82,20 @@ export function spoilPostgresDatabase(url: string): void {
   spoiled.add(url)
 }
 
-const emptyDatabases: string[] = []
+/** Has a database given only to tests that want one whose check constraints may be gone. */
+export function tamperPostgresDatabase(url: string): void {
+  tampered.add(url)
+}
+
+const emptyDatabases: Record<'whole' | 'tampered', string[]> = { whole: [], tampered: [] }
 const spoiled = new Set<string>()
+const tampered = new Set<string>()
 
 /** Removes every row but those that the migrations have brought. */
 async function empty(url: string): Promise<void> {
-  await runSql(
-    url,
+  const emptier = emptiers.get(url) ?? connect(url)
+  emptiers.set(url, emptier)
+  await (await emptier).query(
     `do $$ declare name text; begin
       -- No trigger forbids it then, and no foreign key is asked.
       set local session_replication_role = replica;
@@ -65,12 +122,12 @@ export async function runSql<Row extends object>(url: string, text: string, valu
 let admin: Promise<pg.Client> | null = null
 
 async function asAdmin(text: string): Promise<void> {
-  admin ??= connectAdmin()
+  admin ??= connect(`${serverUrl()}postgres`)
   await (await admin).query(text)
 }
 
-async function connectAdmin(): Promise<pg.Client> {
-  const client = new pg.Client(`${serverUrl()}postgres`)
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
   await client.connect()
   // The tests end without saying so, and the server does not wait for them.
   client.on('error', () => {})

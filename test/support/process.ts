@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { runCommand } from '../../src/cli/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -33,8 +34,27 @@ export async function livePlace(environment: Record<string, string> = {}): Promi
   return place
 }
 
-/** Runs an operator command as an operator would, and waits for its end. */
-export async function cli(place: Place, ...args: string[]): Promise<Ended & { readonly json: () => unknown }> {
+/** What a command printed, also as the JSON value that it is, and how it ended. */
+type Answered = Ended & { readonly json: () => unknown }
+
+/** Runs an operator command here, on the database and in the environment of `place`: to load it anew takes most of a second. */
+export async function cli(place: Place, ...args: string[]): Promise<Answered> {
+  let stdout = ''
+  let stderr = ''
+  const code = await runCommand(args, {
+    environment: place.env,
+    print: (text) => {
+      stdout += text
+    },
+    complain: (text) => {
+      stderr += text
+    },
+  })
+  return { code, stdout, stderr, json: () => JSON.parse(stdout) }
+}
+
+/** Runs an operator command as an operator does, in a process of its own, and waits for its end. */
+export async function cliProcess(place: Place, ...args: string[]): Promise<Answered> {
   const ended = await endOf(spawn(process.execPath, ['src/cli.ts', ...args], { cwd: root, env: place.env }))
   return { ...ended, json: () => JSON.parse(ended.stdout) }
 }

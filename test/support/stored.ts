@@ -1,14 +1,16 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
+import { onTestFinished } from 'vitest'
 import { isoTime, types } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
-import { spoilPostgresDatabase } from './postgres-database.ts'
+import { spoilPostgresDatabase, tamperPostgresDatabase } from './postgres-database.ts'
 
 /** What tests do behind the service's back, on each engine: read every row, and change any. */
 type Backdoor = {
-  readonly tables: () => Promise<readonly string[]>
-  /** The rows of a table in the order of its key; every value as text. */
-  readonly rows: (table: string) => Promise<readonly Record<string, unknown>[]>
+  /** Another text when anything was committed since. */
+  readonly version: () => Promise<string>
+  /** The rows of every table in the order of its key; every value as text. */
+  readonly rows: () => Promise<Readonly<Record<string, readonly Row[]>>>
   /** Drops or disables whatever would forbid a change. */
   readonly disarm: () => Promise<void>
   /** Runs a statement and answers how many rows it changed. */
@@ -16,19 +18,42 @@ type Backdoor = {
   readonly close: () => Promise<void>
 }
 
+type Row = Readonly<Record<string, unknown>>
+type Stored = Readonly<Record<string, readonly string[]>>
+
 /**
  * Every row of every table of an app, as text, for a test that nothing moved. When a key was last used is left out: a
  * refused request used its key all the same.
  */
-export async function whatIsStored(app: Pick<App, 'url'>): Promise<Record<string, string[]>> {
-  const backdoor = await open(app)
-  const stored: Record<string, string[]> = {}
-  for (const table of await backdoor.tables()) {
-    const rows = await backdoor.rows(table)
-    stored[table] = rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row))
-  }
-  await backdoor.close()
+export async function whatIsStored({ url }: Pick<App, 'url'>): Promise<Stored> {
+  const watched = watches.get(url) ?? watch(url)
+  const { backdoor, seen } = await watched
+  const version = await backdoor.version()
+  if (seen?.version === version) return seen.stored
+  const rows = Object.entries(await backdoor.rows())
+  const stored = Object.fromEntries(
+    rows.map(([table, rows]) => [table, rows.map(({ last_used_at: _, ...row }) => JSON.stringify(row))]),
+  )
+  watches.set(url, Promise.resolve({ backdoor, seen: { version, stored } }))
   return stored
+}
+
+type Watch = {
+  readonly backdoor: Backdoor
+  readonly seen: { readonly version: string; readonly stored: Stored } | null
+}
+
+/** The databases that this test has looked at: most look again only to see that nothing was committed. */
+const watches = new Map<string, Promise<Watch>>()
+
+function watch(url: string): Promise<Watch> {
+  const watched = open({ url }).then((backdoor) => ({ backdoor, seen: null }))
+  watches.set(url, watched)
+  onTestFinished(async () => {
+    watches.delete(url)
+    await (await watched).backdoor.close()
+  })
+  return watched
 }
 
 /**
@@ -56,9 +81,14 @@ async function openFile(path: string): Promise<Backdoor> {
   const asText = (row: Record<string, unknown>) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]))
   return {
-    tables: async () => names('table'),
-    rows: async (table) =>
-      (database.prepare(`select * from "${table}"`).safeIntegers().all() as Record<string, unknown>[]).map(asText),
+    version: async () => String(database.pragma('data_version', { simple: true })),
+    rows: async () =>
+      Object.fromEntries(
+        names('table').map((table) => {
+          const all = database.prepare(`select * from "${table}"`).safeIntegers().all()
+          return [table, (all as Record<string, unknown>[]).map(asText)]
+        }),
+      ),
     disarm: async () => {
       database.pragma('foreign_keys = OFF')
       database.pragma('ignore_check_constraints = ON')
@@ -77,18 +107,20 @@ async function openServer(url: string): Promise<Backdoor> {
   })
   await client.connect()
   const all = async <Row>(text: string) => (await client.query(text)).rows as Row[]
+  const tables = await all<{ name: string }>(`select relname as name from pg_class where relkind = 'r'
+    and relnamespace = 'public'::regnamespace order by 1`)
+  const everyRow = tables.map(({ name }) => `select * from "${name}" order by 1, 2`).join(';')
   return {
-    tables: async () =>
-      (
-        await all<{ name: string }>(`select relname as name from pg_class where relkind = 'r'
-        and relnamespace = 'public'::regnamespace order by 1`)
-      ).map(({ name }) => name),
-    rows: async (table) => {
-      const rows = await all<Record<string, unknown>>(`select * from "${table}" order by 1, 2`)
-      return rows.map(({ id_text: _, ...row }) => row)
+    // Which transactions were over, on the whole server: another test's make it another text too.
+    version: async () => JSON.stringify(await all('select pg_current_snapshot()::text')),
+    rows: async () => {
+      const results = (await client.query(everyRow)) as unknown as pg.QueryResult<Record<string, unknown>>[]
+      return Object.fromEntries(
+        tables.map(({ name }, i) => [name, (results[i]?.rows ?? []).map(({ id_text: _, ...row }) => row)]),
+      )
     },
     disarm: async () => {
-      spoilPostgresDatabase(url)
+      tamperPostgresDatabase(url)
       const checks = await all<{
         text: string
       }>(`select format('alter table %s drop constraint %I', conrelid::regclass, conname)
@@ -97,7 +129,10 @@ async function openServer(url: string): Promise<Backdoor> {
       // No trigger runs, and so no foreign key is asked.
       await client.query('set session_replication_role = replica')
     },
-    run: async (statement) => (await client.query(statement)).rowCount ?? 0,
+    run: async (statement) => {
+      if (statement.startsWith('drop ')) spoilPostgresDatabase(url)
+      return (await client.query(statement)).rowCount ?? 0
+    },
     close: () => client.end(),
   }
 }

@@ -27,8 +27,10 @@ function payOnce(address: string, more: Record<string, string>): Promise<Respons
 }
 
 /** Pays until told to stop; each payout has a key and is sent again until it is answered, as an integrator does it. */
-async function pay(address: string, { clients, isOver }: { clients: number; isOver: () => boolean }) {
-  const ids: string[] = []
+async function pay(
+  address: string,
+  { clients, ids, isOver }: { clients: number; ids: string[]; isOver: () => boolean },
+) {
   const statuses = new Set<number | string>()
   const client = async () => {
     while (!isOver()) {
@@ -43,7 +45,13 @@ async function pay(address: string, { clients, isOver }: { clients: number; isOv
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
-  return { ids, statuses }
+  return statuses
+}
+
+/** Waits until there are so many more. */
+async function grown(list: readonly unknown[], by: number): Promise<void> {
+  const before = list.length
+  await expect.poll(() => list.length - before, { timeout: 30_000 }).toBeGreaterThanOrEqual(by)
 }
 
 async function payoutsIn(place: Place): Promise<number> {
@@ -71,8 +79,9 @@ describe('WORKERS on one SQLite file', () => {
       [null, [201]],
     ] as const) {
       let isOver = false
-      const paying = pay(address, { clients: 8, isOver: () => isOver })
-      await delay(400)
+      const ids: string[] = []
+      const paying = pay(address, { clients: 8, ids, isOver: () => isOver })
+      await grown(ids, 40)
       if (role === null) {
         // As a terminal or systemd does it.
         isOver = true
@@ -80,11 +89,10 @@ describe('WORKERS on one SQLite file', () => {
         child.kill('SIGTERM')
       } else {
         await replaced(parent, role)
-        await delay(800)
+        await grown(ids, 40)
         isOver = true
       }
-      const { ids, statuses } = await paying
-      expect(ids.length).toBeGreaterThan(0)
+      const statuses = await paying
       for (const id of ids) paid.add(id)
       for (const status of statuses) expect(expected).toContain(status)
     }
@@ -112,10 +120,10 @@ describe('WORKERS on one SQLite file', () => {
       while (!isOver) statuses.push((await payOnce(address, {}))?.status ?? 0)
     }
     const paying = Promise.all(Array.from({ length: 8 }, client))
-    await delay(300)
+    await grown(statuses, 40)
     // Whether it dies with something in its hands is a matter of luck.
     for (let deaths = 0; deaths < 20 && !statuses.includes(503); deaths++) await replaced(parent, 'writer')
-    await delay(500)
+    await grown(statuses, 40)
     isOver = true
     await paying
     expect(new Set(statuses)).toEqual(new Set([201, 503]))
@@ -161,11 +169,16 @@ describe.each(everyEngine)('WORKERS on %s', (engine) => {
     expect(passed).toBeLessThanOrEqual(20 + Math.ceil(20 * seconds))
     expect(new Set(statuses)).toEqual(new Set([200, 429]))
 
-    await delay(1_200)
     const payouts = await Promise.all(
       Array.from({ length: 15 }, async () => {
-        const answer = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
-        return (await jsonOf(answer as Response)).data.id
+        let answer: Response | null = null
+        const status = async () => {
+          answer = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
+          return answer?.status
+        }
+        // Until the limit lets it pass again.
+        await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe(201)
+        return (await jsonOf(answer as unknown as Response)).data.id
       }),
     )
     expect(new Set(payouts).size).toBe(1)

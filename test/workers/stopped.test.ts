@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { createContext, createService } from '../../src/context.ts'
@@ -45,7 +44,8 @@ async function payOnce(address: string, key: string | null = null): Promise<Answ
 
 const times = <Result>(count: number, ask: () => Promise<Result>) => Promise.all(Array.from({ length: count }, ask))
 
-const isReady = async (address: string) => (await fetch(`${address}/readyz`)).status === 200
+const isReady = async (address: string) =>
+  (await fetch(`${address}/readyz`, { headers: { connection: 'close' } })).status === 200
 
 /** Stops a process, which ends at the latest with the test. */
 function stop(pid: number): void {
@@ -74,8 +74,8 @@ describe('a writer that was stopped', () => {
     const readers = processesOf(child.pid as number).filter(({ role }) => role === 'reader')
     stop(writer)
     const asked = times(5, () => payOnce(address))
-    // What was asked for is in the writer's hands by now.
-    await delay(500)
+    // A reader that says this has asked the writer, after all that it had to hand over: that is in the writer's hands.
+    for (const _ of readers) expect(await isReady(address)).toBe(false)
     child.kill('SIGKILL')
     expect(await asked).toEqual(Array(5).fill(null))
     await expect.poll(() => readers.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])

@@ -99,7 +99,7 @@ export async function listWallets(transcript: Transcript): Promise<void> {
 
   await say('200: none yet', '')
   await threeWallets(transcript, app)
-  await app.wallet({ customerId: await app.customer() })
+  await app.wallet({ network: 'erc20', customerId: await app.customer() })
   await say('200: newest first, without those of customers', '')
   await say('200: by type of asset', '?asset_type=FIAT')
   await say('200: by currency', '?currency=USDC')
@@ -116,7 +116,7 @@ export async function getWallet(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const customerId = await app.customer()
   const { usdcId, zarId } = await threeWallets(transcript, app, customerId)
-  const merchants = await app.wallet()
+  const merchants = await app.wallet({ network: 'erc20' })
   const say = (title: string, id: string, sent: Sent = {}) =>
     transcript.exchange(app, title, `GET /api/wallets/${id}`, sent)
 
@@ -132,11 +132,11 @@ export async function getWallet(transcript: Transcript): Promise<void> {
 async function threeWallets({ tick }: Transcript, app: App, customerId?: string) {
   const owner = customerId === undefined ? {} : { customerId }
   tick()
-  const usdcId = await app.wallet(owner)
+  const usdcId = await app.wallet({ network: 'erc20', ...owner })
   tick()
   const zarId = await app.wallet({ assetCode: 'ZAR', ...owner })
   tick()
-  await app.wallet({ assetCode: 'USDT', ...owner })
+  await app.wallet({ assetCode: 'USDT', network: 'erc20', ...owner })
   tick()
   await depositToWallet(app.context(), { walletId: usdcId, amount: '12.34567891', reference: 'first' })
   return { usdcId, zarId }

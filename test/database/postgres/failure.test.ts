@@ -38,7 +38,9 @@ describePostgres('a server that is killed', {}, () => {
       await until(() => acknowledged.size > 30 * (kill + 1))
       await server.kill()
       expect((await app.rest('GET', '/readyz')).status).toBe(503)
-      await wait(200)
+      const refused = () => statuses.get(503) ?? 0
+      const refusedBefore = refused()
+      await until(() => refused() > refusedBefore)
       await server.start()
       const before = acknowledged.size
       await until(() => acknowledged.size > before + 30)

@@ -5,7 +5,7 @@ import { openDatabase } from '../../../src/database/open.ts'
 import { installationRow } from '../../../src/installation/repository.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
-import { cli, emptyPlace, startService } from '../../support/process.ts'
+import { cli, cliProcess, emptyPlace, startService } from '../../support/process.ts'
 import { rawQuery } from '../rows.ts'
 
 async function newPlace({ isMigrated = true } = {}): Promise<string> {
@@ -30,7 +30,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     const place = await emptyPlace({ DATABASE_URL })
 
     const made = await Promise.all(
-      ['Acme', 'Beta', 'Gamma'].map((name) => cli(place, 'merchant', 'create', name, '--json')),
+      ['Acme', 'Beta', 'Gamma'].map((name) => cliProcess(place, 'merchant', 'create', name, '--json')),
     )
 
     expect(made.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))

@@ -154,7 +154,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
     return payoutMethodId
   }
   const newWallet = async (customerId: string | null, currency = 'USDC') => {
-    const network = currency.startsWith('USD') ? 'erc20' : null
+    const network = currency.startsWith('USD') ? 'solana' : null
     const description = words.text(`wallet in ${currency}`)
     const { id } = await createWallet(context(), { currency, description, customerId, network })
     await depositToWallet(context(), { walletId: id, amount: words.deposit, reference: words.text(`deposit ${id}`) })
