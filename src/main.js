@@ -1,3 +1,3 @@
-import './check-node.js'
+import './app/check-node.js'
 
-await import('./main.ts')
+await import('./app/main.ts')

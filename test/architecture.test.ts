@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { breachesOf, importsOf, order } from './support/imports.ts'
+import { breachesOf, breachesOfLayout, importsOf, order } from './support/imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -79,9 +79,27 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   ],
   [
     'an operation imports the program',
-    'src/cli/run.ts',
-    `import { start } from '../main.ts'`,
-    'imports src/main.ts: main comes after cli',
+    'src/fill/fill.ts',
+    `import { start } from '../app/start.ts'`,
+    'imports src/app/start.ts: app comes after fill',
+  ],
+  [
+    'an operation imports the host',
+    'src/fill/fill.ts',
+    `import { createServer } from '../server/host.ts'`,
+    'imports src/server/host.ts, which puts the program together',
+  ],
+  [
+    'the kit of a door imports a noun',
+    'src/graphql/node.ts',
+    `import type { Wallet } from '../wallets/wallet.ts'`,
+    'imports src/wallets/wallet.ts: wallets comes after graphql',
+  ],
+  [
+    'the host imports a door itself',
+    'src/server/host.ts',
+    `import { payoutRoutes } from '../payouts/rest.ts'`,
+    'imports the door src/payouts/rest.ts',
   ],
   [
     'a door queries',
@@ -98,7 +116,7 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a door works with the database',
     'src/payouts/rest.ts',
-    `import { nextInSequence } from '../database/sequence.ts'`,
+    `import { nextInSequence } from '../lists/sequence.ts'`,
     'is a door and imports the database',
   ],
   [
@@ -146,13 +164,13 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a folder of an engine from outside',
     'src/audit/audit.ts',
-    `import { openConnection } from '../database/sqlite/connection.ts'`,
-    'imports the engine src/database/sqlite/connection.ts',
+    `import { openConnection } from '../database/sqlite/sqlite-connection.ts'`,
+    'imports the engine src/database/sqlite/sqlite-connection.ts',
   ],
   [
     'an operation opens a database',
     'src/fill/fill.ts',
-    `import { openDatabase } from '../database/open.ts'`,
+    `import { openDatabase } from '../database/open-database.ts'`,
     'opens a database',
   ],
   [
@@ -170,30 +188,35 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'an operation asks for statuses',
     'src/audit/audit.ts',
-    `import { statusOfCode } from '../rest/errors.ts'`,
+    `import { statusOfCode } from '../doors/http-status.ts'`,
     'knows HTTP statuses',
   ],
   [
     'an operation speaks HTTP',
     'src/payouts/quote.ts',
     `import type { FastifyRequest } from 'fastify'`,
-    'imports fastify, which belongs to rest/, graphql/, http/ and the server',
+    'imports fastify, which belongs to server/ and graphql/',
   ],
   [
     'GraphQL outside its door',
     'src/payouts/payout.ts',
     `import { GraphQLError } from 'graphql'`,
-    'imports graphql, which belongs to graphql/ and each graphql.ts',
+    'imports graphql, which belongs to graphql/, each graphql.ts and what serves it',
   ],
   [
     'a loader in an operation',
     'src/payouts/get-payout.ts',
     `const { default: DataLoader } = await import('dataloader')`,
-    'imports dataloader, which belongs to graphql/ and each graphql.ts',
+    'imports dataloader, which belongs to graphql/, each graphql.ts and what serves it',
   ],
-  ['the environment', 'src/logger.ts', `const level = process.env.LOG_LEVEL`, 'reads the environment'],
-  ['the environment by another way', 'src/logger.ts', `const { LOG_LEVEL } = process['env']`, 'reads the environment'],
-  ['the environment taken apart', 'src/logger.ts', `const { env } = process`, 'reads the environment'],
+  ['the environment', 'src/app/logger.ts', `const level = process.env.LOG_LEVEL`, 'reads the environment'],
+  [
+    'the environment by another way',
+    'src/app/logger.ts',
+    `const { LOG_LEVEL } = process['env']`,
+    'reads the environment',
+  ],
+  ['the environment taken apart', 'src/app/logger.ts', `const { env } = process`, 'reads the environment'],
   ['a clock', 'src/payouts/quote.ts', `const at = Date.now()`, 'has a clock of its own'],
   ['another clock', 'src/payouts/quote.ts', 'const at = `${' + 'new Date().toISOString()}`', 'has a clock of its own'],
   ['randomness', 'src/payouts/quote.ts', `const id = crypto.randomUUID()`, 'has a randomness of its own'],
@@ -240,7 +263,7 @@ const kept: readonly [what: string, path: string, source: string][] = [
   ['an error', 'src/errors.ts', `export class Refusal extends Error { readonly code = 1 }`],
   [
     'a subclass of a library',
-    'src/database/sqlite/compile.ts',
+    'src/database/sqlite/compile-for-sqlite.ts',
     `import { SqliteQueryCompiler } from 'kysely'\nclass Compiler extends SqliteQueryCompiler {}`,
   ],
   [
@@ -265,7 +288,7 @@ const kept: readonly [what: string, path: string, source: string][] = [
   ],
   [
     'a library’s type that is widened',
-    'src/rest/server.ts',
+    'src/server/rest-endpoints.ts',
     `declare module 'fastify' {\n  interface Request { id: string }\n}`,
   ],
   ['a date that is given', 'src/ids.ts', `export const timestamp = (now) => new Date(now).toISOString()`],
@@ -277,10 +300,29 @@ describe('allowed is', () => {
   })
 })
 
-test('the order names every part once, and no part that is not there but graphql’s', () => {
-  const parts = new Set(readdirSync(join(root, 'src')).map((name) => name.replace(/\.ts$/, '')))
+test('the order names every part once, and none that is not there', () => {
+  const parts = readdirSync(join(root, 'src')).filter((name) => !name.endsWith('.js'))
 
   expect(new Set(order).size).toBe(order.length)
-  const unknown = order.filter((part) => !parts.has(part) && !['doors', 'hosts', 'demo'].includes(part))
-  expect(unknown).toEqual([])
+  expect([...parts.map((name) => name.replace(/\.ts$/, '')), 'demo'].sort()).toEqual([...order].sort())
+})
+
+test('few files stand loose, and each has a name of its own', () => {
+  const paths = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(ts|js)$/.test(path))
+    .map((path) => join('src', path))
+
+  expect(breachesOfLayout(paths)).toEqual([])
+})
+
+test('a crowd at the root and two files of one name are reported', () => {
+  const crowd = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `src/${name}.ts`)
+  const nouns = ['src/payouts/rest.ts', 'src/wallets/rest.ts', 'src/payouts/list.ts', 'src/wallets/list.ts']
+  const twins = ['src/errors.ts', 'src/rest/errors.ts', 'src/payouts/checks/list.ts', 'src/app/cli/list.ts']
+
+  expect(breachesOfLayout([...crowd, ...nouns])).toEqual(['src/ has 7 files, of which 6 may stand loose'])
+  expect(breachesOfLayout([...nouns, ...twins])).toEqual([
+    'errors.ts is the name of src/errors.ts and src/rest/errors.ts',
+    'list.ts is the name of src/payouts/checks/list.ts and src/app/cli/list.ts',
+  ])
 })

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../src/cli/commands.ts'
+import { commands } from '../src/app/cli/commands.ts'
 import type { Texts } from './support/docs.ts'
 import { brokenLinks, citationsIn, pagesLinkedFrom, scriptsIn, unknownNumbers, unknownPaths } from './support/docs.ts'
 

@@ -1,10 +1,10 @@
 import type { Context, Service } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
 import { customers as customerList } from '../../src/customers/list.ts'
-import type { Tab } from '../../src/graphql/graphiql.ts'
-import { globalId } from '../../src/graphql/ids.ts'
+import { globalId } from '../../src/graphql/global-ids.ts'
 import { apiKeyById } from '../../src/merchants/repository.ts'
 import { payoutMethods } from '../../src/payout-methods/list.ts'
+import type { Tab } from '../../src/server/pages/graphiql.ts'
 import { wallets } from '../../src/wallets/list.ts'
 import { demoApiKey, demoKey } from './demo.ts'
 

@@ -12,7 +12,7 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // How many rows of a list have a sequence number within each block; see src/database/counted-list.ts.
+    // How many rows of a list have a sequence number within each block; see src/lists/counted-list.ts.
     clusteredTable(
       schema
         .createTable('list_counts')

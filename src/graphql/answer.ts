@@ -3,10 +3,10 @@ import type { ExecutionResult, OperationDefinitionNode, OperationTypeNode } from
 import { GraphQLError } from 'graphql'
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
+import { refusalText } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { formatAmount } from '../money/amount.ts'
-import { refusalText } from '../refusal-text.ts'
 import type { Engine, GraphqlRequest, Outcome } from './engine.ts'
 import { limits } from './limits.ts'
 

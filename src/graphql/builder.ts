@@ -1,7 +1,7 @@
 import SchemaBuilder from '@pothos/core'
 import RelayPlugin from '@pothos/plugin-relay'
 import type { Amount } from '../money/amount.ts'
-import type { GraphqlContext } from './context.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 
 /** The schema, to which each module adds its types, queries and mutations. */
 export const builder = new SchemaBuilder<{

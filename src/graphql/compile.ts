@@ -1,7 +1,7 @@
 import type { ASTNode, DocumentNode, ExecutionResult, FieldNode, GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { BREAK, getNamedType, isEnumType, Kind, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
 import { compileQuery, isCompiledQuery } from 'graphql-jit'
-import type { GraphqlContext } from './context.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 
 /** An operation as a function, which answers as the interpreter would wherever nothing goes wrong. */
 export type Compiled = (

@@ -6,7 +6,7 @@ import type { Slice } from '../lists/slice.ts'
 import { largestSlice, sliceFields, standardSlice } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
-import type { GraphqlContext } from './context.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 import type { LoaderOf } from './loader.ts'
 import { selectedAt } from './selection.ts'
 

@@ -23,14 +23,14 @@ import {
 import type { Context } from '../context.ts'
 import type { Narrowing } from '../database/narrow.ts'
 import { narrowedTo } from '../database/narrow.ts'
-import { columnsOf } from './columns.ts'
 import type { Compiled } from './compile.ts'
 import { compile, onlyField } from './compile.ts'
-import type { GraphqlContext, MutationOnce, Watching } from './context.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
 import { inDocumentOrder } from './fault-order.ts'
+import type { GraphqlContext, MutationOnce, Watching } from './graphql-context.ts'
 import { excessOf, excessOfPairs, excessOfVariables, limits } from './limits.ts'
+import { columnsOf } from './selected-columns.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = {

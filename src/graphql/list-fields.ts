@@ -8,9 +8,9 @@ import type { Slice, SliceRequest } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
 import { connect, sliceArguments } from './connection.ts'
-import type { GraphqlContext } from './context.ts'
 import { enumOf } from './enums.ts'
-import { localId } from './ids.ts'
+import { localId } from './global-ids.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 import { loaderWith } from './loader.ts'
 
 /** Whose things a list shows. */

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import type { Context } from '../context.ts'
-import type { GraphqlContext } from './context.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 
 /**
  * Loads rows by key for one request: one query for all that are asked for together, and none for what is there already.

@@ -1,15 +1,15 @@
 import type { InputObjectRef, ObjectFieldsShape, ObjectRef, UnionRef } from '@pothos/core'
 import { createContext } from '../context.ts'
+import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
-import type { Names } from '../refusal-text.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
-import type { GraphqlContext, Watching } from './context.ts'
-import type { UserErrorSource } from './errors.ts'
-import { errorTypeName, errorTypes, isUserError, userError } from './errors.ts'
+import type { GraphqlContext, Watching } from './graphql-context.ts'
 import type { LoaderOf } from './loader.ts'
+import type { UserErrorSource } from './user-errors.ts'
+import { errorTypeName, errorTypes, isUserError, userError } from './user-errors.ts'
 
 /** What every input has beside its own fields. */
 type KeyedInput = { readonly idempotencyKey?: string | null | undefined }

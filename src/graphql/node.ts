@@ -2,8 +2,8 @@ import { brandWithType } from '@pothos/core'
 import { invalidInput } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import { builder } from './builder.ts'
-import type { GraphqlContext } from './context.ts'
-import { globalId, parseGlobalId } from './ids.ts'
+import { globalId, parseGlobalId } from './global-ids.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 import type { LoaderOf } from './loader.ts'
 
 /** Finds a node by the local part of its global id: `null` for what is not there, not visible, or no id. */

@@ -1,9 +1,9 @@
 import type { Reader } from '../database/query.ts'
-import type { NumberedList } from '../database/sequence.ts'
-import { latestInSequence } from '../database/sequence.ts'
 import { countOfList, countsByParent } from './counted-list.ts'
 import type { AnyList } from './list.ts'
 import type { Condition, Given } from './queries.ts'
+import type { NumberedList } from './sequence.ts'
+import { latestInSequence } from './sequence.ts'
 
 /** Rows are counted up to here; more have no total, so that no request counts a million, nor as many in each of a hundred lists (see `Slice.total`). */
 export const countLimit = 10_000

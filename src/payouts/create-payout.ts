@@ -3,11 +3,11 @@ import type { Context } from '../context.ts'
 import { findActiveCustomer } from '../customers/get-customer.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
-import { newRow } from '../database/sequence.ts'
 import type { FieldFault } from '../errors.ts'
 import { allInOrder, Refusal } from '../errors.ts'
 import type { Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
+import { writing } from '../idempotency/writing.ts'
 import {
   faultsOf,
   identifier,
@@ -25,8 +25,8 @@ import {
 } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
+import { newRow } from '../lists/sequence.ts'
 import type { Amount } from '../money/amount.ts'
-import { writing } from '../writing.ts'
 import { withChecksum } from './contents.ts'
 import type { Payout } from './payout.ts'
 import {

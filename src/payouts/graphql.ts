@@ -1,12 +1,13 @@
 import type { ArgBuilder } from '@pothos/core'
 import { Customer, customerLoader } from '../customers/graphql.ts'
+import type { Names } from '../doors/refusal-text.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, related } from '../graphql/connection.ts'
-import type { GraphqlContext } from '../graphql/context.ts'
 import { enumOfValues } from '../graphql/enums.ts'
-import { localId, localIdOrNull } from '../graphql/ids.ts'
+import { localId, localIdOrNull } from '../graphql/global-ids.ts'
+import type { GraphqlContext } from '../graphql/graphql-context.ts'
 import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
 import { loaderById, loaderOfMany } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription, orUserError, resultType } from '../graphql/mutation.ts'
@@ -22,7 +23,6 @@ import {
   PayoutMethod,
   payoutMethodLoader,
 } from '../payout-methods/graphql.ts'
-import type { Names } from '../refusal-text.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
 import { createPayout, isGiven } from './create-payout.ts'
 import { findPayoutEvents } from './find-payout-events.ts'

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import { nextInSequence } from '../database/sequence.ts'
 import { invalidInput } from '../errors.ts'
 import { lockInstallation } from '../installation/repository.ts'
+import { nextInSequence } from '../lists/sequence.ts'
 import { solanaAddressFault } from '../networks/solana.ts'
 import { insertPooledAddress, merchantOfPooledAddress } from './repository.ts'
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import type { Context, Service } from '../../src/context.ts'
 import { createContext, createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
@@ -96,7 +96,7 @@ async function richMerchant(service: Service): Promise<{ id: string; apiKey: str
 }
 
 async function command(path: string, words: readonly string[]): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'src/cli.ts'), ...words, '--json'], {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'src/app/cli.ts'), ...words, '--json'], {
     env: { ...process.env, DATABASE_URL: `sqlite:${path}` },
   })
   return JSON.parse(stdout)

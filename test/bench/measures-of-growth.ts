@@ -65,7 +65,7 @@ export function growth(large: Filled, small: Filled): Measure {
 
 /** Two processes against one, where the service can have two. */
 export function workers(data: Filled): Measure | null {
-  if (!readFileSync(join(import.meta.dirname, '../../src/config.ts'), 'utf8').includes('WORKERS')) return null
+  if (!readFileSync(join(import.meta.dirname, '../../src/app/config.ts'), 'utf8').includes('WORKERS')) return null
   const subjectOf = (count: number): Subject => {
     const one = service(`sqlite:${data.path}`)
     return {

@@ -34,7 +34,7 @@ export type Measure = {
 export function service(databaseUrl: string, { name = 'service', words = [] as readonly string[] } = {}): ServerSpec {
   return {
     name,
-    words: [...words, join(root, 'src/main.ts')],
+    words: [...words, join(root, 'src/app/main.ts')],
     environment: { PORT: '0', DATABASE_URL: databaseUrl, MODE: 'sandbox', LOG_LEVEL: 'info', RATE_LIMIT: '1000000' },
   }
 }

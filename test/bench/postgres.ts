@@ -10,7 +10,7 @@
 import { createConnection, createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 import { createContext, createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
 import { richMerchants } from './data.ts'

@@ -54,7 +54,7 @@ export type Service = Awaited<ReturnType<typeof startService>>
 /** Starts the service as `npm start` does, on a free port. */
 async function startService(file: string) {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, ['src/app/main.ts'], {
     env: { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}` },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

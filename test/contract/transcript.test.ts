@@ -6,7 +6,7 @@
 // Nothing else writes these files, and one that is missing fails.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { routes } from '../../src/rest/routes.ts'
+import { routes } from '../../src/server/rest-routes.ts'
 import { everyEngineAndWorkers } from '../support/app.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
 import { getCustomer, listCustomers } from './scenarios/customers.ts'

@@ -8,8 +8,8 @@ import {
   isScalarType,
 } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { sandboxSchema } from '../../src/graphql/schema.ts'
-import { routes } from '../../src/rest/routes.ts'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { routes } from '../../src/server/rest-routes.ts'
 import type { App } from '../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'

@@ -16,7 +16,7 @@ import {
   statement,
   statementOne,
 } from '../../src/database/query.ts'
-import { openConnection } from '../../src/database/sqlite/connection.ts'
+import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { openTestDatabase } from './open-test-database.ts'
 import { idOf, merchantRow, upTo } from './rows.ts'
 

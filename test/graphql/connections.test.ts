@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
 import { asking } from './support/ask.ts'

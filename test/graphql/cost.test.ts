@@ -13,7 +13,7 @@ import {
 } from 'graphql'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { costOf, plainListSize } from '../../src/graphql/cost.ts'
-import { sandboxSchema } from '../../src/graphql/schema.ts'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 

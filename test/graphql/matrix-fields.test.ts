@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
 import { asking, serverLike } from './support/ask.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../src/graphql/ids.ts'
-import { sandboxSchema as schema } from '../../src/graphql/schema.ts'
+import { globalId } from '../../src/graphql/global-ids.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
 import { everyEngine } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
 import { asking } from './support/ask.ts'

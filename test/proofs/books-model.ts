@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { createService } from '../../src/context.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import type { Model } from '../ledger/model.ts'
 import { assets, currencies, rates } from '../ledger/model.ts'

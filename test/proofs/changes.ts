@@ -2,7 +2,7 @@ import type { Change } from './changed-source.ts'
 
 /** Has a failed commit taken for one that was done. */
 export const believesCommits: Change = {
-  file: 'src/database/sqlite/writer.ts',
+  file: 'src/database/sqlite/sqlite-writer.ts',
   from: `      if (!isKnownUncommitted(error)) onFatal(error as Error)
       finish(group, () => refuse(group, error))
       return
@@ -12,7 +12,7 @@ export const believesCommits: Change = {
 
 /** Has the log of a short run meet checkpoints, and begin anew, as that of a long one does. */
 export const checkpointsOften: Change = {
-  file: 'src/database/sqlite/connection.ts',
+  file: 'src/database/sqlite/sqlite-connection.ts',
   from: 'wal_autocheckpoint = 4000',
   to: 'wal_autocheckpoint = 40',
 }

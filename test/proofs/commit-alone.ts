@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { migrations } from '../../db/migrations/index.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Query, Tx } from '../../src/database/query.ts'
-import { openConnection } from '../../src/database/sqlite/connection.ts'
-import { migrateSqlite } from '../../src/database/sqlite/migrate.ts'
-import { sqliteReader } from '../../src/database/sqlite/reader.ts'
+import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
+import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
+import { sqliteReader } from '../../src/database/sqlite/sqlite-reader.ts'
 
 /**
  * The yardstick of the group commit: the same connections with the same durability, and one transaction for each

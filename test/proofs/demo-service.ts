@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
-import type { Config } from '../../src/config.ts'
+import type { Config } from '../../src/app/config.ts'
+import { createLogger } from '../../src/app/logger.ts'
 import type { Service } from '../../src/context.ts'
 import { createService } from '../../src/context.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { createLogger } from '../../src/logger.ts'
-import { createServer } from '../../src/server.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { createServer } from '../../src/server/host.ts'
 
 /** The service in this process, on a database of its own that holds the demo merchant and its month of history. */
 export type DemoService = {

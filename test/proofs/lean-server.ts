@@ -1,9 +1,9 @@
 import { flushCompileCache } from 'node:module'
 import { fastify } from 'fastify'
 import { createService } from '../../src/context.ts'
-import { openSqlite } from '../../src/database/sqlite/open.ts'
-import { refusalOf } from '../../src/http/refusal-of.ts'
-import { addRestRoutes, sendFailure } from '../../src/rest/server.ts'
+import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
+import { refusalOf } from '../../src/server/refusal-of.ts'
+import { addRestRoutes, sendFailure } from '../../src/server/rest-endpoints.ts'
 
 // The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
 // the service does, and as there an unknown outcome of a commit ends the process.

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createContext, createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
@@ -51,7 +51,7 @@ export type ServerOptions = {
 export function startMain({ changes = [], ...options }: ServerOptions): Promise<Server> {
   const changing = changes.length === 0 ? [] : ['--import', join(import.meta.dirname, 'change-main.ts')]
   const environment = { ...options.environment, CHANGES: JSON.stringify(changes) }
-  return startProgram([...changing, join(root, 'src/main.ts')], { ...options, environment })
+  return startProgram([...changing, join(root, 'src/app/main.ts')], { ...options, environment })
 }
 
 /** Starts any program that takes the service's environment and greets as it does. */

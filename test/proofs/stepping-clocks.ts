@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createLogger } from '../../src/app/logger.ts'
 import { createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open.ts'
-import { createLogger } from '../../src/logger.ts'
-import { createServer } from '../../src/server.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { createServer } from '../../src/server/host.ts'
 import type { Change } from './changed-source.ts'
 import { startMain } from './server.ts'
 

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { audit } from '../../src/audit/audit.ts'
 import { createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { formatAmount } from '../../src/money/amount.ts'
 import type { Acknowledged, PayoutLog } from './clients.ts'
 

@@ -1,6 +1,6 @@
 import { createContext, createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { failureSchema, problemSchema } from '../../src/rest/errors.ts'
-import type { OpenapiDocument, Operation } from '../../src/rest/openapi.ts'
+import { failureSchema, problemSchema } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
+import type { OpenapiDocument, Operation } from '../../src/server/pages/openapi.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true })

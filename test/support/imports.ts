@@ -1,4 +1,4 @@
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 
 /** Source files by their path from the project's root, such as `src/payouts/rest.ts`. */
 export type Sources = Readonly<Record<string, string>>
@@ -14,25 +14,20 @@ export type Import = {
 
 /**
  * The parts of `src`, each of which may import itself and those before it (house rule 3). A part is a folder or a file at
- * the top; `doors` are the files that the two protocols share and that every module's own door imports.
+ * the top: what everything is written with, the kits of the doors, the nouns, what puts all doors together, the program.
  */
 export const order = [
   'ids',
   'money',
   'errors',
-  'refusal-text',
   'input',
-  'turn',
-  'deadline',
+  // Before the database, because it has answers sent before it is busy with a group.
+  'doors',
   'database',
   'context',
   'lists',
-  'writing',
-  'config',
-  'logger',
-  'rate-limit',
-  'http-status',
-  'doors',
+  'rest',
+  'graphql',
   'ledger',
   'installation',
   'idempotency',
@@ -46,34 +41,31 @@ export const order = [
   'payout-methods',
   'payouts',
   'audit',
-  'http',
-  'hosts',
   'server',
   'fill',
   'demo',
-  'cli',
-  'start',
-  'workers',
-  'serve',
-  'main',
+  'app',
 ] as const
 
-/** Files of `http/`, `rest/` and `graphql/` that put all doors together, and so come after them. */
-const hosts =
-  /^src\/(http\/pages|rest\/(routes|server|docs)|graphql\/(schema|server|answer|forms-taken|graphiql(-page)?|streams))\.ts$/
+/** The files that name every noun's door. */
+const gatherings = /^src\/server\/(rest-routes|graphql-schema)\.ts$/
 
 const doors = /^src\/(?!rest\/|graphql\/)[^/]+\/(rest|graphql)\.ts$/
 const graphqlDoors = /^src\/(?!rest\/|graphql\/)[^/]+\/graphql\.ts$/
 const repositories = /^src\/[^/]+\/repository\.ts$/
 const inDatabase = /^src\/database\//
+const inLists = /^src\/lists\//
 /** Where queries are built: from what a noun declares of a list, too. */
 const buildsQueries = /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/[^/]+\/rest\.ts$/
-const inHttp = /^src\/(http|graphql)\/|^src\/(server|http-status)\.ts$/
+const inServer = /^src\/server\//
 const inGraphql = /^src\/graphql\/|^src\/[^/]+\/graphql\.ts$/
-const operators = /^src\/(cli|fill)(\/|\.ts$)|^db\/demo\//
-const roots = /^src\/(main|serve|server|start)\.ts$|^src\/(workers\/|cli(\/|\.ts$))/
+const graphqlOfServer = /^src\/server\/(graphql-[\w-]+|pages\/graphiql-page)\.ts$/
+const statuses = 'src/doors/http-status.ts'
+const configuration = 'src/app/config.ts'
+const operators = /^src\/(app\/cli(\/|\.ts$)|fill\/)|^db\/demo\//
+const roots = /^src\/(app\/|server\/host\.ts$)/
 
 /** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
 const builders = [
@@ -133,10 +125,12 @@ function importsDownwards({ path, imports }: File) {
   return ours(imports).map(({ path: imported, isType }) => {
     // A type of one module has fields that lead to types of earlier ones.
     const isEdge = graphqlDoors.test(path) && graphqlDoors.test(imported)
-    if (doors.test(imported) && !hosts.test(path) && !isEdge) return `imports the door ${imported}`
+    if (doors.test(imported) && !gatherings.test(path) && !isEdge) return `imports the door ${imported}`
     if (isDoor && repositories.test(imported)) return `is a door and imports the repository ${imported}`
-    if (isDoor && inDatabase.test(imported) && !isType) return `is a door and imports the database`
-    if (isRepository && !inDatabase.test(imported) && !isType) return `is a repository and imports ${imported}`
+    if (isDoor && (inDatabase.test(imported) || inLists.test(imported)) && !isType)
+      return `is a door and imports the database`
+    if (isRepository && !inDatabase.test(imported) && !inLists.test(imported) && !isType)
+      return `is a repository and imports ${imported}`
     return roots.test(imported) && !roots.test(path) && `imports ${imported}, which puts the program together`
   })
 }
@@ -160,16 +154,16 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   },
   {
     packages: /^(fastify|@fastify\/.*|node:http)$/,
-    home: /^src\/(rest\/|graphql\/|http\/|server\.ts$|main\.ts$)/,
-    where: 'rest/, graphql/, http/ and the server',
+    home: /^src\/(server|graphql)\//,
+    where: 'server/ and graphql/',
   },
   {
     packages: /^(graphql|graphql-.*|@pothos\/.*|@graphql-.*|dataloader)(\/.*)?$/,
-    home: inGraphql,
-    where: 'graphql/ and each graphql.ts',
+    home: new RegExp(`${inGraphql.source}|${graphqlOfServer.source}`),
+    where: 'graphql/, each graphql.ts and what serves it',
   },
-  { packages: /^(node:)?process$/, home: /^src\/config\.ts$/, where: 'config.ts' },
-  { packages: /^pino$/, home: /^src\/logger\.ts$/, where: 'logger.ts' },
+  { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
+  { packages: /^pino$/, home: /^src\/app\/logger\.ts$/, where: 'logger.ts' },
 ]
 
 /** House rule 4: a package of one purpose is imported where that purpose is. */
@@ -184,13 +178,13 @@ function keepsPackagesWhereTheyBelong({ path, imports }: File) {
 function keepsEnginesInDatabase({ path, imports }: File) {
   return ours(imports).map(({ path: imported }) => {
     if (engines.test(imported) && !inDatabase.test(path)) return `imports the engine ${imported}`
-    return imported === 'src/database/open.ts' && !roots.test(path) && 'opens a database'
+    return imported === 'src/database/open-database.ts' && !roots.test(path) && 'opens a database'
   })
 }
 
 /** House rule 15: no HTTP status outside the doors. */
 function keepsHttpInRest({ path, code, imports }: File) {
-  if (inRest.test(path) || inHttp.test(path)) return []
+  if (inRest.test(path) || inServer.test(path) || path === statuses) return []
   const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
   const hasTakenStatus = imports.some(({ names }) => names.includes('statusOfCode'))
   return [status !== undefined && `knows an HTTP status (${status})`, hasTakenStatus && 'knows HTTP statuses']
@@ -202,7 +196,7 @@ const readsEnvironment = /\bprocess\s*(\??\.\s*env\b|(\?\.)?\[)|=\s*process\s*(;
 function readsOnlyItsOwnSources({ path, code }: File) {
   const isTool = operators.test(path)
   return [
-    path !== 'src/config.ts' && readsEnvironment.test(code) && 'reads the environment',
+    path !== configuration && readsEnvironment.test(code) && 'reads the environment',
     path !== 'src/ids.ts' && !isTool && /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) && 'has a clock of its own',
     // An engine waits for a random time before it tries again: nothing that is stored depends on it.
     path !== 'src/ids.ts' &&
@@ -232,6 +226,26 @@ function hasTheForm({ path, code, imports }: File) {
   ]
 }
 
+/** The names that each noun's folder may have a file of. */
+const namesOfNouns = /^src\/[^/]+\/(repository|rest|graphql|list)\.ts$/
+
+/** How many files stand loose in `src`; whatever else there is, is in the folder of what it is for. */
+const looseFiles = 6
+
+/** Every breach of the layout by the files of `src`: a crowd at its root, or two files of one name. */
+export function breachesOfLayout(paths: readonly string[]): string[] {
+  const loose = paths.filter((path) => /^src\/[^/]+$/.test(path))
+  const named = Map.groupBy(
+    paths.filter((path) => !namesOfNouns.test(path)),
+    (path) => basename(path),
+  )
+  const twins = [...named].filter(([, found]) => found.length > 1)
+  return [
+    ...(loose.length > looseFiles ? [`src/ has ${loose.length} files, of which ${looseFiles} may stand loose`] : []),
+    ...twins.map(([name, found]) => `${name} is the name of ${found.join(' and ')}`),
+  ]
+}
+
 /** The imports that lead to files of ours. */
 function ours(imports: readonly Import[]): (Import & { path: string })[] {
   return imports.filter((each): each is Import & { path: string } => each.path !== null)
@@ -243,11 +257,7 @@ function partOf(path: string): (typeof order)[number] | null {
     ? 'database'
     : /^db\/demo\//.test(path)
       ? 'demo'
-      : hosts.test(path)
-        ? 'hosts'
-        : /^src\/(rest|graphql)\//.test(path)
-          ? 'doors'
-          : /^src\/([^/]+?)(\.ts|\/)/.exec(path)?.[1]
+      : /^src\/([^/]+?)(\.ts|\/)/.exec(path)?.[1]
   return order.find((part) => part === name) ?? null
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
 
 const template = 'template_of_tests'
 

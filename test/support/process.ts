@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { runCommand } from '../../src/cli/run.ts'
+import { runCommand } from '../../src/app/cli/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -55,13 +55,13 @@ export async function cli(place: Place, ...args: string[]): Promise<Answered> {
 
 /** Runs an operator command as an operator does, in a process of its own, and waits for its end. */
 export async function cliProcess(place: Place, ...args: string[]): Promise<Answered> {
-  const ended = await endOf(spawn(process.execPath, ['src/cli.ts', ...args], { cwd: root, env: place.env }))
+  const ended = await endOf(spawn(process.execPath, ['src/app/cli.ts', ...args], { cwd: root, env: place.env }))
   return { ...ended, json: () => JSON.parse(ended.stdout) }
 }
 
 /** Starts the service as `npm start` does, on a free port, and waits until it is ready; its log goes to `output`. */
 export async function startService(place: Place, output: 'pipe' | number = 'pipe') {
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, ['src/app/main.ts'], {
     cwd: root,
     env: { PORT: '0', ...place.env },
     stdio: ['ignore', output, 'pipe'],

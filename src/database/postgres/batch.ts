@@ -1,5 +1,5 @@
 import type { Connection, FieldDef, Submittable } from 'pg'
-import { messagesOf } from './messages.ts'
+import { messagesOf } from './wire-messages.ts'
 
 /** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
 export type Step = {

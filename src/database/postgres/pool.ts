@@ -1,9 +1,9 @@
 import type { Client, ClientConfig } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../errors.ts'
-import type { PostgresConnection, Send, Statements } from './connection.ts'
-import { postgresConnection } from './connection.ts'
-import { isConnectionLost, isPassing } from './errors.ts'
+import type { PostgresConnection, Send, Statements } from './postgres-connection.ts'
+import { postgresConnection } from './postgres-connection.ts'
+import { isConnectionLost, isPassing } from './postgres-errors.ts'
 
 /** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
 export type PoolSizes = { readonly connections: number; readonly queue: number }

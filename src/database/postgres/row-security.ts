@@ -3,7 +3,7 @@ import type { Client } from 'pg'
 /** Who the service acts as where it logs in as one whom row-level security does not bind. */
 export const serviceRole = 'payout_gateway'
 
-/** A merchant's rows are those of the merchant that is set, or everyone's for an operator's view; see connection.ts. */
+/** A merchant's rows are those of the merchant that is set, or everyone's for an operator's view; see postgres-connection.ts. */
 const isVisible = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 

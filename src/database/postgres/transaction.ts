@@ -1,8 +1,8 @@
 import { Refusal, unknownOutcome } from '../../errors.ts'
 import type { Query, Reader } from '../query.ts'
-import type { Call, Control } from './connection.ts'
-import { isConnectionLost } from './errors.ts'
 import type { Lent, PostgresPool } from './pool.ts'
+import type { Call, Control } from './postgres-connection.ts'
+import { isConnectionLost } from './postgres-errors.ts'
 
 /** A transaction that begins with its first statement. */
 export type Transaction = Reader & {

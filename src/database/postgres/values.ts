@@ -1,6 +1,6 @@
 import type { FieldDef } from 'pg'
 import { camelCase } from '../tables.ts'
-import type { PostgresParameter } from './compile.ts'
+import type { PostgresParameter } from './compile-for-postgres.ts'
 
 /** PostgreSQL's numbers for the types of our columns, and of expressions over them. */
 export const types = {

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import type { SqliteConnection } from './connection.ts'
 import { makeFile } from './place.ts'
-import { faultsOf } from './self-check.ts'
+import { faultsOf } from './self-check-sqlite.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
 
 /**
  * Writes a compact copy of one snapshot, under a name of its own until it is whole, looked through and on disk.

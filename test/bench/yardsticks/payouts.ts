@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { timestamp, uuidV7Source } from '../../../src/ids.ts'
 import type { Amount } from '../../../src/money/amount.ts'
 import { formatAmount, parseAmount } from '../../../src/money/amount.ts'
-import { convertAtRate } from '../../../src/money/rate.ts'
+import { convertAtRate } from '../../../src/money/pricing.ts'
 import { transactionId } from '../../../src/payouts/transaction-id.ts'
 import { servePlainly } from './plain-server.ts'
 

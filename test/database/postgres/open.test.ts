@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 import { installationRow } from '../../../src/installation/repository.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createContext } from '../../../src/context.ts'
 import { createCustomer } from '../../../src/customers/create-customer.ts'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Params, Query, Reader } from '../../../src/database/query.ts'
 import { acrossMerchants, from, insertRow, query } from '../../../src/database/query.ts'
 import type { Scope } from '../../../src/database/scope.ts'

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { cancelledRates } from '../../../db/migrations/0020-cancelled-rates.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { migrateSqlite } from '../../../src/database/sqlite/migrate.ts'
+import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
 test('rates and fees of an older file stay in force, none cancelled', () => {
   const database = new Sqlite(':memory:')

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 import { insertKey } from '../../../src/idempotency/repository.ts'
 import { insertMerchant } from '../../../src/merchants/repository.ts'
 import { keyRow, merchantRow } from '../rows.ts'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { migrations } from '../../../db/migrations/index.ts'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 
 const run = promisify(execFile)

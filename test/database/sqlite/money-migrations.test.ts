@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { latestTimes } from '../../../db/migrations/0022-latest-times.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { migrateSqlite } from '../../../src/database/sqlite/migrate.ts'
+import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
 /** A file of the version before, with rows that are not checked against one another. */
 function fileOfVersionBefore() {

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 
 // A process of its own that opens file after file from a moment on, as others do with the same files:
 // `node open-at.ts <path, to which a number is added> <number of files> <milliseconds since 1970>`.

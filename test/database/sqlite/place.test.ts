@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Place } from '../../support/process.ts'
 import { cli, emptyPlace, livePlace, startService } from '../../support/process.ts'
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/database/open.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Query, Reader, Tx } from '../../../src/database/query.ts'
-import { latestInSequence, newRow, nextInSequence } from '../../../src/database/sequence.ts'
-import { compileForSqlite } from '../../../src/database/sqlite/compile.ts'
+import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
 import { columnsInDatabase } from '../../../src/database/tables.ts'
 import { countInLists, countOfList, seekInList } from '../../../src/lists/counted-list.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
+import { latestInSequence, newRow, nextInSequence } from '../../../src/lists/sequence.ts'
 
 /** Queries of operators only, which no request runs; each may read what it must. */
 const operatorFolders = ['audit', 'fill']

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { transferCauses } from '../../../db/migrations/0018-transfer-causes.ts'
 import { migrations } from '../../../db/migrations/index.ts'
-import { migrateSqlite } from '../../../src/database/sqlite/migrate.ts'
+import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
 const at = `'2026-01-01T00:00:00.000Z'`
 const kinds = { t1: 'deposit', t2: 'payout', t3: 'payout_completed', t4: 'payout_returned', t5: 'payout' }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, onTestFinished } from 'vitest'
-import { createLogger } from '../../../src/logger.ts'
-import { createServer } from '../../../src/server.ts'
+import { createLogger } from '../../../src/app/logger.ts'
+import { createServer } from '../../../src/server/host.ts'
 import type { App, AppOptions } from '../../support/app.ts'
 import { beginningOf } from '../../support/beginning-of.ts'
 

@@ -20,7 +20,7 @@ const forMs = { ci: 2_000, quick: 2_000, long: 120_000 }
 const goesBack: Change[] = [
   { file: 'src/ids.ts', from: 'latest = Math.max(latest, clock())', to: 'latest = clock()' },
   {
-    file: 'src/database/sequence.ts',
+    file: 'src/lists/sequence.ts',
     from: 'case when sequences.latest_time < excluded.latest_time then excluded.latest_time',
     to: 'case when true then excluded.latest_time',
   },

@@ -39,12 +39,12 @@ const killsIn: Record<Setup, Record<Length, number>> = {
 /** A process that leaves the writing to another goes on with a read transaction, whatever was committed since. */
 const readsOn: readonly Change[] = [
   {
-    file: 'src/database/sqlite/reader.ts',
+    file: 'src/database/sqlite/sqlite-reader.ts',
     from: 'setImmediate(refresh)',
     to: 'setTimeout(refresh, 30)',
   },
   {
-    file: 'src/serve.ts',
+    file: 'src/app/serve.ts',
     from: 'lineToWriter(writerPath, started.db.refresh)',
     to: 'lineToWriter(writerPath, () => {})',
   },

@@ -28,7 +28,7 @@ const unprotected = [
     to: 'if (!parsed.success) return input as z.output<Schema>',
   },
   {
-    file: 'src/refusal-text.ts',
+    file: 'src/doors/refusal-text.ts',
     from: 'fields?.map((fault) => named(fault, names)) ?? null',
     to: 'fields?.slice(fields.length).map((fault) => named(fault, names)) ?? null',
   },
@@ -89,7 +89,7 @@ function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Ou
 
 async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
   const { restInputs } = await import('../rest-inputs.ts')
-  const { routes } = await import('../../../src/rest/routes.ts')
+  const { routes } = await import('../../../src/server/rest-routes.ts')
   const ids = await idsOf(demo)
   // What writes has more to go wrong.
   const input = fc.oneof(
@@ -136,7 +136,7 @@ function requireNames({ names, spoilt }: RestInput, named: readonly string[]): v
 
 async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
   const { graphqlInputs } = await import('../graphql-inputs.ts')
-  const { schemaFor } = await import('../../../src/graphql/schema.ts')
+  const { schemaFor } = await import('../../../src/server/graphql-schema.ts')
   const input = graphqlInputs(schemaFor('sandbox'), await thingsOf(demo))
   await tryEach(trial, input, async (given) => {
     const { status, body } = await send(demo, '/graphql', given)

@@ -37,7 +37,7 @@ const noiseMegabytes = 0.75
 const mostLogMegabytes = 32
 
 const keepsRequests = {
-  file: 'src/server.ts',
+  file: 'src/server/host.ts',
   from: "  app.addHook('onResponse', (request, reply, done) => {",
   to: "  const kept: unknown[] = []\n  app.addHook('onResponse', (request, reply, done) => {\n    kept.push(request)",
 }
@@ -49,7 +49,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const probe = join(folder, 'held.json')
   const here = import.meta.dirname
   const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(here, '..', file)])
-  const server = await startProgram(['--expose-gc', ...imports, join(here, '../../../src/main.ts')], {
+  const server = await startProgram(['--expose-gc', ...imports, join(here, '../../../src/app/main.ts')], {
     url,
     environment: { HEAP_PROBE: probe, CHANGES: JSON.stringify(isControl ? [keepsRequests] : []) },
   })

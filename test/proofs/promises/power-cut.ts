@@ -26,7 +26,7 @@ export const proof: Proof = {
   run,
 }
 
-const file = 'src/database/sqlite/connection.ts'
+const file = 'src/database/sqlite/sqlite-connection.ts'
 
 /** As SQLite would have it by itself: the log is synced before a checkpoint only. */
 const syncsSeldom: readonly Change[] = [

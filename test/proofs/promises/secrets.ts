@@ -19,7 +19,7 @@ const repeats = { ci: 1, quick: 1, long: 20 }
 
 /** The line of each request says what it was asked with. */
 const talkative = {
-  file: 'src/server.ts',
+  file: 'src/server/host.ts',
   from: '      method: request.method,',
   to: '      method: request.method, url: request.url, headers: request.headers, body: request.body,',
 }
@@ -62,8 +62,8 @@ type Watching = {
 async function watchService(url: string, { random, seen, failures }: Watching): Promise<void> {
   const { canaryRequests, holds, newCanaries } = await import('../canaries.ts')
   const { startDemo } = await import('../demo-service.ts')
-  const { routes } = await import('../../../src/rest/routes.ts')
-  const { schemaFor } = await import('../../../src/graphql/schema.ts')
+  const { routes } = await import('../../../src/server/rest-routes.ts')
+  const { schemaFor } = await import('../../../src/server/graphql-schema.ts')
   const { createMerchant } = await import('../../../src/merchants/create-merchant.ts')
   const log: string[] = []
   let canaries = newCanaries(random)

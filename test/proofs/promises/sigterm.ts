@@ -21,7 +21,7 @@ const rounds = { ci: 2, quick: 3, long: 100 }
 
 /** The process ends on the spot, though with the right code. */
 const withoutDraining = {
-  file: 'src/serve.ts',
+  file: 'src/app/serve.ts',
   from: "process.on('SIGTERM', drain)",
   to: "process.on('SIGTERM', () => process.exit(0))",
 }

@@ -81,9 +81,9 @@ async function makeLongList(target: Target): Promise<void> {
 function limitChanges(limit: (ms: number) => number): Change[] {
   return Object.entries(limitsMs)
     .filter(([name]) => name !== 'connectionsCheckingInterval')
-    .map(([name, ms]) => ({ file: 'src/server.ts', from: `${name}: ${written(ms)}`, to: `${name}: ${limit(ms)}` }))
+    .map(([name, ms]) => ({ file: 'src/server/host.ts', from: `${name}: ${written(ms)}`, to: `${name}: ${limit(ms)}` }))
     .concat({
-      file: 'src/server.ts',
+      file: 'src/server/host.ts',
       from: `connectionsCheckingInterval: ${written(limitsMs.connectionsCheckingInterval)}`,
       to: `connectionsCheckingInterval: ${limit(limitsMs.connectionsCheckingInterval) || 500}`,
     })

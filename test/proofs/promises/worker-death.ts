@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answerLimitMs } from '../../../src/deadline.ts'
+import { answerLimitMs } from '../../../src/database/deadline.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
 import type { Answer, PayoutLog, Request } from '../clients.ts'
@@ -29,7 +29,7 @@ export const proof: Proof = {
 }
 
 const roundRobin: Change = {
-  file: 'src/workers/supervise.ts',
+  file: 'src/app/workers/supervise.ts',
   from: 'cluster.schedulingPolicy = cluster.SCHED_NONE',
   to: 'cluster.schedulingPolicy = cluster.SCHED_RR',
 }

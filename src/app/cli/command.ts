@@ -1,0 +1,86 @@
+import type { Context, Service } from '../../context.ts'
+import { createContext } from '../../context.ts'
+import { merchantOfCustomer } from '../../customers/repository.ts'
+import type { Reader } from '../../database/query.ts'
+import type { Names } from '../../doors/refusal-text.ts'
+import { invalidInput, notFound } from '../../errors.ts'
+import { parseUuid } from '../../ids.ts'
+import { findMerchant } from '../../merchants/find-merchant.ts'
+import { allMerchants } from '../../merchants/repository.ts'
+import { merchantOfPayout } from '../../payouts/repository.ts'
+import { merchantOfWallet } from '../../wallets/repository.ts'
+
+/** What was given as `--name value`; a flag that was given has some text. */
+export type Options = Readonly<Record<string, string | undefined>>
+
+/** One operator command; its result is what it prints. */
+export type Command = {
+  readonly summary: string
+  /** What must be given, in order. */
+  readonly words?: readonly string[]
+  /** What must be given as `--name value`, each with the name of its value. */
+  readonly required?: Readonly<Record<string, string>>
+  /** What may be given so. */
+  readonly options?: Readonly<Record<string, string>>
+  /** What may be given as `--name` alone. */
+  readonly flags?: readonly string[]
+  /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
+  readonly names?: Names
+  readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
+  /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
+  readonly mayStart?: 'inSandbox' | 'inAnyMode'
+  /** Whether a result means failure, as a scheduler should see it. */
+  readonly hasFailed?: (result: unknown) => boolean
+}
+
+/** The word at `place`; the operations parse what they are given, so a command only renames it. */
+export function word(words: readonly string[], place: number): string {
+  return words[place] ?? ''
+}
+
+/** How an operator types each field that a command's operation may find faulty. */
+export function namesOf({ words = [], required = {}, options = {}, names = {} }: Command): Names {
+  const typed = [
+    ...words.map((each) => [each, `<${each}>`] as const),
+    ...Object.keys({ ...required, ...options }).map((each) => [each, `--${each}`] as const),
+  ]
+  return { ...Object.fromEntries(typed.map(([name, text]) => [camelCase(name), text])), ...names }
+}
+
+function camelCase(name: string): string {
+  return name.replace(/[ -]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+const finders = {
+  customer: { noun: 'Customer', find: merchantOfCustomer },
+  payout: { noun: 'Payout', find: merchantOfPayout },
+  wallet: { noun: 'Wallet', find: merchantOfWallet },
+} as const
+
+/** A request in the name of the merchant that a thing belongs to, for an operator who names only the thing. */
+export async function contextOf(service: Service, thing: keyof typeof finders, id: string): Promise<Context> {
+  const { noun, find } = finders[thing]
+  const uuid = parseUuid(id)
+  const merchant =
+    uuid &&
+    (await (find as (db: Reader, p: { id: string }) => Promise<{ id: string } | null>)(service.db, { id: uuid }))
+  if (!merchant) throw notFound(noun)
+  return createContext(service, merchant.id)
+}
+
+/** A request in the name of the merchant whose list is asked for: the one that is named, that of what is named, or the only one. */
+export async function contextOfList(service: Service, { merchant, wallet, customer }: Options): Promise<Context> {
+  if (merchant !== undefined) return createContext(service, (await findMerchant(service.db, merchant)).id)
+  if (wallet !== undefined) return contextOf(service, 'wallet', wallet)
+  if (customer !== undefined) return contextOf(service, 'customer', customer)
+  const [only, ...others] = await allMerchants(service.db, {})
+  if (only !== undefined && others.length === 0) return createContext(service, only.id)
+  const message = only ? 'is required, because there are several: merchant list shows them' : 'must be created first'
+  throw invalidInput([{ field: '--merchant', code: 'MISSING_REQUIRED_FIELD', message }])
+}
+
+/** @throws Refusal INVALID_INPUT that names the option */
+export function wholeNumber(option: string, text: string): number {
+  if (/^\d{1,10}$/.test(text)) return Number(text)
+  throw invalidInput([{ field: `--${option}`, code: 'INVALID_FORMAT', message: 'must be a whole number' }])
+}

@@ -1,0 +1,230 @@
+import { readFile } from 'node:fs/promises'
+import { demoApiKey, seedDemo } from '../../../db/demo/demo.ts'
+import { addAssetCode } from '../../asset-codes/add-asset-code.ts'
+import type { Audit } from '../../audit/audit.ts'
+import { audit } from '../../audit/audit.ts'
+import type { Service } from '../../context.ts'
+import { createContext } from '../../context.ts'
+import { closeCustomer } from '../../customers/close-customer.ts'
+import { createCustomer } from '../../customers/create-customer.ts'
+import { Refusal } from '../../errors.ts'
+import { fill } from '../../fill/fill.ts'
+import { createMerchant } from '../../merchants/create-merchant.ts'
+import { findMerchant } from '../../merchants/find-merchant.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from '../../merchants/keys.ts'
+import { allMerchants } from '../../merchants/repository.ts'
+import { setExtendedPublicKeys } from '../../merchants/set-extended-public-keys.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../../payouts/payout.ts'
+import { settlePayout } from '../../payouts/settle-payout.ts'
+import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
+import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
+import type { Command, Options } from './command.ts'
+import { contextOf, wholeNumber, word } from './command.ts'
+import { listCommands } from './lists.ts'
+import { priceCommands } from './prices.ts'
+import { progressOn } from './progress.ts'
+
+const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
+
+/** Every operator command by its name, in the order in which they are explained. */
+export const commands: Readonly<Record<string, Command>> = {
+  'merchant create': {
+    mayStart: 'inSandbox',
+    summary: 'Registers a merchant and shows its API key, once.',
+    words: ['name'],
+    run: (service, words) => createMerchant(service, { name: word(words, 0) }),
+  },
+  'merchant list': {
+    summary: 'Lists the merchants.',
+    run: ({ db }) => allMerchants(db, {}),
+  },
+  'merchant addresses': {
+    summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",
+    words: ['merchant id'],
+    options: { evm: 'xpub', tron: 'xpub', solana: 'file' },
+    names: { evmExtendedPublicKey: '--evm', tronExtendedPublicKey: '--tron', addresses: '--solana' },
+    run: setAddresses,
+  },
+  'key create': {
+    summary: 'Gives a merchant a second API key and shows it, once.',
+    words: ['merchant id'],
+    run: (service, words) => createKey(service, word(words, 0)),
+  },
+  'key list': {
+    summary: "Lists a merchant's API keys with their last use.",
+    words: ['merchant id'],
+    run: (service, words) => listKeys(service, word(words, 0)),
+  },
+  'key revoke': {
+    summary: 'Ends an API key at once.',
+    words: ['key id'],
+    run: (service, words) => revokeKey(service, word(words, 0)),
+  },
+  'key rotate': {
+    summary: 'Gives a merchant a new API key beside its latest one and revokes any older.',
+    words: ['merchant id'],
+    run: (service, words) => rotateKey(service, word(words, 0)),
+  },
+  'customer create': {
+    summary: 'Registers a customer: an individual with --first-name and --last-name, a business with --business-name.',
+    words: ['merchant id'],
+    required: { type: 'individual or business', email: 'e-mail address', phone: 'phone number' },
+    options: {
+      'first-name': 'name',
+      'last-name': 'name',
+      'business-name': 'name',
+      address: 'line',
+      city: 'city',
+      state: 'state',
+      country: 'country',
+    },
+    names: { customerType: '--type', addressLine1: '--address' },
+    run: newCustomer,
+  },
+  'customer close': {
+    summary: 'Closes a customer: nothing can be made for it any more.',
+    words: ['customer id'],
+    run: async (service, words) => {
+      const customerId = word(words, 0)
+      const context = await contextOf(service, 'customer', customerId)
+      const { id, status } = await closeCustomer(context, { customerId })
+      return { id, status }
+    },
+  },
+  ...listCommands,
+  deposit: {
+    summary: 'Adds money that arrived to a wallet; a reference pays once.',
+    words: ['wallet id', 'amount'],
+    required: { reference: 'text' },
+    run: async (service, words, { reference }) => {
+      const walletId = word(words, 0)
+      const context = await contextOf(service, 'wallet', walletId)
+      const deposit = await depositToWallet(context, { walletId, amount: word(words, 1), reference: reference ?? '' })
+      return { walletId: deposit.walletId, balance: deposit.balanceAfter }
+    },
+  },
+  'payout settle': {
+    summary:
+      'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing.',
+    words: ['payout id', 'completed, failed or returned'],
+    options: { reason: 'text' },
+    names: { status: '<completed, failed or returned>', cause: '--reason' },
+    run: async (service, words, { reason }) => {
+      const payoutId = word(words, 0)
+      const context = await contextOf(service, 'payout', payoutId)
+      const status = word(words, 1).toUpperCase() as 'COMPLETED'
+      const payout = await settlePayout(context, { payoutId, status, cause: reason })
+      return { id: payout.id, status: payout.status, updatedAt: payout.updatedAt }
+    },
+  },
+  ...priceCommands,
+  'asset add': {
+    mayStart: 'inSandbox',
+    summary: `Supports one more asset; networks are separated by commas, places are those of its minor unit. ${whatIsPaid}`,
+    words: ['code', 'fiat or stablecoin'],
+    options: { networks: 'list', places: 'number' },
+    names: { assetType: '<fiat or stablecoin>', minorUnitPlaces: '--places' },
+    run: async (service, words, { networks, places }) => ({
+      ...(await addAssetCode(service, {
+        code: word(words, 0),
+        assetType: word(words, 1).toUpperCase() as 'FIAT',
+        networks: (networks?.split(',') ?? []) as [],
+        minorUnitPlaces: wholeNumber('places', places ?? '2'),
+      })),
+      note: whatIsPaid,
+    }),
+  },
+  demo: {
+    mayStart: 'inSandbox',
+    summary: 'Gives an empty database the demo merchant and shows its fixed key.',
+    run: async (service) => {
+      if (!(await seedDemo(sandboxOnly(service, 'demo'))))
+        throw new Refusal('INVALID_INPUT', 'The database is not empty.')
+      return { apiKey: demoApiKey }
+    },
+  },
+  fill: {
+    mayStart: 'inSandbox',
+    summary: 'Makes realistic data for load: so much for each of so many merchants.',
+    options: {
+      merchants: 'number',
+      customers: 'number',
+      methods: 'number',
+      wallets: 'number',
+      payouts: 'number',
+      seed: 'number',
+    },
+    run: (service, _, options) =>
+      fill(
+        sandboxOnly(service, 'fill'),
+        {
+          merchants: wholeNumber('merchants', options.merchants ?? '1'),
+          customers: wholeNumber('customers', options.customers ?? '100'),
+          methods: wholeNumber('methods', options.methods ?? '200'),
+          wallets: wholeNumber('wallets', options.wallets ?? '100'),
+          payouts: wholeNumber('payouts', options.payouts ?? '1000'),
+          seed: wholeNumber('seed', options.seed ?? '1'),
+        },
+        progressOn(process.stderr),
+      ),
+  },
+  audit: {
+    summary: 'Recomputes the books; fails when anything contradicts.',
+    run: (service) => {
+      const onProgress = progressOn(process.stderr)
+      return audit(service, (check, place, count) => onProgress(check, place, count))
+    },
+    hasFailed: (result) => !(result as Audit).balanced,
+  },
+  backup: {
+    summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
+    words: ['file'],
+    run: async ({ db }, words) => {
+      const file = word(words, 0)
+      progressOn(process.stderr)(`copying to ${file}`, 0, 1)
+      await db.backup(file)
+      progressOn(process.stderr)(`copying to ${file}`, 1, 1)
+      return { file }
+    },
+  },
+  migrate: {
+    mayStart: 'inAnyMode',
+    summary: 'Brings the database to the latest form, as every start does, or makes a new one.',
+    // Opening the database has done it.
+    run: async () => ({ migrated: true }),
+  },
+}
+
+async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: Options) {
+  const merchantId = word(words, 0)
+  const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
+  const merchant = await setExtendedPublicKeys(service, keys)
+  const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
+  const pool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
+  return { ...merchant, solana: pool }
+}
+
+async function newCustomer(service: Service, words: readonly string[], options: Options) {
+  const merchant = await findMerchant(service.db, word(words, 0))
+  // The contract wants an address of every customer; an operator who has none yet leaves it open.
+  const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
+  const customer = await createCustomer(createContext(service, merchant.id), {
+    customerType: options.type as 'individual',
+    email: options.email ?? '',
+    phone: options.phone ?? '',
+    firstName: options['first-name'],
+    lastName: options['last-name'],
+    businessName: options['business-name'],
+    addressLine1: address,
+    city,
+    state,
+    country,
+  })
+  return { id: customer.id }
+}
+
+/** Invented data must never meet a live merchant. */
+function sandboxOnly(service: Service, command: string): Service {
+  if (service.mode === 'sandbox') return service
+  throw new Refusal('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
+}

@@ -1,0 +1,208 @@
+import type { Customer } from '../../customers/customer.ts'
+import { getCustomer } from '../../customers/get-customer.ts'
+import { customers } from '../../customers/list.ts'
+import type { Entry } from '../../ledger/entry.ts'
+import { entries } from '../../ledger/list.ts'
+import { walletEntriesOfTransfers } from '../../ledger/repository.ts'
+import type { OwnerFilter } from '../../lists/owner.ts'
+import type { Slice } from '../../lists/slice.ts'
+import { findPayoutEvents } from '../../payouts/find-payout-events.ts'
+import { getPayout } from '../../payouts/get-payout.ts'
+import { payouts } from '../../payouts/list.ts'
+import type { Payout } from '../../payouts/payout.ts'
+import { getWallet } from '../../wallets/get-wallet.ts'
+import { wallets } from '../../wallets/list.ts'
+import type { WalletRow } from '../../wallets/wallet.ts'
+import type { Command, Options } from './command.ts'
+import { contextOf, contextOfList, wholeNumber, word } from './command.ts'
+
+/** How many entries a wallet is shown with. */
+const shownEntries = 10
+
+const time = 'date or time'
+const createdOptions = { 'created-from': time, 'created-before': time }
+
+/** The options of every list, and how they are typed. */
+export const sliceOptions = { limit: 'number', after: 'cursor' }
+export const sliceNames = { first: '--limit' }
+
+/** What operators look things up with. Account numbers are theirs to see; keys are shown once, to whoever makes them. */
+export const listCommands: Readonly<Record<string, Command>> = {
+  'customer list': {
+    summary: "Lists a merchant's customers, newest first.",
+    options: {
+      merchant: 'merchant id',
+      status: 'active or closed',
+      type: 'individual or business',
+      ...createdOptions,
+      ...sliceOptions,
+    },
+    names: { ...sliceNames, customerType: '--type' },
+    run: async (service, _, options) => {
+      const { status, type } = options as { status?: 'active'; type?: 'individual' }
+      const context = await contextOfList(service, options)
+      const slice = await customers.slice(context, {
+        status,
+        customerType: type,
+        ...created(options),
+        ...sliced(options),
+      })
+      return listed('customers', slice, customerRow)
+    },
+  },
+  'customer show': {
+    summary: 'Shows a customer.',
+    words: ['customer id'],
+    run: async (service, words) => {
+      const customerId = word(words, 0)
+      const { sequence: _, ...shown } = await getCustomer(await contextOf(service, 'customer', customerId), {
+        customerId,
+      })
+      return shown
+    },
+  },
+  'wallet list': {
+    summary: "Lists the wallets of a merchant and its customers, newest first; --own leaves out the customers'.",
+    options: {
+      merchant: 'merchant id',
+      customer: 'customer id',
+      type: 'fiat or stablecoin',
+      currency: 'code',
+      ...createdOptions,
+      ...sliceOptions,
+    },
+    flags: ['own'],
+    names: { ...sliceNames, owner: '--customer', assetType: '--type' },
+    run: async (service, _, options) => {
+      const slice = await wallets.slice(await contextOfList(service, options), {
+        owner: ownerOf(options),
+        assetType: options.type?.toUpperCase() as 'FIAT',
+        currency: options.currency,
+        ...created(options),
+        ...sliced(options),
+      })
+      return listed('wallets', slice, walletRow)
+    },
+  },
+  'wallet show': {
+    summary: 'Shows a wallet with its addresses and its latest entries.',
+    words: ['wallet id'],
+    run: async (service, words) => {
+      const walletId = word(words, 0)
+      const context = await contextOf(service, 'wallet', walletId)
+      const { sequence: _, ownerSequence: __, ...wallet } = await getWallet(context, { walletId })
+      const { items } = await entries.slice(context, { walletId, first: shownEntries })
+      return { ...wallet, entries: items.map(entryRow) }
+    },
+  },
+  'payout list': {
+    summary: "Lists the payouts of a merchant and its customers, newest first; --own leaves out the customers'.",
+    options: {
+      merchant: 'merchant id',
+      customer: 'customer id',
+      wallet: 'wallet id',
+      status: 'processing, completed, failed or returned',
+      asset: 'code',
+      currency: 'code',
+      ...createdOptions,
+      ...sliceOptions,
+    },
+    flags: ['own'],
+    names: {
+      ...sliceNames,
+      owner: '--customer',
+      walletId: '--wallet',
+      assetCode: '--asset',
+      recipientCurrency: '--currency',
+    },
+    run: async (service, _, options) => {
+      const slice = await payouts.slice(await contextOfList(service, options), {
+        owner: ownerOf(options),
+        walletId: options.wallet,
+        status: options.status?.toUpperCase() as 'FAILED',
+        assetCode: options.asset,
+        recipientCurrency: options.currency,
+        ...created(options),
+        ...sliced(options),
+      })
+      return listed('payouts', slice, payoutRow)
+    },
+  },
+  'payout show': {
+    summary: 'Shows a payout with what became of it and what it moved in its wallet.',
+    words: ['payout id'],
+    run: async (service, words) => {
+      const payoutId = word(words, 0)
+      const context = await contextOf(service, 'payout', payoutId)
+      const { db, merchantId } = context
+      // The row has a checksum, which the type does not: it says nothing to people.
+      const row: Payout & { checksum?: unknown } = await getPayout(context, { payoutId })
+      const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
+      const events = await findPayoutEvents(context, [payout.id])
+      const transferIds = [payout, ...events].map(({ transferId }) => transferId)
+      const moved = await walletEntriesOfTransfers(db, { merchantId, transferIds })
+      const timeline = events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause }))
+      return { ...payout, events: timeline, entries: moved.toSorted(bySequence).map(entryRow) }
+    },
+  },
+}
+
+/** A slice as it is printed: its rows, how many there are, where that is counted, and what `--after` takes for more. */
+export async function listed<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
+  const last = slice.items.at(-1)
+  const next = slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null
+  return { [noun]: slice.items.map(row), total: await slice.total(), next }
+}
+
+/** The slice that is asked for. */
+export function sliced({ limit, after }: Options) {
+  return { first: limit === undefined ? undefined : wholeNumber('limit', limit), after }
+}
+
+function created(options: Options) {
+  return { createdFrom: moment(options['created-from']), createdBefore: moment(options['created-before']) }
+}
+
+/** A day stands for its first moment in UTC. */
+function moment(text: string | undefined): string | undefined {
+  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+}
+
+function ownerOf({ customer, own }: Options): OwnerFilter {
+  if (own !== undefined) return 'merchant'
+  return customer === undefined ? 'any' : { customerId: customer }
+}
+
+function customerRow({
+  id,
+  status,
+  customerType,
+  firstName,
+  lastName,
+  businessName,
+  email,
+  phone,
+  createdAt,
+}: Customer) {
+  const name = businessName ?? [firstName, lastName].filter(Boolean).join(' ')
+  return { id, status, customerType, name, email, phone, createdAt }
+}
+
+function walletRow({ id, currency, balance, description, customerId, createdAt }: WalletRow) {
+  return { id, currency, balance, description, customerId, createdAt }
+}
+
+function payoutRow(payout: Payout) {
+  const { id, transactionId, status, createdAt, assetCode, amount, fee, recipientCurrency, amountFiat } = payout
+  const { recipientName, customerId, walletId } = payout
+  const money = { assetCode, amount, fee, recipientCurrency, amountFiat }
+  return { id, transactionId, status, createdAt, ...money, recipientName, customerId, walletId }
+}
+
+function entryRow({ createdAt, kind, direction, amount, balanceAfter, payoutId, reference, transferId }: Entry) {
+  return { createdAt, kind, direction, amount, balanceAfter, payoutId, reference, transferId }
+}
+
+function bySequence(one: Entry, other: Entry): number {
+  return one.sequence - other.sequence
+}

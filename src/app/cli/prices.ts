@@ -1,0 +1,110 @@
+import { cancelFee } from '../../fees/cancel-fee.ts'
+import type { Fee } from '../../fees/fee.ts'
+import { listFees } from '../../fees/list-fees.ts'
+import { setFee } from '../../fees/set-fee.ts'
+import { cancelRate } from '../../rates/cancel-rate.ts'
+import type { PriceState } from '../../rates/effective-time.ts'
+import { listRates } from '../../rates/list-rates.ts'
+import type { Rate } from '../../rates/rate.ts'
+import { setRate } from '../../rates/set-rate.ts'
+import type { Command } from './command.ts'
+import { word } from './command.ts'
+import { listed, sliced, sliceNames, sliceOptions } from './lists.ts'
+
+const ratePair = { fromCode: '<from>', toCode: '<to>' }
+const feePair = { assetCode: '<asset>', recipientCurrency: '<currency>' }
+const state = 'in_force, future, past or cancelled'
+
+/** What payouts cost and are converted at. */
+export const priceCommands: Readonly<Record<string, Command>> = {
+  'rate set': {
+    mayStart: 'inSandbox',
+    summary:
+      'Sets what one unit of a stablecoin is worth, from now or from a time on, and names the rates that take over later; more than 20 % from the one before needs --force.',
+    words: ['from', 'to', 'rate'],
+    options: { 'effective-at': 'time' },
+    flags: ['force'],
+    names: ratePair,
+    run: async (service, words, options) => {
+      const { later, ...rate } = await setRate(service, {
+        fromCode: word(words, 0),
+        toCode: word(words, 1),
+        rate: word(words, 2),
+        effectiveAt: options['effective-at'],
+        isForced: options.force !== undefined,
+      })
+      return { ...rateRow(rate), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
+    },
+  },
+  'rate list': {
+    summary: 'Lists the rates by pair, newest first: in force, future, past and cancelled.',
+    options: { from: 'code', to: 'code', state, ...sliceOptions },
+    names: { ...sliceNames, fromCode: '--from', toCode: '--to' },
+    run: async (service, _, options) => {
+      const filter = { fromCode: options.from, toCode: options.to, state: stateOf(options.state) }
+      return listed('rates', await listRates(service, { ...filter, ...sliced(options) }), rateRow)
+    },
+  },
+  'rate cancel': {
+    summary: 'Cancels a rate before its time comes; it stays recorded.',
+    words: ['from', 'to', 'effective at'],
+    names: ratePair,
+    run: async (service, words) =>
+      rateRow(
+        await cancelRate(service, { fromCode: word(words, 0), toCode: word(words, 1), effectiveAt: word(words, 2) }),
+      ),
+  },
+  'fee set': {
+    mayStart: 'inSandbox',
+    summary:
+      'Sets what payouts of an asset to a currency cost, from now or from a time on, and names the fees that take over later; takes --flat, --percent or both.',
+    words: ['asset', 'currency'],
+    options: { flat: 'amount', percent: 'number', 'effective-at': 'time' },
+    names: feePair,
+    run: async (service, words, options) => {
+      const { later, ...fee } = await setFee(service, {
+        assetCode: word(words, 0),
+        recipientCurrency: word(words, 1),
+        flat: options.flat,
+        percent: options.percent,
+        effectiveAt: options['effective-at'],
+      })
+      return { ...feeRow(fee), later: later.map(({ effectiveAt, flat, percent }) => ({ effectiveAt, flat, percent })) }
+    },
+  },
+  'fee list': {
+    summary: 'Lists the fees by pair, newest first: in force, future, past and cancelled.',
+    options: { asset: 'code', currency: 'code', state, ...sliceOptions },
+    names: { ...sliceNames, assetCode: '--asset', recipientCurrency: '--currency' },
+    run: async (service, _, options) => {
+      const filter = { assetCode: options.asset, recipientCurrency: options.currency, state: stateOf(options.state) }
+      return listed('fees', await listFees(service, { ...filter, ...sliced(options) }), feeRow)
+    },
+  },
+  'fee cancel': {
+    summary: 'Cancels a fee before its time comes; it stays recorded.',
+    words: ['asset', 'currency', 'effective at'],
+    names: feePair,
+    run: async (service, words) =>
+      feeRow(
+        await cancelFee(service, {
+          assetCode: word(words, 0),
+          recipientCurrency: word(words, 1),
+          effectiveAt: word(words, 2),
+        }),
+      ),
+  },
+}
+
+function stateOf(text: string | undefined): PriceState | undefined {
+  return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
+}
+
+/** Which of several rows for one time it is shows in the times of their cancellation. */
+function rateRow({ revision: _, ...shown }: Rate) {
+  return shown
+}
+
+function feeRow({ revision: _, ...shown }: Fee) {
+  return shown
+}

@@ -1,0 +1,105 @@
+import type { DestinationStream, Logger } from 'pino'
+import { pino } from 'pino'
+import { timeOfDay } from '../ids.ts'
+import type { Config } from './config.ts'
+
+/** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */
+const unwrittenLimitBytes = 64 * 1024 * 1024
+
+/** What a process is for: `service` is the only one, the others run beside one another (`WORKERS`). */
+export type Role = 'service' | 'supervisor' | 'reader' | 'writer'
+
+/** What a pipe takes as a whole: larger writes of several processes to one log would mix their lines. */
+const pipeBytes = 4_096
+
+/**
+ * JSON lines on standard output, each of this process in its `role`, without API keys and account numbers.
+ *
+ * Lines say which route was asked for, never with what, so only an error's own text could carry either: keys are blanked
+ * in the finished line, long numbers in errors. Writing does not wait for the reader of the log.
+ */
+export function createLogger(
+  level: Config['logLevel'],
+  destination: DestinationStream,
+  role: Role = 'service',
+): Logger {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid, role },
+      timestamp: () => `,"time":"${timeOfDay()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: errorWithoutValues },
+      hooks: { streamWrite: withoutKeys },
+    },
+    destination,
+  )
+}
+
+/** Lines that are written together, and how long one waits for others at most. */
+const togetherBytes = 3_000
+const togetherMs = 10
+
+/** Where a log goes; `end` lets the process end once it is written, or now where it can't be. */
+export type LogOutput = DestinationStream & { readonly end: () => void }
+
+/** Standard output as the destination of a log, written in the background. */
+export function standardOutput(): LogOutput {
+  const stream = pino.destination({
+    dest: 1,
+    sync: false,
+    maxLength: unwrittenLimitBytes,
+    minLength: togetherBytes,
+    maxWrite: pipeBytes,
+  })
+  // A full log disk or a reader that is gone must not stop payouts: lines are lost until there is room again.
+  let isBroken = false
+  stream.on('error', () => {
+    isBroken = true
+  })
+  let isEnded = false
+  let due: NodeJS.Timeout | null = null
+  const flush = () => {
+    due = null
+    stream.flush()
+  }
+  return {
+    write: (line) => {
+      if (isEnded) return
+      stream.write(line)
+      due ??= setTimeout(flush, togetherMs).unref()
+    },
+    end: () => {
+      isEnded = true
+      if (due !== null) clearTimeout(due)
+      // pino would go on trying, and never let the process end.
+      if (isBroken) process.kill(process.pid, 'SIGKILL')
+      else stream.end()
+    },
+  }
+}
+
+const apiKeys = /pgw_[a-z]+_[0-9a-z_]+/gi
+
+function withoutKeys(line: string): string {
+  return line.includes('pgw_') ? line.replace(apiKeys, '[redacted]') : line
+}
+
+/**
+ * An error as it is logged: its frames, and its message without values. Engines and JavaScript quote in it what they were
+ * given, and that may be anything that a caller sent.
+ */
+function errorWithoutValues(error: Error) {
+  const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
+  const frames = String(stack)
+    .match(/^ +at .*$/gm)
+    ?.join('\n')
+  return { type, code, message: withoutValues(String(message), type), stack: frames }
+}
+
+/** Six digits or more may be an account number; a syntax error is about a text, and quotes it without quotation marks. */
+function withoutValues(message: string, type: unknown): string {
+  if (type === 'SyntaxError') return '[redacted]'
+  // Keys first: one with a number blanked inside it would no longer be known for a key.
+  return withoutKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
+}

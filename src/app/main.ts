@@ -1,0 +1,19 @@
+import { readConfig } from './config.ts'
+
+// `node src/app/main.ts` is the service. With WORKERS it starts itself again in other roles: `reader` and `writer`.
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  const [role, json = '{}'] = process.argv.slice(2)
+  const details = JSON.parse(json)
+  // Loaded by role, because most of the program is for those who answer requests.
+  if (role === 'writer') await (await import('./workers/writer.ts')).write(config, details)
+  else if (role === 'reader') await (await import('./serve.ts')).serveAsWorker(config, details)
+  else if (config.workers > 1) await (await import('./workers/supervise.ts')).supervise(config)
+  else await (await import('./serve.ts')).serve(config)
+}
+
+main().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+})

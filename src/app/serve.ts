@@ -1,0 +1,133 @@
+import cluster from 'node:cluster'
+import { demoApiKey, hasDemo as findDemo } from '../../db/demo/demo.ts'
+import { tourTabs } from '../../db/demo/tour.ts'
+import type { Service } from '../context.ts'
+import { createService } from '../context.ts'
+import type { Database } from '../database/database.ts'
+import { absentDatabase } from '../database/database.ts'
+import { comingPrices } from '../fees/coming-prices.ts'
+import type { Sharing } from '../server/host.ts'
+import { createServer } from '../server/host.ts'
+import { cannotListen } from './cannot-listen.ts'
+import type { Config } from './config.ts'
+import type { Started } from './start.ts'
+import { end, greeting, isLoopback, prepare, publicKeyWarning, start, takeOver } from './start.ts'
+import { lineToWriter } from './workers/hand-over.ts'
+import type { ReaderDetails } from './workers/messages.ts'
+import { beatForSupervisor, exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
+
+/** How long after SIGTERM connections that send or read nothing are waited for, and then the rest of the end. */
+const connectionsTimeoutMs = 5_000
+const endTimeoutMs = 9_000
+
+/** Answers requests as the only process. */
+export async function serve(config: Config): Promise<void> {
+  const started = await start(config, { onWait: (logger) => refuseAll(config, logger) })
+  const service = createService({ db: started.db, mode: config.mode })
+  const hasDemo = await prepare(service)
+  const address = await listen(started, { service, hasDemo, onListening: () => takeOver(started) })
+  // Standard output has log lines only.
+  process.stderr.write(greeting(config, address, hasDemo, await comingPrices(service)))
+}
+
+/** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
+export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
+  const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null })
+  const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
+  const db = line === null ? started.db : withPing(started.db, line.ping)
+  const service = createService({ db, mode: config.mode, handOver: line?.handOver ?? null })
+  const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
+  const address = await listen(started, {
+    service,
+    hasDemo,
+    sharing: { processes: config.workers, exchange: exchangeWithSupervisor() },
+    onClosed: () => {
+      line?.close()
+      cluster.worker?.disconnect()
+    },
+  })
+  beatForSupervisor()
+  tellSupervisor({ ready: greeting(config, address, hasDemo, await comingPrices(service)) })
+}
+
+/** A database that is not ready either while whoever writes it does not answer. */
+function withPing(db: Database, ping: () => Promise<void>): Database {
+  const pingBoth = async () => {
+    await db.ping()
+    await ping()
+  }
+  return { ...db, ping: pingBoth }
+}
+
+/** Answers that the service is alive and not ready, until it is told to stop. */
+async function refuseAll(config: Config, logger: Started['logger']): Promise<() => Promise<void>> {
+  const service = createService({ db: absentDatabase(), mode: config.mode })
+  const app = createServer({ service, logger, rateLimit: null })
+  await listenAt(app, config)
+  return async () => {
+    app.server.closeAllConnections()
+    await app.close()
+  }
+}
+
+/** @throws an error that names the variable which says otherwise, where the address can't be listened on */
+async function listenAt(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    throw cannotListen(error, { host, port })
+  }
+}
+
+type Listening = {
+  readonly service: Service
+  readonly hasDemo: boolean
+  readonly sharing?: Sharing
+  /** Called when the port is this process's own, before anything is answered. */
+  readonly onListening?: () => void
+  /** Called when nothing more can be asked. */
+  readonly onClosed?: () => void
+}
+
+/** Answers requests until SIGTERM; where. */
+async function listen(
+  started: Started,
+  { service, hasDemo, sharing, onListening = () => {}, onClosed }: Listening,
+): Promise<string> {
+  const { config, logger } = started
+  const app = createServer({
+    service,
+    logger,
+    rateLimit: config.rateLimit,
+    ...(sharing && { sharing }),
+    ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
+  })
+  let fault: unknown = null
+  app.server.once('listening', () => {
+    try {
+      onListening()
+    } catch (error) {
+      fault = error
+    }
+  })
+  const address = await listenAt(app, config)
+  if (fault !== null) throw fault
+  logger.info({ address, mode: config.mode }, 'ready')
+  if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
+
+  let isEnding = false
+  const drain = async (signal: string) => {
+    if (isEnding) return
+    isEnding = true
+    logger.info({ signal }, 'draining')
+    setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
+    const close = async () => {
+      await app.close()
+      onClosed?.()
+    }
+    await end(started, { close, withinMs: endTimeoutMs })
+  }
+  process.on('SIGTERM', drain)
+  process.on('SIGINT', drain)
+  return address
+}

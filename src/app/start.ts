@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
+import type { Service } from '../context.ts'
+import type { Database } from '../database/database.ts'
+import { NotNow, takenOverCode } from '../database/database.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { claimMode } from '../installation/claim-mode.ts'
+import type { Config } from './config.ts'
+import type { LogOutput, Role } from './logger.ts'
+import { createLogger, standardOutput } from './logger.ts'
+
+type Logger = ReturnType<typeof createLogger>
+
+/** What every process of the service begins with. */
+export type Started = {
+  readonly config: Config
+  readonly db: Database
+  readonly logger: Logger
+  readonly output: LogOutput
+}
+
+/** What becomes of a start that has to wait: `onWait` is called once, and what it answers is called when the wait is over. */
+type Waiting = {
+  readonly role?: Role
+  readonly isReadOnly?: boolean
+  readonly onWait?: (logger: Logger) => Promise<() => Promise<unknown>>
+}
+
+/** How often a database is tried that can't be opened yet. */
+const retryMs = 1_000
+
+/**
+ * Opens the log and the database, and waits for as long as that can't be opened because its disk is full: ending would
+ * have the process started again and again.
+ */
+export async function start(
+  config: Config,
+  { role = 'service', isReadOnly = false, onWait = async () => async () => {} }: Waiting = {},
+): Promise<Started> {
+  const output = standardOutput()
+  const logger = createLogger(config.logLevel, output, role)
+  const open = () =>
+    openDatabase({
+      url: config.databaseUrl,
+      // A mistyped URL must not be taken for a new service: with real money only `migrate` makes one.
+      mustExist: config.mode === 'live',
+      mustBeDurable: config.mode === 'live',
+      isReadOnly,
+      onFatal: (error) => {
+        logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
+        process.exit(1)
+      },
+      onStopped: (error) => logger.fatal({ err: error }, 'the files of the database were changed: refusing everything'),
+      onWarning: (message) => logger.warn(message),
+    })
+  let stopWaiting: (() => Promise<unknown>) | null = null
+  for (;;) {
+    try {
+      const db = await open()
+      await stopWaiting?.()
+      return { config, db, logger, output }
+    } catch (error) {
+      if (!(error instanceof NotNow)) throw error
+      if (stopWaiting === null) process.stderr.write(`${error.message}: waiting\n`)
+      logger.error({ err: error }, 'not ready')
+      stopWaiting ??= await onWait(logger)
+      await delay(retryMs)
+    }
+  }
+}
+
+/**
+ * Makes the database one of this mode, and in the sandbox gives an empty one the demo.
+ *
+ * @returns whether the demo is there
+ * @throws when the database is of the other mode
+ */
+export async function prepare(service: Service): Promise<boolean> {
+  await claimMode(service)
+  return service.mode === 'sandbox' && (await seedDemo(service))
+}
+
+/** How long answers may take that are ready when such a process ends. */
+const lastAnswersMs = 200
+
+/** Makes this process the one that writes its database, until another service does the same: then it ends. */
+export function takeOver(started: Started): void {
+  const { db, logger } = started
+  try {
+    db.takeOver(() => {
+      logger.fatal('another service has taken the database over: nothing more is stored here, ending the process')
+      // Whoever waits is refused first.
+      setTimeout(() => process.exit(takenOverCode), lastAnswersMs)
+    })
+  } catch (error) {
+    if (!(error instanceof NotNow)) throw error
+    // On a full disk nothing can be stored, this neither: it reads, and takes over when there is room again.
+    logger.error({ err: error }, 'the database can not be taken over yet')
+    setTimeout(takeOver, retryMs, started)
+  }
+}
+
+/** Where everything is, and which prices are to come, for whoever started the service. */
+export function greeting(
+  { mode, databaseUrl, host }: Config,
+  address: string,
+  hasDemo: boolean,
+  coming: readonly string[] = [],
+): string {
+  const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
+  const lines = [
+    `payout-gateway is ready (${mode}, ${place})`,
+    `  Start    ${address} (in a browser: what is where)`,
+    `  REST     ${address}/api`,
+    `  Docs     ${address}/docs (REST, in a browser; OpenAPI at /openapi.json)`,
+    `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
+    `  Health   ${address}/readyz`,
+  ]
+  if (coming.length > 0) {
+    lines.push('', 'Warning: these take over later, unless cancelled (rate cancel, fee cancel):')
+    lines.push(...coming.map((line) => `  ${line}`), '')
+  }
+  if (hasDemo) {
+    lines.push(
+      `  Demo     x-api-key: ${demoApiKey}`,
+      '',
+      'Try:',
+      `  curl -s ${address}/api/customers -H 'x-api-key: ${demoApiKey}'`,
+    )
+    if (!isLoopback(host)) lines.push('', `WARNING: ${publicKeyWarning(host)}`)
+  }
+  return `${lines.join('\n')}\n\n`
+}
+
+/** Whether only programs of this machine reach an address. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
+}
+
+/** What is said where others than this machine can use the demo. */
+export function publicKeyWarning(host: string): string {
+  return `HOST=${host} lets other machines in, and everyone knows the demo key. Set HOST=127.0.0.1, or MODE=live with another database.`
+}
+
+/** Lets go of everything, `close` first, and so ends the process: after `withinMs` milliseconds whatever happens. */
+export async function end(
+  { db, logger, output }: Started,
+  { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
+): Promise<void> {
+  // Not process.exit, which waits for whoever should read the log. Everything acknowledged is on disk already.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
+  await close()
+  await db.close()
+  logger.info('ended')
+  output.end()
+}

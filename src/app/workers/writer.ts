@@ -1,0 +1,130 @@
+import { rmSync } from 'node:fs'
+import type { Server, Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import type { Context, Service } from '../../context.ts'
+import { createContext, createService } from '../../context.ts'
+import { closeCustomer } from '../../customers/close-customer.ts'
+import { createCustomer } from '../../customers/create-customer.ts'
+import { updateCustomer } from '../../customers/update-customer.ts'
+import { beginningBy } from '../../database/database.ts'
+import { machineClock, tooLate } from '../../database/deadline.ts'
+import { Refusal } from '../../errors.ts'
+import { recordKeyUse } from '../../merchants/authenticate.ts'
+import { createBankPayoutMethod, createWalletPayoutMethod } from '../../payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../payout-methods/delete-payout-method.ts'
+import { updateBankPayoutMethod } from '../../payout-methods/update-bank-payout-method.ts'
+import { createPayout } from '../../payouts/create-payout.ts'
+import { simulatePayout } from '../../payouts/simulate-payout.ts'
+import { createWallet } from '../../wallets/create-wallet.ts'
+import { simulateDeposit } from '../../wallets/simulate-deposit.ts'
+import type { Config } from '../config.ts'
+import { end, prepare, start, takeOver } from '../start.ts'
+import { channelOver } from './channel.ts'
+import type { WriterDetails } from './messages.ts'
+import { beatForSupervisor, pingCall, tellSupervisor } from './messages.ts'
+
+/** How long the readers, which end first, and the rest of the end are waited for. */
+const endTimeoutMs = 9_000
+
+/** Every operation that a door may hand over, by its name. */
+export const operations = {
+  closeCustomer,
+  createBankPayoutMethod,
+  createCustomer,
+  createPayout,
+  createWallet,
+  createWalletPayoutMethod,
+  deletePayoutMethod,
+  recordKeyUse,
+  simulateDeposit,
+  simulatePayout,
+  updateBankPayoutMethod,
+  updateCustomer,
+}
+
+/**
+ * An operation that is handed over: `id` is the sender's, and comes back with the answer. `beginBy` is the moment of
+ * `machineClock` after which nobody waits for it any more, and it is not begun.
+ */
+export type Call = {
+  readonly id: number
+  readonly operation: string
+  readonly merchantId: string
+  readonly idempotencyKey: string | null
+  readonly input: unknown
+  readonly beginBy: number
+}
+
+/** What became of it. `refusal` is what a Refusal is made of, `fault` an error that is none. */
+export type Answer = { readonly id: number; readonly isReplayed: boolean } & (
+  | { readonly result: unknown }
+  | { readonly refusal: Pick<Refusal, 'code' | 'message' | 'details'>; readonly cause: unknown }
+  | { readonly fault: unknown }
+)
+
+/**
+ * Writes for the processes that answer requests, until the supervisor is gone or needs it no more.
+ *
+ * Signals are not heeded: whoever sends them sends them to all processes, and those that answer need this one to the end.
+ */
+export async function write(config: Config, { writerPath }: WriterDetails): Promise<void> {
+  // Asked for before anything else: a supervisor that dies while this process starts leaves it to itself as well.
+  const left = new Promise<void>((resolve) => {
+    if (process.connected) process.once('disconnect', resolve)
+    else resolve()
+  })
+  const started = await start(config, { role: 'writer' })
+  const service = createService({ db: started.db, mode: config.mode })
+  await prepare(service)
+  takeOver(started)
+  const server = await listenForCalls(service, writerPath)
+  started.logger.info({ mode: config.mode }, 'ready to write')
+  process.on('SIGTERM', () => {})
+  process.on('SIGINT', () => {})
+  left.then(() => {
+    const close = async () => {
+      await new Promise((resolve) => server.close(resolve))
+      // A supervisor that was killed leaves the folder that it made.
+      rmSync(dirname(writerPath), { recursive: true, force: true })
+    }
+    end(started, { close, withinMs: endTimeoutMs })
+  })
+  beatForSupervisor()
+  tellSupervisor({ ready: '' })
+}
+
+/** Runs the operations that other processes hand over at `path`; it is the only one that writes to the database file. */
+export function listenForCalls(service: Service, path: string): Promise<Server> {
+  const server = createServer((socket) => takeCalls(service, socket))
+  // One that was killed leaves its socket behind, and there is never more than one.
+  rmSync(path, { force: true })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => resolve(server))
+  })
+}
+
+function takeCalls(service: Service, socket: Socket): void {
+  const send = channelOver(socket, (call: Call) => {
+    const bounded = { ...service, db: beginningBy(service.db, call.beginBy) }
+    const context = createContext(bounded, call.merchantId, call.idempotencyKey)
+    outcomeOf(context, call).then((outcome) => send({ id: call.id, isReplayed: context.isReplayed, ...outcome }))
+  })
+  // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.
+  socket.on('error', () => {})
+}
+
+async function outcomeOf(context: Context, { operation, input, beginBy }: Call) {
+  try {
+    // What lay in the socket while this process was stopped; the database looks again when its turn has come.
+    if (beginBy < machineClock()) throw tooLate()
+    if (operation === pingCall) return { result: await context.db.ping() }
+    const run = operations[operation as keyof typeof operations] as (context: Context, input: unknown) => unknown
+    return { result: await run(context, input) }
+  } catch (error) {
+    if (!(error instanceof Refusal)) return { fault: error }
+    const { code, message, details, cause } = error
+    return { refusal: { code, message, details }, cause }
+  }
+}

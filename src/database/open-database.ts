@@ -1,0 +1,29 @@
+import { resolve } from 'node:path'
+import type { Database, DatabaseOptions } from './database.ts'
+import { openPostgres } from './postgres/open-postgres.ts'
+import { openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
+
+/**
+ * Opens the database at `url` and brings it to the latest form.
+ *
+ * @throws when the URL names no engine of ours, or the database can't be opened or is of a later version
+ */
+export async function openDatabase({
+  url,
+  mustExist = false,
+  mustBeDurable = false,
+  isReadOnly = false,
+  onFatal,
+  onWarning = () => {},
+  onStopped = () => {},
+}: DatabaseOptions): Promise<Database> {
+  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, mustBeDurable, onWarning })
+  const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
+  if (scheme === 'sqlite' && place) {
+    const path = resolve(place)
+    return isReadOnly
+      ? openSqliteReader({ path, onStopped })
+      : openSqlite({ path, mustExist, onFatal, onStopped, onWarning })
+  }
+  throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
+}

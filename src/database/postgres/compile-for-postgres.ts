@@ -1,0 +1,115 @@
+import type { BinaryOperationNode, OperationNode, RootOperationNode, SelectAllNode, ValueNode } from 'kysely'
+import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
+import type { ColumnKind } from '../columns.ts'
+import { isPlaceholder } from '../placeholder.ts'
+import type { Query } from '../query.ts'
+import { rowByRow } from '../query.ts'
+import type { Scope } from '../scope.ts'
+import { columnsInDatabase } from '../tables.ts'
+
+/** What is bound in one place: the parameter `name`, or where that is `null`, `value` itself. */
+export type PostgresParameter = {
+  readonly name: string | null
+  readonly value: unknown
+  readonly isList: boolean
+  /** Whether it is only held against a column: then one that the column's type can't hold matches nothing. */
+  readonly isCompared: boolean
+}
+
+/** A query's text for PostgreSQL. */
+export type PostgresStatement = {
+  readonly sql: string
+  readonly parameters: readonly PostgresParameter[]
+  readonly scope: Scope
+}
+
+/** Compiles a query for PostgreSQL. */
+export function compileForPostgres({ node, scope }: Query): PostgresStatement {
+  const compiler = new Compiler()
+  const { sql, parameters } = compiler.compileQuery(node, { queryId: '' })
+  const placed = parameters.map((value, place) => {
+    const { placeholder: name = null, isList = false } = isPlaceholder(value) ? value : {}
+    return { name, value: name === null ? value : null, isList, isCompared: compiler.compared.has(place) }
+  })
+  return { sql, parameters: placed, scope }
+}
+
+class Compiler extends PostgresQueryCompiler {
+  /** Places of parameters that stand on the right side of a comparison. */
+  readonly compared = new Set<number>()
+  private rightOperand: OperationNode | null = null
+
+  /** A list is bound as one array, so that one statement serves a list of any length. */
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const { leftOperand, operator, rightOperand } = node
+    const value = 'value' in rightOperand ? rightOperand.value : null
+    this.rightOperand = rightOperand
+    if (!isPlaceholder(value) || !value.isList) {
+      super.visitBinaryOperation({
+        ...node,
+        leftOperand: comparableTo(rightOperand, leftOperand),
+        rightOperand: comparableTo(leftOperand, rightOperand),
+      })
+      return
+    }
+    this.visitNode(leftOperand)
+    this.append('operator' in operator && operator.operator === 'not in' ? ' <> all(' : ' = any(')
+    this.visitNode(rightOperand)
+    this.append(')')
+  }
+
+  protected override visitValue(node: ValueNode): void {
+    // Said of the whole transaction; see postgres-connection.ts.
+    if (node.value === rowByRow) return
+    if (node === this.rightOperand) this.compared.add(this.numParameters)
+    super.visitValue(node)
+  }
+
+  /** All columns are named: those of tables.ts, whatever else a later version or this engine keeps in the table. */
+  protected override visitSelectAll(node: SelectAllNode): void {
+    const table = this.onlyTable()
+    if (table === null) super.visitSelectAll(node)
+    else this.appendColumns(table)
+  }
+
+  protected override visitReference(node: ReferenceNode): void {
+    const table = node.table?.table.identifier.name ?? null
+    if (node.column.kind === 'SelectAllNode' && table !== null && columnsInDatabase[table]) this.appendColumns(table)
+    else super.visitReference(node)
+  }
+
+  private appendColumns(table: string): void {
+    const columns = Object.keys(columnsInDatabase[table] ?? {})
+    this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
+  }
+
+  /** The table that an unqualified `*` is about, or `null` where it is about something that is no table of ours. */
+  private onlyTable(): string | null {
+    const query = this.nodeStack.findLast(({ kind }) => kind.endsWith('QueryNode')) as EnclosingQuery | undefined
+    if (!query || query.joins?.length) return null
+    const tables = query.into ? [query.into] : query.table ? [query.table] : (query.from?.froms ?? [])
+    const [table] = tables
+    if (tables.length !== 1 || !table || !TableNode.is(table)) return null
+    const { name } = table.table.identifier
+    return columnsInDatabase[name] ? name : null
+  }
+}
+
+/** An account's id is text, and a wallet's account has the wallet's own id: held against text, a uuid becomes text. */
+function comparableTo(other: OperationNode, operand: OperationNode): OperationNode {
+  if (kindOf(operand) !== 'uuid' || kindOf(other) !== 'text') return operand
+  return CastNode.create(operand, DataTypeNode.create('text'))
+}
+
+function kindOf(node: OperationNode): ColumnKind | null {
+  if (!ReferenceNode.is(node) || node.column.kind !== 'ColumnNode') return null
+  return columnsInDatabase[node.table?.table.identifier.name ?? '']?.[node.column.column.name] ?? null
+}
+
+/** What of the queries' nodes tells their table: `into` of an insert, `table` of an update, `from` of a select or delete. */
+type EnclosingQuery = RootOperationNode & {
+  readonly into?: TableNode
+  readonly table?: OperationNode
+  readonly from?: { readonly froms: readonly OperationNode[] }
+  readonly joins?: readonly OperationNode[]
+}

@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { migrations } from '../../../db/migrations/index.ts'
+import type { Database, DatabaseOptions } from '../database.ts'
+import { query } from '../query.ts'
+import { migratePostgres } from './migrate-postgres.ts'
+import type { SessionSettings } from './pool.ts'
+import { postgresPool } from './pool.ts'
+import { postgresReader } from './postgres-reader.ts'
+import { postgresWriter } from './postgres-writer.ts'
+import { roleToTake } from './row-security.ts'
+import { selfCheckPostgres } from './self-check-postgres.ts'
+
+/** Connections of one process, and requests that may wait for one, unless the URL says otherwise. */
+const defaultSizes = { connections: 10, queue: 1_000 }
+
+/** What the server must be like, and who is told of what else should be put right. */
+type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>>
+
+/**
+ * Opens the PostgreSQL database at `url`, migrated to the latest form.
+ *
+ * Besides what PostgreSQL knows, the URL takes `pool` (connections) and `queue` (requests that wait for one).
+ *
+ * @throws Error that names the server and the database when it can't be opened, or loses what it acknowledges where it
+ *   `mustBeDurable`
+ */
+export async function openPostgres({ url, ...demands }: Demands & { url: string }): Promise<Database> {
+  const { config, sizes } = readUrl(url)
+  const pool = postgresPool(config, sizes, await prepare(config, demands))
+  const reader = postgresReader(pool)
+  const writer = postgresWriter(pool)
+  const running = new Set<Promise<unknown>>()
+
+  return {
+    execute: reader.execute,
+    snapshot: reader.snapshot,
+    write: (operation, options) => {
+      const result = writer.write(operation, options)
+      const ended = result.catch(() => {}).finally(() => running.delete(ended))
+      running.add(ended)
+      return result
+    },
+    // Operations of one merchant wait together, so whether there is room is only known when one is given.
+    requireRoom: () => {},
+    // Any number of processes write, and none holds what others wait for.
+    takeOver: () => {},
+    statistics: writer.statistics,
+    // Each query sees what was committed before it.
+    refresh: () => {},
+    version: () => null,
+    selfCheck: () => selfCheckPostgres(config),
+    ping: async () => void (await lookAtMigrations(reader, {})),
+    backup: async () => {
+      throw new Error(
+        'A PostgreSQL database is backed up by its own tools: pg_dump --format=custom for a copy of one moment, or pg_basebackup with archived WAL to restore to any moment.',
+      )
+    },
+    close: async () => {
+      while (running.size > 0) await Promise.all(running)
+      await pool.close()
+    },
+  }
+}
+
+const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
+
+function readUrl(url: string) {
+  const place = new URL(url)
+  const size = (name: 'pool' | 'queue', otherwise: number) => {
+    const text = place.searchParams.get(name)
+    place.searchParams.delete(name)
+    if (text === null) return otherwise
+    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+    throw new Error(`DATABASE_URL: ${name} must be a whole number from 1 to 999999`)
+  }
+  const sizes = { connections: size('pool', defaultSizes.connections), queue: size('queue', defaultSizes.queue) }
+  return { config: { connectionString: place.href, application_name: 'payout-gateway' }, sizes }
+}
+
+/** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
+async function prepare(
+  config: pg.ClientConfig,
+  { mustExist, mustBeDurable, onWarning }: Demands,
+): Promise<SessionSettings> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const refuse = (message: string) => {
+      throw new Error(`${message} MODE=live does not work with such a server.`)
+    }
+    await requireDurability(client, mustBeDurable ? refuse : onWarning)
+    await migratePostgres(client, migrations, { mustExist })
+    const synchronousCommit = await synchronousCommitOf(client)
+    return { synchronousCommit, role: await roleToTake(client, onWarning) }
+  } catch (error) {
+    throw new Error(`${client.host}:${client.port}/${client.database} can't be opened: ${(error as Error).message}`, {
+      cause: error,
+    })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** What is acknowledged must be on disk; a server can be set otherwise, and only its operator can put that right. */
+async function requireDurability(client: pg.Client, onLoss: (message: string) => void): Promise<void> {
+  const { rows } = await client.query(
+    `select string_agg(name || ' = off', ' and ' order by name) as faults from pg_settings
+      where name in ('fsync', 'full_page_writes') and setting = 'off'`,
+  )
+  const faults = rows[0]?.faults
+  if (faults) onLoss(`The PostgreSQL server has ${faults}: what is acknowledged can be lost when it crashes.`)
+}
+
+/**
+ * When our sessions take a commit for done: when it is on the server's disk, and on that of each synchronous standby, if
+ * there are any. A server that waits for more (`remote_apply`) goes on doing so; what waits for less is not left so.
+ */
+async function synchronousCommitOf(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
+  const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)
+  return rows[0]?.value === 'remote_apply' ? 'remote_apply' : 'on'
+}

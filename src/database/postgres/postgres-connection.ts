@@ -1,0 +1,156 @@
+import type { Client } from 'pg'
+import type { Query } from '../query.ts'
+import type { Scope } from '../scope.ts'
+import type { Answer, Step } from './batch.ts'
+import { batchOf } from './batch.ts'
+import type { PostgresStatement } from './compile-for-postgres.ts'
+import { compileForPostgres } from './compile-for-postgres.ts'
+import { bound, rowMaker } from './values.ts'
+
+/** A query with the values that it is to run with. */
+export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
+
+/** What this engine says itself, beside the queries. */
+export type Control = 'begin' | 'beginSnapshot' | 'readAll' | 'commit' | 'rollback'
+
+/** Runs what is given in one round trip, in order. */
+export type Send = (
+  items: readonly (Call | Control)[],
+  options?: { readonly mayTakeLong?: boolean },
+) => Promise<readonly Answer[]>
+
+/** One connection's statements: runs what is given in one round trip, in order. */
+export type PostgresConnection = {
+  readonly send: Send
+  /** The rows that the latest transaction may see are another's. */
+  readonly forgetScope: () => void
+}
+
+/** A query as it runs on every connection; what its parameters and columns are is learned from the server once. */
+type Known = PostgresStatement & {
+  readonly name: string
+  readonly parameterTypes: readonly number[]
+  readonly toRow: Step['toRow']
+}
+
+/** What is known of each query by its number: one array for all connections of a database. */
+export type Statements = Known[]
+
+/** Has the tables themselves be read, not what their indexes say of them: for whoever doubts what is stored. */
+export const readByRows = ['indexscan', 'indexonlyscan', 'bitmapscan']
+  .map((way) => `set_config('enable_${way}', 'off', true)`)
+  .join(', ')
+
+const controls: Readonly<Record<Control, string>> = {
+  begin: 'begin isolation level read committed read write',
+  beginSnapshot: 'begin isolation level repeatable read read only',
+  readAll: `select set_config('statement_timeout', '0', true), ${readByRows}`,
+  commit: 'commit',
+  rollback: 'rollback',
+}
+
+/** Says which merchant's rows the transaction may touch: `app.merchant_id`, or everyone's. Gone with the transaction. */
+const scopeText = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true)`
+
+/** No answer takes longer than the server lets a statement run; if it does, the network is gone and nobody said so. */
+const answerTimeoutMs = 60_000
+
+/** Whose rows a transaction may touch, as the settings have it. */
+type Scoped = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off' }
+
+/**
+ * Runs queries on a connection of pg's, each prepared once for it.
+ *
+ * Where rows of a merchant are touched the merchant is set first, in the same round trip, so that row-level security lets
+ * through that merchant's rows alone. Whose they are is in the query's parameter `merchantId`. Each query that touches any says
+ * so (see `Query.scope`), so none sees what it sees because of the one before it.
+ */
+export function postgresConnection(client: Client, statements: Statements): PostgresConnection {
+  const prepared = new Set<string>()
+  let scoped: Scoped | null = null
+
+  async function run(steps: readonly Step[], mayTakeLong = false): Promise<readonly Answer[]> {
+    const batch = batchOf(steps)
+    const timeout = mayTakeLong ? undefined : setTimeout(() => client.connection.stream.destroy(), answerTimeoutMs)
+    client.query(batch)
+    try {
+      return await batch.answers
+    } finally {
+      clearTimeout(timeout)
+      for (const name of batch.prepared()) prepared.add(name)
+    }
+  }
+
+  /** A step; the first with a name that this connection does not know carries its text. */
+  function stepMaker() {
+    const named = new Set<string>()
+    return (name: string, sql: string, values: Step['values'], toRow: Step['toRow']): Step => {
+      const isKnown = prepared.has(name) || named.has(name)
+      named.add(name)
+      return { name, text: isKnown ? null : sql, values, toRow }
+    }
+  }
+
+  /** Asks the server about queries that no connection has run yet. */
+  async function learn(items: readonly (Call | Control)[]): Promise<void> {
+    const queries = new Set<Query>()
+    for (const item of items) {
+      if (typeof item === 'object' && !statements[item.query.number]) queries.add(item.query)
+    }
+    if (queries.size === 0) return
+    const compiled = [...queries].map((query) => ({ query, name: `q${query.number}`, ...compileForPostgres(query) }))
+    const step = stepMaker()
+    const answers = await run(compiled.map(({ name, sql }) => step(name, sql, null, null)))
+    for (const [i, { query, ...statement }] of compiled.entries()) {
+      const { parameterTypes, fields } = answers[i] as Answer
+      statements[query.number] = { ...statement, parameterTypes, toRow: fields.length > 0 ? rowMaker(fields) : null }
+    }
+  }
+
+  return {
+    forgetScope: () => {
+      scoped = null
+    },
+    send: async (items, { mayTakeLong = false } = {}) => {
+      await learn(items)
+      const step = stepMaker()
+      const steps: Step[] = []
+      const asked: number[] = []
+      for (const item of items) {
+        if (typeof item === 'string') {
+          asked.push(steps.length)
+          steps.push(step(item, controls[item], [], null))
+          continue
+        }
+        const known = statements[item.query.number] as Known
+        const next = settingsFor(known.scope, item, scoped)
+        if (next && (next.merchantId !== scoped?.merchantId || next.everyMerchant !== scoped.everyMerchant)) {
+          scoped = next
+          steps.push(step('scope', scopeText, [next.merchantId, next.everyMerchant], null))
+        }
+        asked.push(steps.length)
+        steps.push(step(known.name, known.sql, valuesOf(known, item), known.toRow))
+      }
+      const answers = await run(steps, mayTakeLong)
+      return asked.map((place) => answers[place] as Answer)
+    },
+  }
+}
+
+/**
+ * What must be set for a query; `null` where nothing must.
+ *
+ * What touches no merchant's table (`scope.ts` has seen to that) is let be after a merchant's: to set and unset it there would
+ * be for nothing. After an operator's view the door is shut all the same.
+ */
+function settingsFor(scope: Scope, { params }: Call, scoped: Scoped | null): Scoped | null {
+  if (scope === 'merchant') return { merchantId: String(params.merchantId), everyMerchant: 'off' }
+  if (scope === 'everyMerchant') return { merchantId: '', everyMerchant: 'on' }
+  return scoped?.everyMerchant === 'on' ? { merchantId: '', everyMerchant: 'off' } : null
+}
+
+function valuesOf({ parameters, parameterTypes }: Known, { params }: Call): (string | null)[] {
+  return parameters.map((parameter, i) =>
+    bound(parameter, parameterTypes[i] ?? 0, parameter.name === null ? parameter.value : params[parameter.name]),
+  )
+}

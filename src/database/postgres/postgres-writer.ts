@@ -1,0 +1,150 @@
+import { Refusal } from '../../errors.ts'
+import type { DatabaseStatistics, WriteOptions } from '../database.ts'
+import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
+import type { Query, Tx } from '../query.ts'
+import type { PostgresPool } from './pool.ts'
+import { isLostRace, refusalFor } from './postgres-errors.ts'
+import { openTransaction } from './transaction.ts'
+
+/** How often an operation runs that loses to others each time, and how long it waits in between: at most, and at random. */
+const attempts = 12
+const firstPauseMs = 4
+const longestPauseMs = 250
+
+/** Operations that share one transaction at most, so that those behind them do not wait for all that a burst brought. */
+const groupLimit = 64
+
+/** The write side: a transaction for each operation, or for those of a merchant that wait for one another anyway. */
+export type PostgresWriter = {
+  readonly write: <Result>(operation: Operation<Result>, options?: WriteOptions) => Promise<Result>
+  readonly statistics: () => DatabaseStatistics
+}
+
+type Operation<Result> = (tx: Tx) => Promise<Result>
+
+type Member = {
+  readonly operation: Operation<unknown>
+  /** See `WriteOptions`. */
+  readonly beginBy: number
+  readonly resolve: (result: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Runs operations in transactions, READ COMMITTED.
+ *
+ * Rows are safe from each other by what the statements say: conditional updates, unique keys, and locks on rows that an
+ * operation reads and then builds on. Whoever loses to another (a serialization failure, a deadlock, a unique key that is
+ * taken, a `Conflict`) runs again from the start and is refused with UNAVAILABLE in the end. So is one whose connection
+ * broke; where that was during COMMIT it does not run again, because it may be there.
+ *
+ * Operations of one merchant would wait for each other: each holds the merchant's next number until it is on disk. So those
+ * that come while one runs form a group that runs next, one after another in one transaction with one COMMIT, and only then
+ * is anyone answered. When one of them loses or fails all is undone and each runs alone.
+ */
+export function postgresWriter(pool: PostgresPool): PostgresWriter {
+  /** Who waits for each merchant that has a group running. */
+  const waitingFor = new Map<string, Member[]>()
+  let writes = 0
+  let commits = 0
+
+  async function runAlone<Result>(operation: Operation<Result>, beginBy: number): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      if (beginBy < machineClock()) throw tooLate()
+      try {
+        const result = await inTransaction((execute) => operation({ execute } as unknown as Tx))
+        writes++
+        return result
+      } catch (error) {
+        if (!isLostRace(error) || attempt === attempts) throw refusalFor(error)
+        await pause(attempt)
+      }
+    }
+  }
+
+  async function inTransaction<Result>(run: (execute: Tx['execute']) => Promise<Result>): Promise<Result> {
+    const transaction = openTransaction(pool, ['begin'])
+    try {
+      const result = await run(transaction.execute as Tx['execute'])
+      await transaction.commit()
+      commits++
+      return result
+    } catch (error) {
+      throw await transaction.rollBack(error)
+    }
+  }
+
+  function write<Result>(
+    operation: Operation<Result>,
+    { merchantId, beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
+  ): Promise<Result> {
+    if (merchantId === undefined) return runAlone(operation, beginBy)
+    return new Promise<Result>((resolve, reject) => {
+      const member = { operation, beginBy, resolve, reject }
+      const waiting = waitingFor.get(merchantId)
+      if (waiting) return void waiting.push(member)
+      waitingFor.set(merchantId, [])
+      runGroups(merchantId, [member])
+    })
+  }
+
+  async function runGroups(merchantId: string, first: readonly Member[]): Promise<void> {
+    for (let group = first; group.length > 0; ) {
+      await runGroup(group)
+      group = waitingFor.get(merchantId)?.splice(0, groupLimit) ?? []
+    }
+    waitingFor.delete(merchantId)
+  }
+
+  async function runGroup(group: readonly Member[]): Promise<void> {
+    const [lone] = group
+    if (group.length === 1 && lone)
+      return runAlone(lone.operation, lone.beginBy).then(lone.resolve as () => void, lone.reject)
+    const answers: (() => void)[] = []
+    try {
+      await inTransaction(async (execute) => {
+        for (const member of group) answers.push(await answerOf(member, execute))
+      })
+    } catch (error) {
+      const refusal = refusalFor(error)
+      const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !isLostRace(error)
+      for (const { operation, beginBy, resolve, reject } of group) {
+        if (isAway) reject(refusal)
+        else await runAlone(operation, beginBy).then(resolve as () => void, reject)
+      }
+      return
+    }
+    for (const answer of answers) answer()
+  }
+
+  /** Runs a member of a group; what it is to be told once that is durable. */
+  async function answerOf(
+    { operation, beginBy, resolve, reject }: Member,
+    execute: Tx['execute'],
+  ): Promise<() => void> {
+    if (beginBy < machineClock()) return () => reject(tooLate())
+    let hasWritten = false
+    const watched = (query: Query, params: object) => {
+      hasWritten ||= query.node.kind !== 'SelectQueryNode'
+      return execute(query as never, params)
+    }
+    try {
+      const result = await operation({ execute: watched } as unknown as Tx)
+      return () => {
+        writes++
+        resolve(result as never)
+      }
+    } catch (error) {
+      // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too.
+      if (!(error instanceof Refusal) || hasWritten) throw error
+      return () => reject(error)
+    }
+  }
+
+  return { write, statistics: () => ({ writes, commits }) }
+}
+
+function pause(attempt: number): Promise<void> {
+  const longest = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt)
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * longest))
+}

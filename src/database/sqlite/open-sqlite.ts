@@ -1,0 +1,166 @@
+import { dirname } from 'node:path'
+import { migrations } from '../../../db/migrations/index.ts'
+import type { Database } from '../database.ts'
+import { NotNow } from '../database.ts'
+import { backUp, sync } from './backup.ts'
+import { epochOf } from './epoch.ts'
+import type { FileWatch } from './file-watch.ts'
+import { watchFiles } from './file-watch.ts'
+import { migrateSqlite } from './migrate-sqlite.ts'
+import { preparePlace } from './place.ts'
+import { requireWholeLog, saveLog } from './save-log.ts'
+import { faultsOf } from './self-check-sqlite.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { openConnection } from './sqlite-connection.ts'
+import type { SqliteReader } from './sqlite-reader.ts'
+import { sqliteReader } from './sqlite-reader.ts'
+import { sqliteWriter } from './sqlite-writer.ts'
+
+/**
+ * Opens the SQLite file at `path`, migrated to the latest form; where there is none it is made, unless it `mustExist`.
+ *
+ * @throws Error that names the file when it can't be opened, as `preparePlace` says
+ */
+export function openSqlite({
+  path,
+  mustExist,
+  onFatal,
+  onStopped = () => {},
+  onWarning = () => {},
+}: {
+  path: string
+  mustExist: boolean
+  onFatal: (error: Error) => void
+  onStopped?: (error: Error) => void
+  onWarning?: (message: string) => void
+}): Database {
+  const { writing, reading } = openConnections(path, { mustExist, onWarning })
+  const watch = watchFiles(path, (fates) => {
+    reader.refresh()
+    const isSaved = saveLog(writing.raw, fates)
+    // Before the reading one: whichever closes last removes the log, and it may hold what others have written.
+    writing.raw.close()
+    const advice = isSaved ? `${saved} ${stopped}` : stopped
+    onStopped(new Error(`${path}: ${advice}`))
+    return advice
+  })
+  const reader = sqliteReader(reading, { writing, requireFiles: watch.requireLately })
+  const epoch = epochOf(writing.raw)
+  const writer = sqliteWriter(writing, {
+    requireFile: watch.require,
+    requireEpoch: epoch.require,
+    onCommit: reader.noteCommit,
+    onFatal,
+  })
+  const readSideOfWriter = readSide(reading, { reader, watch })
+
+  return {
+    ...readSideOfWriter,
+    ping: async () => {
+      await readSideOfWriter.ping()
+      epoch.require()
+    },
+    takeOver: (onTakenOver) => naming(path, () => epoch.take(onTakenOver)),
+    write: writer.write,
+    requireRoom: writer.requireRoom,
+    statistics: writer.statistics,
+    close: async () => {
+      await writer.drain()
+      reader.refresh()
+      watch.close()
+      // Closed as below, the files would lose what others have written to those that took their place.
+      if (!watch.isSame()) writing.raw.close()
+      reading.raw.close()
+      writing.raw.close()
+    },
+  }
+}
+
+const saved = 'All that was acknowledged is saved in the database file.'
+const stopped = 'Nothing is read or stored any more until the service is started again.'
+
+/**
+ * Opens the SQLite file at `path` in a process that leaves the writing to another, which has opened it before.
+ *
+ * @throws Error that names the file when it can't be opened
+ */
+export function openSqliteReader({ path, onStopped }: { path: string; onStopped: (error: Error) => void }): Database {
+  const reading = naming(path, () => openReading(path))
+  const watch = watchFiles(path, () => {
+    onStopped(new Error(`${path}: ${stopped}`))
+    return stopped
+  })
+  const reader = sqliteReader(reading, { writing: null, requireFiles: watch.requireLately })
+  return {
+    ...readSide(reading, { reader, watch }),
+    write: async () => {
+      throw new Error('this process only reads: an operation that writes must be declared as such')
+    },
+    requireRoom: () => {},
+    takeOver: () => {},
+    statistics: () => ({ writes: 0, commits: 0 }),
+    close: async () => {
+      reader.refresh()
+      watch.close()
+      reading.raw.close()
+    },
+  }
+}
+
+function readSide(
+  reading: SqliteConnection,
+  { reader, watch }: { reader: SqliteReader; watch: FileWatch },
+): Omit<Database, 'write' | 'requireRoom' | 'takeOver' | 'statistics' | 'close'> {
+  return {
+    execute: reader.execute,
+    snapshot: reader.snapshot,
+    refresh: reader.refresh,
+    version: reader.version,
+    ping: async () => {
+      watch.require()
+      reading.raw.prepare('select name from migrations limit 1').get()
+    },
+    selfCheck: async () => {
+      reader.refresh()
+      return { faults: faultsOf(reading.raw), unchecked: null }
+    },
+    backup: async (target) => {
+      watch.require()
+      // A copy can't be made inside the read transaction of a turn that has read.
+      reader.refresh()
+      backUp(reading, target)
+    },
+  }
+}
+
+function openConnections(path: string, place: Parameters<typeof preparePlace>[1]) {
+  return naming(path, () => {
+    preparePlace(path, place)
+    const writing = openConnection(path, { isReadOnly: false })
+    requireWholeLog(writing.raw, path)
+    migrateSqlite(writing.raw, migrations)
+    // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
+    sync(dirname(path))
+    return { writing, reading: openReading(path) }
+  })
+}
+
+/** A connection opens its files when it first reads, and holds its lock on them from then on. */
+function openReading(path: string): SqliteConnection {
+  const reading = openConnection(path, { isReadOnly: true })
+  reading.raw.prepare('select name from migrations limit 1').get()
+  return reading
+}
+
+/** Opens something at `path`; an error of SQLite does not say where. */
+function naming<Opened>(path: string, open: () => Opened): Opened {
+  try {
+    return open()
+  } catch (error) {
+    const { message, code } = error as Error & { code?: unknown }
+    // The second is what SQLite calls it where there is no room for the index of its log.
+    const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
+    if (isDiskFull) throw new NotNow(`${path} can't be opened: the disk is full`, { cause: error })
+    throw new Error(`${path} can't be opened: ${message}`, { cause: error })
+  }
+}

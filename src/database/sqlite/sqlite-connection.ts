@@ -1,0 +1,169 @@
+import Sqlite from 'better-sqlite3'
+import type { ColumnKind } from '../columns.ts'
+import type { Query } from '../query.ts'
+import type { TableName } from '../tables.ts'
+import { camelCase, columnsInDatabase } from '../tables.ts'
+import type { SqliteStatement } from './compile-for-sqlite.ts'
+import { compileForSqlite } from './compile-for-sqlite.ts'
+
+/** The table whose rows are changed, or `anything` where its name can't be told. */
+export type Changed = TableName | 'anything'
+
+/** One SQLite connection that runs queries by statements prepared once. */
+export type SqliteConnection = {
+  readonly raw: Sqlite.Database
+  /** Runs a query and answers its rows; synchronous, as SQLite is. */
+  readonly run: (query: Query, params: object) => unknown[]
+  /** What the query changes; `null` where it only reads. */
+  readonly changes: (query: Query) => Changed | null
+}
+
+type Prepared = {
+  readonly statement: Sqlite.Statement
+  readonly bind: (params: Record<string, unknown>) => unknown[]
+  readonly toRow: ((values: unknown[]) => unknown) | null
+  readonly changes: Changed | null
+}
+
+/**
+ * Opens the file at `path`.
+ *
+ * `synchronous=FULL` is set and read back: better-sqlite3 is built with NORMAL for WAL files, which loses acknowledged
+ * commits when the power fails.
+ */
+export function openConnection(path: string, { isReadOnly }: { isReadOnly: boolean }): SqliteConnection {
+  const raw = new Sqlite(path, { readonly: isReadOnly, timeout: 5_000 })
+  if (!isReadOnly) {
+    useWriteAheadLog(raw)
+    raw.pragma('synchronous = FULL')
+    if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
+    // Fewer checkpoints: each costs two syncs, and 4,000 pages are at most 16 MiB of log.
+    raw.pragma('wal_autocheckpoint = 4000')
+    // A log that a long read made larger shrinks again.
+    raw.pragma('journal_size_limit = 67108864')
+  }
+  raw.pragma('foreign_keys = ON')
+  // Else REPLACE would delete a row without asking the triggers that forbid it.
+  raw.pragma('recursive_triggers = ON')
+  raw.pragma('temp_store = MEMORY')
+  raw.pragma('cache_size = -65536')
+
+  const statements: Prepared[] = []
+  const prepared = (query: Query) => {
+    statements[query.number] ??= prepare(raw, query)
+    return statements[query.number] as Prepared
+  }
+  return {
+    raw,
+    run: (query, params) => {
+      const { statement, bind, toRow } = prepared(query)
+      const values = bind(params as Record<string, unknown>)
+      if (toRow === null) {
+        statement.run(values)
+        return []
+      }
+      const rows = statement.all(values) as unknown[]
+      for (let i = 0; i < rows.length; i++) rows[i] = toRow(rows[i] as unknown[])
+      return rows
+    },
+    changes: (query) => prepared(query).changes,
+  }
+}
+
+/** SQLite does not wait when another process changes the mode of the same new file, so this does: for 5 s at most. */
+function useWriteAheadLog(raw: Sqlite.Database): void {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  for (let retry = 0; ; retry++) {
+    try {
+      raw.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || retry === 500) throw error
+      Atomics.wait(never, 0, 0, 10)
+    }
+  }
+}
+
+function prepare(raw: Sqlite.Database, query: Query): Prepared {
+  const { sql, parameters } = compileForSqlite(query.node)
+  const statement = raw.prepare(sql)
+  const columns = statement.reader ? statement.columns() : []
+  // Amounts exceed what a number holds. A row that may have one is read with bigints, which costs more, any other without.
+  const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(kindOf(table, column)))
+  statement.safeIntegers(hasBigints)
+  if (statement.reader) statement.raw(true)
+  return {
+    statement,
+    bind: binder(parameters),
+    toRow: statement.reader ? rowMaker(columns, hasBigints, query.absent) : null,
+    changes: statement.readonly ? null : changedBy(sql),
+  }
+}
+
+/** Triggers of ours change nothing, and no foreign key cascades, so it is this one only. */
+function changedBy(sql: string): Changed {
+  const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
+  return name === undefined ? 'anything' : (camelCase(name) as TableName)
+}
+
+/** An expression has no column to tell its kind, so it may be an amount. */
+const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
+
+/**
+ * The function that lists what is bound to a statement's parameters; generated, as that of rows is. Every name in it is one
+ * that a query of ours was built with.
+ */
+function binder(parameters: SqliteStatement['parameters']): Prepared['bind'] {
+  const constants = parameters.map(({ value }) => bound(null, value))
+  const values = parameters.map(({ name }, i) =>
+    name === null ? `constants[${i}]` : `bound('${name}', params.${name})`,
+  )
+  return new Function('bound', 'constants', `return (params) => [${values.join(', ')}]`)(bound, constants)
+}
+
+function bound(name: string | null, value: unknown): unknown {
+  if (typeof value === 'string') return value
+  if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
+  // A number is bound as a floating-point value, which would divide as one.
+  if (typeof value === 'number') return BigInt(value)
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value)
+  return value
+}
+
+/**
+ * The function that makes a row of a statement's values.
+ *
+ * It is generated, because an object literal with fixed names is made a third faster than an object filled in a loop.
+ * Every name in it is a column of ours.
+ *
+ * @param absent columns that were not read, and throw when somebody asks for them
+ */
+function rowMaker(
+  columns: Sqlite.ColumnDefinition[],
+  hasBigints: boolean,
+  absent: readonly string[],
+): (values: unknown[]) => unknown {
+  const fields = columns.map(({ name, table, column }, i) => {
+    const value = `values[${i}]`
+    const kind = kindOf(table, column)
+    const decoded =
+      kind === 'integer' && hasBigints ? `Number(${value})` : kind === 'json' ? `JSON.parse(${value})` : null
+    return [camelCase(name), decoded ? `${value} === null ? null : ${decoded}` : value] as const
+  })
+  if (absent.length === 0) {
+    const literal = fields.map(([name, value]) => `${name}: ${value}`).join(', ')
+    return new Function('values', `return { ${literal} }`) as (values: unknown[]) => unknown
+  }
+  const body = fields.map(([name, value]) => `this.${name} = ${value}`).join('\n')
+  const Row = new Function('values', body)
+  for (const name of absent) Object.defineProperty(Row.prototype, name, { get: () => throwAbsent(name) })
+  return new Function('Row', 'return (values) => new Row(values)')(Row)
+}
+
+function throwAbsent(name: string): never {
+  throw new Error(`the column ${name} was not read`)
+}
+
+function kindOf(table: string | null, column: string | null): ColumnKind | null {
+  return (table !== null && column !== null && columnsInDatabase[table]?.[column]) || null
+}

@@ -1,0 +1,298 @@
+import { sendWaiting } from '../../doors/turn.ts'
+import { unavailable, unknownOutcome } from '../../errors.ts'
+import type { DatabaseStatistics, WriteOptions } from '../database.ts'
+import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
+import type { Query, Tx } from '../query.ts'
+import type { Changed, SqliteConnection } from './sqlite-connection.ts'
+
+/** Operations that wait for their turn; one more is refused, so that overload sheds instead of piling up. */
+export const queueLimit = 10_000
+
+/** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */
+export const groupLimit = 256
+
+/**
+ * A turn of the event loop may last this long, or as long as storing the last group took, before what waits is stored
+ * within it: a flood of requests makes turns of seconds, and may have no more than half of the time.
+ */
+const turnLimitMs = 50
+
+/** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
+const lockRetries = 500
+const lockRetryMs = 10
+
+/** The write side: one transaction after another, each shared by the operations that had arrived. */
+export type SqliteWriter = {
+  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>, options?: WriteOptions) => Promise<Result>
+  /** @throws Refusal UNAVAILABLE when the queue is full */
+  readonly requireRoom: () => void
+  readonly statistics: () => DatabaseStatistics
+  readonly drain: () => Promise<void>
+}
+
+type Operation = (tx: Tx) => Promise<unknown>
+
+type Member = {
+  readonly operation: Operation
+  /** See `WriteOptions`: a process that was stopped begins nothing for callers that have given up meanwhile. */
+  readonly beginBy: number
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+  outcome: { readonly result: unknown } | { readonly error: unknown } | null
+}
+
+type Group = {
+  readonly members: readonly Member[]
+  /** Members that made an earlier run of this group roll back; they are answered with the rest. */
+  readonly abandoned: readonly Member[]
+  /** What its members have changed. */
+  readonly changed: Set<Changed>
+  current: Member | null
+  hasCurrentWritten: boolean
+  isOver: boolean
+  readonly startedAt: number
+  /** What went wrong below the operations, even where one of them caught it; the whole group is refused with it. */
+  failure: unknown
+}
+
+/**
+ * Commits operations in groups: those that arrive while one group commits form the next, each runs to its end in turn,
+ * one COMMIT and one sync serve all, and only then is anyone answered, refusals included, because a refusal may rest on
+ * what an earlier member wrote.
+ *
+ * A member that throws before it has written leaves nothing behind. One that throws after it has written makes the
+ * group roll back and run again without it: operations check before they write, so this is rare, and it spares every
+ * other operation a savepoint. It too is answered after the commit.
+ *
+ * @param requireEpoch throws when another process writes in place of this one; asked within each transaction, before its
+ *   members run
+ * @param requireFile throws when what is written could never be read again; asked before each group, and after its commit
+ *   before anyone is answered
+ * @param onCommit called after each commit, before anyone is answered, with what it changed
+ * @param onFatal called when a commit failed in a way that leaves its outcome unknown
+ */
+export function sqliteWriter(
+  connection: SqliteConnection,
+  {
+    requireFile,
+    requireEpoch,
+    onCommit,
+    onFatal,
+  }: {
+    requireFile: () => void
+    requireEpoch: () => void
+    onCommit: (changed: ReadonlySet<Changed>) => void
+    onFatal: (error: Error) => void
+  },
+): SqliteWriter {
+  const { raw } = connection
+  // SQLite would wait for a lock without letting the event loop run, and reads with it: `run` waits instead.
+  raw.pragma('busy_timeout = 0')
+  const begin = raw.prepare('begin immediate')
+  const commit = raw.prepare('commit')
+  const rollback = raw.prepare('rollback')
+  let queue: Member[] = []
+  let isBusy = false
+  let next: NodeJS.Immediate | null = null
+  let nextDueAt = 0
+  let lastGroupMs = 0
+  let writes = 0
+  let commits = 0
+  const drained: (() => void)[] = []
+
+  function write<Result>(
+    operation: (tx: Tx) => Promise<Result>,
+    { beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
+  ): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      // What it throws rejects the promise.
+      requireRoom()
+      queue.push({ operation, beginBy, resolve: resolve as (result: unknown) => void, reject, outcome: null })
+      if (!isBusy) startNext()
+    })
+  }
+
+  function requireRoom(): void {
+    if (next !== null && performance.now() >= nextDueAt) runNext()
+    if (queue.length >= queueLimit) throw unavailable('Too many requests are waiting to be stored.')
+  }
+
+  function startNext(): void {
+    if (queue.length === 0) {
+      isBusy = false
+      for (const resolve of drained.splice(0)) resolve()
+      return
+    }
+    isBusy = true
+    // The turn's other requests arrive before the immediate, and so share this commit.
+    next = setImmediate(runNext)
+    nextDueAt = performance.now() + Math.max(turnLimitMs, lastGroupMs)
+  }
+
+  function runNext(): void {
+    clearImmediate(next ?? undefined)
+    next = null
+    sendWaiting()
+    const members = queue.slice(0, groupLimit)
+    queue = queue.slice(groupLimit)
+    run(members)
+  }
+
+  function run(members: readonly Member[], abandoned: readonly Member[] = [], lockRetry = 0): void {
+    const group: Group = {
+      members,
+      abandoned,
+      changed: new Set(),
+      current: null,
+      hasCurrentWritten: false,
+      isOver: false,
+      startedAt: performance.now(),
+      failure: null,
+    }
+    try {
+      requireFile()
+      begin.run()
+      requireEpoch()
+    } catch (error) {
+      if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, abandoned, lockRetry + 1)
+      else finish(group, () => refuse(withQueue(group), error))
+      return
+    }
+    // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
+    const waited = setImmediate(() =>
+      abandonCurrent(group, new Error('an operation inside write() waited for something other than its statements')),
+    )
+    runMembers(group)
+      .finally(() => clearImmediate(waited))
+      .catch(onFatal)
+  }
+
+  async function runMembers(group: Group): Promise<void> {
+    const begunAt = machineClock()
+    for (const member of group.members) {
+      if (member.beginBy < begunAt) {
+        member.outcome = { error: tooLate() }
+        continue
+      }
+      group.current = member
+      group.hasCurrentWritten = false
+      try {
+        member.outcome = { result: await member.operation(transaction(group, member)) }
+      } catch (error) {
+        if (group.isOver) return
+        if (isStorageFailure(error)) group.failure ??= error
+        if (group.hasCurrentWritten && !group.failure) return abandonCurrent(group, error)
+        member.outcome = { error }
+      }
+      if (group.isOver) return
+      if (group.failure) return finish(group, () => refuse(group, group.failure))
+    }
+    commitGroup(group)
+  }
+
+  /** The member's own handle: what it left running when it ended must not write in the turn of the next. */
+  function transaction(group: Group, member: Member): Tx {
+    return {
+      execute: async (query: Query, params: object) => {
+        if (group.isOver || group.current !== member)
+          throw new Error('a statement was run after its operation had ended')
+        if (group.failure) throw group.failure
+        const changed = connection.changes(query)
+        if (changed !== null) {
+          group.hasCurrentWritten = true
+          group.changed.add(changed)
+        }
+        try {
+          return connection.run(query, params)
+        } catch (error) {
+          if (!raw.inTransaction || isStorageFailure(error)) group.failure = error
+          throw error
+        }
+      },
+    } as unknown as Tx
+  }
+
+  function commitGroup(group: Group): void {
+    try {
+      commit.run()
+    } catch (error) {
+      if (!isKnownUncommitted(error)) onFatal(error as Error)
+      finish(group, () => refuse(group, error))
+      return
+    }
+    commits++
+    onCommit(group.changed)
+    try {
+      requireFile()
+    } catch (error) {
+      finish(group, () => refuse(group, unknownOutcome(error)))
+      return
+    }
+    finish(group, () => {
+      for (const { outcome, resolve, reject } of everyone(group)) {
+        if (outcome && 'result' in outcome) {
+          writes++
+          resolve(outcome.result)
+        } else reject(outcome?.error)
+      }
+    })
+  }
+
+  /** Rolls everything back and runs the others again; the current member is refused with `error` when they are answered. */
+  function abandonCurrent(group: Group, error: unknown): void {
+    const { current, members, abandoned } = group
+    if (current) current.outcome = { error }
+    group.isOver = true
+    if (raw.inTransaction) rollback.run()
+    run(
+      members.filter((member) => member !== current),
+      current ? [...abandoned, current] : abandoned,
+    )
+  }
+
+  function finish(group: Group, answer: () => void): void {
+    group.isOver = true
+    if (raw.inTransaction) rollback.run()
+    lastGroupMs = performance.now() - group.startedAt
+    answer()
+    startNext()
+  }
+
+  /** Whoever is still waiting would wait as long for the same lock again. */
+  function withQueue(group: Group): Group {
+    const waiting = queue
+    queue = []
+    return { ...group, abandoned: [...group.abandoned, ...waiting] }
+  }
+
+  function refuse(group: Group, error: unknown): void {
+    const refusal = isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error
+    for (const { reject } of everyone(group)) reject(refusal)
+  }
+
+  return {
+    write,
+    requireRoom,
+    statistics: () => ({ writes, commits }),
+    drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
+  }
+}
+
+function everyone({ members, abandoned }: Group): readonly Member[] {
+  return abandoned.length === 0 ? members : [...members, ...abandoned]
+}
+
+/** Another process writes just now. */
+function isLocked(error: unknown): boolean {
+  return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
+}
+
+/** The disk is full, the file is locked or unreadable: nothing that the operation did, and it may work later. */
+function isStorageFailure(error: unknown): boolean {
+  return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
+}
+
+/** A full disk stops the log before its commit record is written; after any other failure the record may be there. */
+function isKnownUncommitted(error: unknown): boolean {
+  return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))
+}

@@ -1,0 +1,152 @@
+import type { Names } from '../doors/refusal-text.ts'
+import { refusalText } from '../doors/refusal-text.ts'
+import type { ErrorCode } from '../errors.ts'
+import { errorCodes, fieldFaultCodes, Refusal } from '../errors.ts'
+import { builder } from './builder.ts'
+
+/**
+ * The refusals that a mutation answers as a type of its own, with what each means; `null` for those that are faults of the
+ * request as a whole, which GraphQL answers beside the data.
+ */
+const meanings: Record<ErrorCode, string | null> = {
+  INVALID_INPUT: 'The input is wrong in itself: `fields` names every faulty field, and what is allowed.',
+  RESOURCE_NOT_FOUND: 'Something that the input names does not exist, or is not visible to this merchant.',
+  CUSTOMER_CLOSED: 'The customer is closed: nothing can be made or changed for it any more.',
+  PAYOUT_STATUS_CONFLICT: 'The payout is in a status that does not lead to the one asked for.',
+  IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used before with another input.',
+  DEPOSIT_REFERENCE_REUSED: 'The reference was used before for another deposit.',
+  WALLET_NOT_FOUND: 'There is no active wallet in this currency to pay from.',
+  RATE_UNAVAILABLE: 'There is no rate between these currencies now.',
+  INSUFFICIENT_FUNDS: 'The wallet holds less than the payout with its fee takes.',
+  BALANCE_LIMIT_EXCEEDED: 'The wallet would hold more than any wallet may.',
+  DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no deposit address left to give on this network.',
+  // The live schema has no field that could answer it.
+  SANDBOX_ONLY: null,
+  MALFORMED_JSON: null,
+  MALFORMED_REQUEST: null,
+  MISSING_TOKEN: null,
+  INVALID_TOKEN: null,
+  ENDPOINT_NOT_FOUND: null,
+  METHOD_NOT_ALLOWED: null,
+  NOT_ACCEPTABLE: null,
+  REQUEST_TIMEOUT: null,
+  PAYLOAD_TOO_LARGE: null,
+  UNSUPPORTED_MEDIA_TYPE: null,
+  EXPECTATION_FAILED: null,
+  RATE_LIMITED: null,
+  INTERNAL: null,
+  UNAVAILABLE: null,
+}
+
+const userErrorCodes = errorCodes.filter((code) => meanings[code] !== null)
+
+/** A refusal as a mutation answers it, with fields under the caller's names. */
+export type UserErrorSource = {
+  readonly refusal: Refusal
+  readonly message: string
+  readonly field: string | null
+  readonly fields: readonly { readonly field: string; readonly code: string; readonly message: string }[]
+}
+
+const ErrorCodeEnum = builder.enumType('ErrorCode', {
+  description: 'Why something was refused; the REST endpoints use the same codes.',
+  values: Object.fromEntries(userErrorCodes.map((code) => [code, { description: meanings[code] ?? '' }])),
+})
+
+const FieldFaultCodeEnum = builder.enumType('FieldFaultCode', {
+  description: 'What is wrong with a field.',
+  values: Object.fromEntries(
+    fieldFaultCodes.map((code) => [
+      code,
+      {
+        description: {
+          MISSING_REQUIRED_FIELD: 'It is missing or empty, and must not be.',
+          INVALID_FORMAT: 'It has the wrong type or form.',
+          INVALID_PARAMETER: 'Its value is not one that is allowed.',
+        }[code],
+      },
+    ]),
+  ),
+})
+
+const FieldFaultRef = builder.objectRef<UserErrorSource['fields'][number]>('FieldFault').implement({
+  description: 'What is wrong with one field of an input.',
+  fields: (t) => ({
+    field: t.exposeString('field', {
+      description: 'The path of the field below `input`, such as `recipient.bankAccount.accountNumber`.',
+    }),
+    code: t.field({
+      type: FieldFaultCodeEnum,
+      description: 'The kind of fault.',
+      resolve: ({ code }) => code as never,
+    }),
+    message: t.exposeString('message', { description: 'A sentence that says what is allowed.' }),
+  }),
+})
+
+/** What every typed error of a mutation has. */
+export const UserError = builder.interfaceRef<UserErrorSource>('UserError').implement({
+  description: 'Why a mutation changed nothing. Selecting this interface reads every error alike.',
+  resolveType: ({ refusal }) => errorTypeName(refusal.code),
+  fields: (t) => ({
+    code: t.field({
+      type: ErrorCodeEnum,
+      description: 'The code, for programs.',
+      resolve: ({ refusal }) => refusal.code as never,
+    }),
+    message: t.exposeString('message', { description: 'A sentence for people.' }),
+    field: t.exposeString('field', {
+      nullable: true,
+      description: 'The path of the field at fault below `input`; null when none alone is.',
+    }),
+  }),
+})
+
+/** The error type of each code that a mutation can be refused with. */
+export const errorTypes = Object.fromEntries(
+  userErrorCodes.map((code) => [
+    code,
+    builder.objectRef<UserErrorSource>(errorTypeName(code)).implement({
+      description: meanings[code] ?? '',
+      interfaces: [UserError],
+      fields: (t) => ({
+        ...(code === 'INVALID_INPUT' && {
+          fields: t.field({
+            type: [FieldFaultRef],
+            description: 'Every faulty field.',
+            resolve: ({ fields }) => fields,
+          }),
+        }),
+        ...(code === 'INSUFFICIENT_FUNDS' && {
+          available: t.field({
+            type: 'Amount',
+            description: 'What the wallet holds.',
+            resolve: ({ refusal }) => refusal.details.available ?? 0n,
+          }),
+          required: t.field({
+            type: 'Amount',
+            description: 'What the payout with its fee takes.',
+            resolve: ({ refusal }) => refusal.details.required ?? 0n,
+          }),
+        }),
+      }),
+    }),
+  ]),
+) as Readonly<Partial<Record<ErrorCode, ReturnType<typeof builder.objectRef<UserErrorSource>>>>>
+
+/** The type of a code: `InsufficientFundsError`. */
+export function errorTypeName(code: ErrorCode): string {
+  const words = code.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+  return `${words.join('')}Error`
+}
+
+/** A refusal as the source of its error type. */
+export function userError(refusal: Refusal, names: Names): UserErrorSource {
+  const { message, fields } = refusalText(refusal, names)
+  return { refusal, message, field: fields?.[0]?.field ?? null, fields: fields ?? [] }
+}
+
+/** Whether a resolved value is a refusal rather than a payload. */
+export function isUserError(value: object): value is UserErrorSource {
+  return 'refusal' in value && value.refusal instanceof Refusal
+}

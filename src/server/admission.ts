@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Service } from '../context.ts'
+import { statusOfCode } from '../doors/http-status.ts'
+import { sendOverdue } from '../doors/turn.ts'
+import { Refusal } from '../errors.ts'
+import type { Admitted } from '../merchants/authenticate.ts'
+import { authenticate } from '../merchants/authenticate.ts'
+import { presentedKey } from './credentials.ts'
+import type { RateLimits } from './rate-limit.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose key the request bears; empty until it is admitted. */
+    merchantId: string
+    /** The id of that key. */
+    keyId: string
+    /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
+    refusalCode: string | null
+    /** The type and name of the GraphQL operation that it ran. */
+    operation: string | null
+  }
+}
+
+/**
+ * The hook that lets a request pass: it bears a valid key, and the merchant is within its rate. Where there are rates, keys
+ * that are refused have one too, by the address that they come from.
+ *
+ * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4). A promise it gives only where
+ * there is something to wait for, which a request by a known key has not.
+ */
+export function admission(service: Service, limits: RateLimits | null) {
+  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id }: Admitted) => {
+    request.merchantId = merchantId
+    request.keyId = id
+    return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
+  }
+  const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
+    const isStranger = error instanceof Refusal && statusOfCode[error.code] === statusOfCode.INVALID_TOKEN
+    // No header says whose address it was before a proxy: anyone can write one. Whoever is gone has none any more.
+    if (isStranger) limits?.strangers(request.ip ?? '', (name, value) => reply.header(name, value))
+    throw error
+  }
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
+    sendOverdue()
+    const key = presentedKey(request.headers)
+    if (key === null) turnAway(request, reply, missingToken())
+    const admitted = authenticate(service, key as string)
+    const waiting =
+      admitted instanceof Promise
+        ? admitted.catch((error) => turnAway(request, reply, error)).then((found) => admit(request, reply, found))
+        : admit(request, reply, admitted)
+    if (waiting) return waiting
+    done()
+  }
+}
+
+function missingToken(): Refusal {
+  return new Refusal('MISSING_TOKEN', 'An API key is required in the x-api-key header.')
+}

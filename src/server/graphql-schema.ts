@@ -1,0 +1,64 @@
+import '../asset-codes/graphql.ts'
+import '../customers/graphql.ts'
+import '../ledger/graphql.ts'
+import '../merchants/graphql.ts'
+import '../networks/graphql.ts'
+import '../payout-methods/graphql.ts'
+import '../payouts/graphql.ts'
+import '../wallets/graphql.ts'
+import '../graphql/scalars.ts'
+import type { GraphQLNamedType } from 'graphql'
+import { GraphQLObjectType, GraphQLSchema, getNullableType, isObjectType } from 'graphql'
+import type { Mode } from '../context.ts'
+import { builder } from '../graphql/builder.ts'
+
+/** The whole schema, as `schema.graphql` prints it. */
+export const sandboxSchema = withNullableRoots(withPlainFields(builder.toSchema()))
+
+/** The schema of a mode: in `live` nothing is there that exists for the sandbox only. */
+export function schemaFor(mode: Mode): GraphQLSchema {
+  return mode === 'sandbox' ? sandboxSchema : withoutSandbox(sandboxSchema)
+}
+
+/**
+ * Has the executor read the fields of connections and edges themselves, where the plugin that made them calls a function
+ * for each of every item.
+ */
+function withPlainFields(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || !/(Connection|Edge)$/.test(type.name)) continue
+    const { edges, nodes, pageInfo, node } = type.getFields()
+    for (const field of [edges, nodes, pageInfo, node]) if (field) delete field.resolve
+  }
+  return schema
+}
+
+/**
+ * Has a field of a query or mutation that fails be null, so that the others beside it are answered: of a mutation they say
+ * what is done already.
+ */
+function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)
+  }
+  return schema
+}
+
+function withoutSandbox(schema: GraphQLSchema): GraphQLSchema {
+  const { mutation, types, ...rest } = schema.toConfig()
+  if (!mutation) return schema
+  const config = mutation.toConfig()
+  const fields = Object.entries(config.fields)
+  const own = fields.filter(([, field]) => field.extensions?.isSandboxOnly)
+  const prefixes = own.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1))
+  const isOwn = ({ name }: GraphQLNamedType) => prefixes.some((prefix) => name.startsWith(prefix))
+  const live = new GraphQLObjectType({
+    ...config,
+    fields: Object.fromEntries(fields.filter((each) => !own.includes(each))),
+  })
+  return new GraphQLSchema({
+    ...rest,
+    mutation: live,
+    types: types.filter((type) => type !== mutation && !isOwn(type)),
+  })
+}

@@ -1,0 +1,180 @@
+import type { Socket } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { fastify, LogController } from 'fastify'
+import type { Service } from '../context.ts'
+import { statusOfCode } from '../doors/http-status.ts'
+import { Refusal, unavailable } from '../errors.ts'
+import type { Compiling } from '../graphql/engine.ts'
+import { failureBody } from '../rest/failures.ts'
+import { addGraphqlRoute } from './graphql-endpoint.ts'
+import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './other-methods.ts'
+import { addPages, isMissingPage, sendMissingPage } from './pages/add-pages.ts'
+import { addDocs } from './pages/docs.ts'
+import type { Tab } from './pages/graphiql.ts'
+import { graphiqlPage } from './pages/graphiql.ts'
+import type { Exchange, RateLimits } from './rate-limit.ts'
+import { rateLimiter, sharedRateLimiter, strangerLimiter } from './rate-limit.ts'
+import { bodyLimitBytes, refusalOf } from './refusal-of.ts'
+import { refusalOfHead, takeExpectations } from './request-head.ts'
+import { addRestRoutes, sendFailure } from './rest-endpoints.ts'
+import { routes } from './rest-routes.ts'
+import { securityHeaderLines, setSecurityHeaders } from './security-headers.ts'
+
+/** What the HTTP host takes: `rateLimit` in requests a second and merchant, `null` for none. */
+export type ServerOptions = {
+  readonly service: Service
+  readonly logger: FastifyBaseLogger
+  readonly rateLimit: number | null
+  /** What GraphiQL opens with, in the sandbox. */
+  readonly tabs?: () => Promise<readonly Tab[]>
+  /** The key that the examples of the reference have; without it readers put theirs. */
+  readonly demoKey?: string | null
+  /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
+  readonly compiling?: Compiling
+  /** Set where several processes answer: what they allow a merchant, they allow it together. */
+  readonly sharing?: Sharing
+  /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
+  readonly elapsed?: () => number
+}
+
+/** `processes` answer requests; they take what a merchant may send from the same windows. */
+export type Sharing = { readonly processes: number; readonly exchange: Exchange }
+
+/** The HTTP host with both doors, ready to listen or to be injected into. */
+export function createServer({
+  service,
+  logger,
+  rateLimit,
+  tabs = async () => [],
+  demoKey = null,
+  compiling = 'again',
+  sharing,
+  elapsed = () => performance.now(),
+}: ServerOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own would cost each request a tenth of its time: whoever logs says for which request.
+    childLoggerFactory: () => logger,
+    genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
+    bodyLimit: bodyLimitBytes,
+    // A client that sends slowly holds a socket for this long, and until the next look at all of them.
+    requestTimeout: 30_000,
+    // Node holds a body to the longer of the two, and its own default for headers is a minute. A missing Host it would
+    // answer itself, without envelope and id.
+    http: { connectionsCheckingInterval: 5_000, headersTimeout: 30_000, requireHostHeader: false },
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 72_000,
+    rewriteUrl: routeOtherMethods,
+    routerOptions: { maxParamLength: 16_384 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, service.newId()),
+    frameworkErrors: (_error, request, reply) => {
+      // No hook runs for a URL that can't be decoded.
+      reply.header('x-request-id', request.id)
+      setSecurityHeaders(reply)
+      refuse(endpointNotFound(), request, reply)
+    },
+  })
+
+  app.decorateRequest('merchantId', '')
+  app.decorateRequest('keyId', '')
+  app.decorateRequest('names', null)
+  app.decorateRequest('refusalCode', null)
+  app.decorateRequest('operation', null)
+  // No body is read but where an endpoint of the contract takes one.
+  app.removeAllContentTypeParsers()
+  app.addHook('onRequest', (request, reply, done) => {
+    restoreMethod(request)
+    reply.header('x-request-id', request.id)
+    setSecurityHeaders(reply)
+    done(refusalOfHead(request) ?? (request.is404 ? endpointNotFound() : undefined))
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    // The route, never the path or the body: what a caller sends may hold account numbers and keys.
+    logger.info({
+      request_id: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      operation: request.operation,
+      status: reply.statusCode,
+      // GraphQL answers a refusal with 200 too.
+      code: request.refusalCode,
+      merchant_id: request.merchantId || null,
+      duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+    })
+    done()
+  })
+  app.setNotFoundHandler(async () => {
+    throw endpointNotFound()
+  })
+  app.setErrorHandler((error, request, reply) => refuse(refusalOf(error, request), request, reply))
+
+  takeExpectations(app.server)
+  addHealth(app, service)
+  addPages(app, { mode: service.mode, key: demoKey })
+  addDocs(app, routes, { mode: service.mode, demoKey })
+  const limits = limitsOf(rateLimit, sharing, elapsed)
+  app.register(async (scope) => {
+    addRestRoutes(scope, service, limits)
+  })
+  app.register(async (scope) => {
+    const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
+    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1 })
+  })
+  return app
+}
+
+function limitsOf(rateLimit: number | null, sharing: Sharing | undefined, elapsed: () => number): RateLimits | null {
+  if (rateLimit === null) return null
+  return {
+    merchants: sharing ? sharedRateLimiter(rateLimit, sharing, elapsed) : rateLimiter(rateLimit, elapsed),
+    // In equal shares: an address that is refused by one process may ask another, but all together keep the limit.
+    strangers: strangerLimiter(Math.max(1, Math.floor(rateLimit / (sharing?.processes ?? 1))), elapsed),
+  }
+}
+
+/** Programs get the envelope; who comes with a browser to where nothing is, a page. */
+function refuse(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!isMissingPage(refusal, request)) return sendFailure(refusal, request, reply)
+  request.refusalCode = refusal.code
+  return sendMissingPage(request, reply)
+}
+
+function endpointNotFound(): Refusal {
+  return new Refusal('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
+}
+
+/** Alive: the process answers. Ready: it can read its database, and so serve; else it says why, where that is known. */
+function addHealth(app: FastifyInstance, service: Service): void {
+  app.get('/livez', async () => ({ status: 'ok' }))
+  app.get('/readyz', async () => {
+    await service.db.ping().catch((error: Error) => {
+      if (error instanceof Refusal) throw error
+      throw Object.assign(unavailable('The database can not be read.'), { cause: error })
+    })
+    return { status: 'ok' }
+  })
+  for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET'])
+}
+
+/** A caller's own request id, if it is 1 to 128 printable ASCII characters (ruling 11). */
+function requestIdOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && /^[\x21-\x7e]([\x20-\x7e]{0,126}[\x21-\x7e])?$/.test(header) ? header : null
+}
+
+/** Answers what is no HTTP request, or came too slowly, in the same envelope, and ends the connection. */
+function refuseConnection(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const refusal = isTimeout
+    ? new Refusal('REQUEST_TIMEOUT', 'The request did not arrive in time.')
+    : new Refusal('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
+  const body = JSON.stringify(failureBody(refusal, { names: {}, requestId }))
+  socket.end(
+    `HTTP/1.1 ${statusOfCode[refusal.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +
+      `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n${securityHeaderLines}` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

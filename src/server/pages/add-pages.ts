@@ -1,0 +1,46 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Refusal } from '../../errors.ts'
+import { isPageWanted } from '../accept.ts'
+import { refuseOtherMethods } from '../other-methods.ts'
+import { originOf, pagePolicy, sendKept } from './docs.ts'
+import type { Home } from './home-page.ts'
+import { homePage, homeStyle, homeText, notFoundPage } from './home-page.ts'
+
+/** A coin on its way, in one colour that shows on light and on dark. */
+const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#4f7df0" stroke-width="3.2" \
+stroke-linecap="round" stroke-linejoin="round"><circle cx="12.5" cy="16" r="9.5"/><path d="M9 16h20m-6-6 6 6-6 6"/></svg>
+`
+
+/** Adds the page at `/`, which a terminal gets as text, and the mark that browsers show beside its name. */
+export function addPages(app: FastifyInstance, { mode, key }: Pick<Home, 'mode' | 'key'>): void {
+  app.get('/', async (request, reply) => {
+    const home = { mode, key, origin: originOf(request, mode) }
+    reply.header('vary', 'accept')
+    if (!isForPeople(request)) return sendKept(homeText(home), request, reply.type('text/plain; charset=utf-8'))
+    return sendKept(homePage(home), request, asPage(reply))
+  })
+  refuseOtherMethods(app, '/', ['GET'])
+  // Browsers that have not read a page of ours ask for the second.
+  for (const path of ['/favicon.svg', '/favicon.ico']) {
+    app.get(path, async (request, reply) => sendKept(favicon, request, reply.type('image/svg+xml')))
+    refuseOtherMethods(app, path, ['GET'])
+  }
+}
+
+/** Whether a refusal is that a person has come to where nothing is. The doors below their paths answer programs only. */
+export function isMissingPage({ code }: Refusal, request: FastifyRequest): boolean {
+  return code === 'ENDPOINT_NOT_FOUND' && !/^\/(api|graphql)\b/.test(request.url) && isForPeople(request)
+}
+
+/** Says so, as a page. */
+export function sendMissingPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return asPage(reply).code(404).send(notFoundPage(request.id))
+}
+
+function isForPeople({ method, headers }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && isPageWanted(headers.accept)
+}
+
+function asPage(reply: FastifyReply): FastifyReply {
+  return reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy(homeStyle))
+}

@@ -1,0 +1,118 @@
+import type { Mode } from '../../context.ts'
+import type { Html } from './html.ts'
+import { html } from './html.ts'
+import { pageScript } from './page-script.ts'
+import { pageStyle } from './page-style.ts'
+
+/** What is where: `key` is that of the demo merchant, where there is one. */
+export type Home = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
+
+/** The looks of the pages for those who come without knowing where to. */
+export const homeStyle = `${pageStyle}
+main { max-width: 52rem; margin: 0 auto; padding: 3.5rem 1.25rem 4rem }
+h1 { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .8rem }
+h2 { font-size: 1.35rem; margin: 2.25rem 0 .5rem }
+pre { font-size: .75rem }
+.mode {
+  padding: .15rem .55rem; border: 1px solid var(--line); border-radius: 99px;
+  background: var(--panel); font-size: .8rem; font-weight: 500; letter-spacing: 0; color: var(--faint);
+}
+ul { margin: 1.5rem 0; padding: 0; list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: .75rem }
+li { padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--panel) }
+li a { font-weight: 600 }
+li p { margin: .1rem 0 0; font-size: .93rem; color: var(--faint) }
+`
+
+/** The page at `/`: what this is, and the way to everything else. */
+export function homePage(home: Home): string {
+  const { mode, key } = home
+  return page(
+    'payout-gateway',
+    html`<h1>payout-gateway <span class="mode">${mode}</span></h1>
+<p class="lead">${whatItIs}</p>
+<p>${modeSentences[mode]}</p>
+<ul>
+${placesOf(home).map(({ name, path, text }) => html`<li><a href="${path}">${name}</a><p>${text}</p></li>\n`)}</ul>
+${key === null ? '' : demo(home)}`,
+  )
+}
+
+/** What a person is told of a path where nothing is; programs get the envelope of every failure. */
+export function notFoundPage(requestId: string): string {
+  return page(
+    'Not found · payout-gateway',
+    html`<h1>There is nothing here</h1>
+<p class="lead">No page and no endpoint has this address.</p>
+<p>All that there is begins at <a href="/">the first page</a>; the endpoints are in <a href="/docs">the reference</a>.</p>
+<p>The log knows this request as <code>${requestId}</code>.</p>
+`,
+  )
+}
+
+/** The same for a terminal. */
+export function homeText(home: Home): string {
+  const { mode, origin, key } = home
+  return [
+    `payout-gateway (${mode}): ${whatItIs}`,
+    ...placesOf(home).map(({ name, path }) => `  ${name.padEnd(18)}${origin}${path}`),
+    ...(key === null ? [] : ['', 'Try:', `  ${curlOf(home)}`]),
+    '',
+  ].join('\n')
+}
+
+const whatItIs = 'A self-hosted payout and wallet service for stablecoins.'
+
+const modeSentences = {
+  sandbox: 'This is a sandbox: everything works, and no real money moves.',
+  live: 'This is live. Every request needs the API key of a merchant.',
+} as const
+
+function placesOf({ mode, key }: Home) {
+  const graphiql = {
+    name: 'GraphiQL',
+    path: '/graphql',
+    text:
+      key === null ? 'Try the GraphQL API in the browser.' : 'Try the GraphQL API: a tour from a wallet to a payout.',
+  }
+  return [
+    ...(mode === 'sandbox' ? [graphiql] : []),
+    {
+      name: 'REST reference',
+      path: '/docs',
+      text: 'Every endpoint, with a command to paste. GraphQL knows the same ids.',
+    },
+    { name: 'OpenAPI document', path: '/openapi.json', text: 'The same for programs, without a key.' },
+    { name: 'Health', path: '/readyz', text: 'Whether requests can be answered now.' },
+  ]
+}
+
+function demo(home: Home): Html {
+  return html`<h2>Try it</h2>
+<p>The demo merchant has customers, wallets and payouts already. Its key is the same everywhere, and works in a sandbox only.</p>
+<figure><figcaption>The header with its key</figcaption><pre class="wrapped">x-api-key: ${home.key ?? ''}</pre></figure>
+<figure><figcaption>In a terminal</figcaption><pre class="wrapped">${curlOf(home)}</pre></figure>
+`
+}
+
+function curlOf({ origin, key }: Home): string {
+  return `curl -s ${origin}/api/customers \\\n  -H 'x-api-key: ${key}'`
+}
+
+function page(title: string, main: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="/favicon.svg">
+<style>${{ html: homeStyle }}</style>
+</head>
+<body>
+<main>
+${main}</main>
+<script>${{ html: pageScript }}</script>
+</body>
+</html>
+`.html
+}

@@ -1,0 +1,338 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { statusOfCode } from '../../doors/http-status.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { errorCodes } from '../../errors.ts'
+import { textRules } from '../../input.ts'
+import { failureSchema, meanings } from '../../rest/failures.ts'
+import type { JsonSchema } from '../../rest/reference.ts'
+import { object, oneOf } from '../../rest/reference.ts'
+import type { Route } from '../../rest/route.ts'
+
+/** The description of the endpoints for programs. */
+export type OpenapiDocument = ReturnType<typeof openapiDocument>
+export type Operation = ReturnType<typeof operationOf>
+type Schemas = Record<string, JsonSchema>
+
+/** What is wrong for every endpoint in the same way. */
+const refusedEverywhere: readonly ErrorCode[] = [
+  'MALFORMED_REQUEST',
+  'MISSING_TOKEN',
+  'INVALID_TOKEN',
+  'NOT_ACCEPTABLE',
+  'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'UNAVAILABLE',
+]
+
+/** The endpoints by the beginning of their path, in the order in which they are read about. */
+const groups = [
+  { path: '/api/customers', name: 'Customers', description: 'Whom the merchant serves.' },
+  { path: '/api/wallets', name: 'Wallets', description: 'Balances, of the merchant or of one of its customers.' },
+  { path: '/api/payouts', name: 'Payouts', description: 'Money that leaves a stablecoin wallet for a bank account.' },
+  { path: '/api/payout/', name: 'Payout methods', description: 'Bank accounts and crypto addresses to pay out to.' },
+  { path: '/api/asset-codes', name: 'Asset codes', description: 'The currencies and stablecoins that are supported.' },
+]
+
+const introduction = `Wallets, payout methods and payouts of stablecoins, for merchants and their customers.
+
+## Keys
+
+Every request carries the API key of a merchant, as \`x-api-key\` or as \`Authorization: Bearer\`, and sees and moves what is that merchant’s and its customers’, nothing else. What does not exist and what is somebody else’s are answered alike, with 404.
+
+## Requests
+
+Bodies are JSON. An empty string or null in an optional field means that it is left out, but an empty id is refused: it would decide whose money or thing it is. Unknown fields are ignored, but a known one in another spelling, such as \`customerId\`, is refused: ignoring it would act for the wrong owner. Text is trimmed, and control characters are refused. Amounts are decimal strings and are never rounded.
+
+## Retries
+
+\`Idempotency-Key\` makes it safe to send a POST again: the same body gets the same answer, marked \`Idempotent-Replayed\`, and nothing happens twice. Keys of payouts are kept for ever, others for 30 days; they are shared with GraphQL. Only successes are remembered.
+
+## Answers
+
+A success has \`status\`, and what the endpoint gives as \`message\`, \`data\` and \`pagination\`. A failure has a \`code\` to switch on, and a request id to look for in the log; all faulty fields are named at once. A path that is asked with a method that it does not have answers 405 \`METHOD_NOT_ALLOWED\`, and names in \`Allow\` those that it has. Ids are UUIDs, times ISO 8601 in UTC. Lists are newest first, and a page beyond the last is empty.
+
+## Problem details
+
+Failures are described here as they are unless another form is asked for. Who sends \`Accept: application/problem+json\` gets each as RFC 9457 has it: \`type\`, \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
+
+## GraphQL
+
+The same service answers GraphQL at \`/graphql\`, with the same key and the same ids: a field \`uuid\` is the \`id\` here, and every argument that takes an id takes one of these. What a form needs to ask for, quotes, the events of a payout and subscriptions are there only.`
+
+/**
+ * The OpenAPI 3.1 document of these routes.
+ *
+ * What is taken comes from the schemas that the operations parse with, what is answered from those beside the functions
+ * that shape it. A test holds every recorded exchange against it.
+ */
+export function openapiDocument(routes: readonly Route[]) {
+  const { name, version, license } = readPackage()
+  const schemas: Schemas = {}
+  hoisted(failureSchema(), schemas)
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas) }
+  }
+  const failures = routes.flatMap(refusalsOf)
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: name,
+      version,
+      description: introduction,
+      license: { name: license, identifier: license },
+      contact: { name: 'Whoever runs this service' },
+    },
+    servers: [{ url: '/', description: 'The service that this document comes from.' }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    tags: groups.map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      schemas,
+      parameters: headerParameters,
+      headers,
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The API key of a merchant.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token.' },
+      },
+      responses: Object.fromEntries(failures.map((codes) => [codes.join('-'), failureResponse(codes)])),
+    },
+  }
+}
+
+/** What the package says of itself. */
+function readPackage(): { name: string; version: string; license: string } {
+  return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+}
+
+function operationOf(route: Route, schemas: Schemas) {
+  const { method, path, status, reference } = route
+  const isCreation = method === 'POST'
+  const fields = fieldsOf(route)
+  return {
+    operationId: reference.name,
+    summary: reference.title,
+    description: reference.description,
+    tags: groups.filter((group) => path.startsWith(group.path)).map(({ name }) => name),
+    parameters: [
+      ...fields.filter(({ place }) => place !== 'body').map(parameterOf),
+      ...(isCreation ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      { $ref: '#/components/parameters/RequestId' },
+    ],
+    ...(method !== 'GET' && { requestBody: requestBodyOf(fields.filter(({ place }) => place === 'body')) }),
+    responses: {
+      [status]: {
+        description: 'Success.',
+        headers: headersOf(['X-Request-Id', ...rateHeaders, ...(isCreation ? (['Idempotent-Replayed'] as const) : [])]),
+        content: { 'application/json': { schema: successSchema(route, schemas) } },
+      },
+      ...Object.fromEntries(
+        refusalsOf(route).map((codes) => [statusOf(codes), { $ref: `#/components/responses/${codes.join('-')}` }]),
+      ),
+    } as Record<string, Response | { $ref: string }>,
+  }
+}
+
+/** A field of the input as it is on the wire. */
+type Field = {
+  readonly name: string
+  readonly place: 'path' | 'query' | 'body'
+  readonly isRequired: boolean
+  readonly schema: JsonSchema
+  readonly example: unknown
+}
+
+function fieldsOf({ schema, names, carried, method, reference }: Route): Field[] {
+  const { properties = {}, required = [] } = inputSchema(schema)
+  return Object.entries(names).map(([field, name]) => {
+    const said = reference.fields[field] ?? {}
+    return {
+      name,
+      place: !carried.has(name) ? 'path' : method === 'GET' ? 'query' : 'body',
+      isRequired: required.includes(field),
+      schema: merged(typeof said === 'string' ? { description: said } : said, properties[field] ?? {}),
+      example: reference.example[field],
+    }
+  })
+}
+
+/** The operation's own schema of its input, with the lengths that texts may have. */
+function inputSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    // What takes anything and judges by itself is described where its field is.
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const rule = textRules.get(zodSchema as unknown as z.ZodType)
+      if (rule)
+        Object.assign(jsonSchema, { maxLength: rule.maxLength, ...(jsonSchema.type === 'string' && { minLength: 1 }) })
+    },
+  }) as JsonSchema
+}
+
+/** What is said of a field, and over it what its schema says; null is written as a type beside the other. */
+function merged(said: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
+  const [value, nothing] = anyOf ?? []
+  const schema = { ...said, ...own, ...(nothing?.type === 'null' && { ...value, type: [String(value?.type), 'null'] }) }
+  return isNullable(schema) && schema.enum ? { ...schema, enum: [...schema.enum, null] } : schema
+}
+
+function parameterOf({ name, place, isRequired, schema, example }: Field) {
+  const { description, ...rest } = schema
+  const isOptionalText = isNullable(schema)
+  return {
+    name,
+    in: place,
+    required: isRequired,
+    description,
+    ...(isOptionalText && { allowEmptyValue: true }),
+    schema: isOptionalText ? withoutNull(rest) : rest,
+    ...(example !== undefined && { example }),
+  }
+}
+
+function requestBodyOf(fields: readonly Field[]) {
+  const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  return {
+    required: required.length > 0,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
+          ...(required.length > 0 && { required }),
+        } as JsonSchema,
+        example: Object.fromEntries(
+          fields.filter(({ example }) => example !== undefined).map(({ name, example }) => [name, example]),
+        ),
+      },
+    },
+  }
+}
+
+function isNullable({ type }: JsonSchema): boolean {
+  return Array.isArray(type) && type.includes('null')
+}
+
+/** A query has no null: what is left empty is left out. */
+function withoutNull({ type, enum: values, ...schema }: JsonSchema): JsonSchema {
+  return { ...schema, type: String(type?.[0]), ...(values && { enum: values.filter((value) => value !== null) }) }
+}
+
+function successSchema({ reference }: Route, schemas: Schemas): JsonSchema {
+  const parts = { status: oneOf('Says that it is a success.', ['success']), ...reference.answer() }
+  return hoisted(object<Record<string, unknown>>('The answer.', parts), schemas)
+}
+
+/** The schema with every one within it that has a title put among `schemas`, and referred to. */
+function hoisted({ title, ...schema }: JsonSchema, schemas: Schemas): JsonSchema {
+  const { properties, items, oneOf: choices } = schema
+  const whole = {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, hoisted(each, schemas)])),
+    }),
+    ...(items && { items: hoisted(items, schemas) }),
+    ...(choices && { oneOf: choices.map((each) => hoisted(each, schemas)) }),
+  }
+  if (title === undefined) return whole
+  schemas[title] = whole
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+/** What an endpoint can refuse with, the codes of each status together. */
+function refusalsOf({ method, path, carried, reference }: Route): ErrorCode[][] {
+  const codes = new Set<ErrorCode>([
+    ...refusedEverywhere,
+    ...reference.refusals,
+    ...(carried.size > 0 ? (['INVALID_INPUT'] as const) : []),
+    ...(path.includes(':') ? (['ENDPOINT_NOT_FOUND'] as const) : []),
+    ...(method === 'GET' ? [] : (['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
+    ...(method === 'POST' ? (['IDEMPOTENCY_KEY_REUSED'] as const) : []),
+  ])
+  const inOrder = errorCodes.filter((code) => codes.has(code))
+  return [...Map.groupBy(inOrder, (code) => statusOfCode[code]).values()]
+}
+
+function statusOf([code]: readonly ErrorCode[]): number {
+  return code ? statusOfCode[code] : 500
+}
+
+type Response = ReturnType<typeof failureResponse>
+
+function failureResponse(codes: readonly ErrorCode[]) {
+  const status = statusOf(codes)
+  const narrowing = { error: { type: 'object', properties: { code: { type: 'string', enum: codes } } } }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${meanings[code]}`).join('\n\n'),
+    headers: headersOf(['X-Request-Id', ...(headersOfStatus[status] ?? rateHeaders)]),
+    content: {
+      // One media type, though there are two: programs that make types of this document make one of all that is listed, of
+      // which only what is common can be read. The introduction tells of the other.
+      'application/json': {
+        schema: { allOf: [{ $ref: '#/components/schemas/Failure' }, { type: 'object', properties: narrowing }] },
+      },
+    } as Record<string, { schema: JsonSchema }>,
+  }
+}
+
+const headerParameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'Makes it safe to send the request again: printable ASCII characters, bare or in quotes.',
+    schema: { type: 'string', pattern: '^[ -~]+$', minLength: 1, maxLength: 255 },
+  },
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description: 'An id of your own, to be found in the answer and in the log; one in another form is replaced.',
+    schema: { type: 'string', pattern: '^[ -~]+$', minLength: 1, maxLength: 128 },
+  },
+}
+
+const header = (required: boolean, description: string, example: string) => ({
+  required,
+  description,
+  schema: { type: 'string' },
+  example,
+})
+
+const headers = {
+  'X-Request-Id': header(true, 'The id of the request: yours, or one of the service.', 'my-request-1'),
+  'RateLimit-Policy': header(
+    false,
+    'How many requests are answered in a second, where there is a limit.',
+    '"default";q=50;w=1',
+  ),
+  RateLimit: header(false, 'How many requests are left now, where there is a limit.', '"default";r=49;t=1'),
+  'Idempotent-Replayed': header(
+    false,
+    '`true` when the answer is that of an earlier request with the same key.',
+    'true',
+  ),
+  'Retry-After': header(true, 'Seconds to wait before trying again.', '1'),
+  'WWW-Authenticate': header(true, 'How to send a key.', 'Bearer realm="payout-gateway"'),
+}
+
+const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
+
+/** Where a refusal comes before anything is counted, or has headers of its own. */
+const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
+  401: [...rateHeaders, 'WWW-Authenticate'],
+  406: [],
+  408: [],
+  417: [],
+  429: [...rateHeaders, 'Retry-After'],
+  503: [...rateHeaders, 'Retry-After'],
+}
+
+function headersOf(names: readonly (keyof typeof headers)[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { Command } from '../../../src/app/cli/command.ts'
+import { namesOf } from '../../../src/app/cli/command.ts'
+import { commands } from '../../../src/app/cli/commands.ts'
+import type { Service } from '../../../src/context.ts'
+import { refusalText } from '../../../src/doors/refusal-text.ts'
+import { Refusal } from '../../../src/errors.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+
+/** Commands that take no fields, or whose only fault is an id that is not there. */
+const exceptions = ['backup', 'fill', 'demo', 'audit', 'migrate', 'customer close', 'key create', 'key rotate']
+
+/** No field of any operation takes this. */
+const junk = '\u0007'
+
+// Whoever adds a field to an operation hears of it here.
+test.each(everyEngine)('no command names a field otherwise than as it is typed, on %s', async (engine) => {
+  const app = await startApp(engine)
+  const ids = {
+    merchant: app.merchant.id,
+    'merchant id': app.merchant.id,
+    'customer id': await app.customer(),
+    'wallet id': await app.wallet({ balance: '10' }),
+  }
+
+  const checked = Object.entries(commands).filter(([name]) => !exceptions.includes(name))
+  const faults = await Promise.all(
+    checked.map(async ([name, command]) => {
+      const refusal = await refusalBy(command, app.service, ids)
+      const { fields } = refusal ? refusalText(refusal, namesOf(command)) : { fields: null }
+      return (fields ?? []).map(({ field }) => ({ name, field }))
+    }),
+  )
+
+  expect(faults.flat().filter(({ field }) => !/^(--|<)/.test(field))).toEqual([])
+  expect(faults.flat().length).toBeGreaterThan(20)
+})
+
+/** What a command refuses that is given ids that are there, and junk for all else. */
+async function refusalBy(
+  { words = [], required = {}, options = {}, run }: Command,
+  service: Service,
+  ids: Readonly<Record<string, string>>,
+): Promise<Refusal | null> {
+  const givenFor = (name: string) => ids[name] ?? junk
+  const given = Object.keys({ ...required, ...options }).map((name) => [name, givenFor(name)])
+  try {
+    await run(service, words.map(givenFor), Object.fromEntries(given))
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    if (!(error as Error).message.includes('ENOENT')) throw error
+  }
+  return null
+}

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { channelOver, frameReader } from '../../../src/app/workers/channel.ts'
+import { operations } from '../../../src/app/workers/writer.ts'
+import { emptyPlace } from '../../support/process.ts'
+
+test('every operation that may be handed over is one that the writer knows', () => {
+  const root = join(import.meta.dirname, '../../../src')
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+  const declared = sources.flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(/export const (\w+) = writing\(\s*'(\w+)'/g)].map(
+      ([, exported, name]) => ({ exported, name }),
+    ),
+  )
+
+  expect(declared.map(({ name }) => name).sort()).toEqual(Object.keys(operations).sort())
+  for (const { exported, name } of declared) expect(name).toBe(exported)
+})
+
+test('frames come out as they went in, however the bytes arrive', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 400 })),
+      (frames, sizes) => {
+        const bytes = Buffer.concat(
+          frames.flatMap((frame) => {
+            const head = Buffer.alloc(4)
+            head.writeUInt32BE(frame.length)
+            return [head, frame]
+          }),
+        )
+        const received: Buffer[] = []
+        const take = frameReader((frame) => received.push(Buffer.from(frame)))
+        for (let at = 0; at < bytes.length; ) {
+          const { value: size } = sizes.next()
+          take(bytes.subarray(at, at + size))
+          at += size
+        }
+        expect(received).toEqual(frames.map((frame) => Buffer.from(frame)))
+      },
+    ),
+  )
+})
+
+test('values of every kind that operations take and answer pass, in their order', async () => {
+  const { folder } = await emptyPlace()
+  const path = join(folder, 'socket')
+  const server = createServer((socket) => {
+    const send = channelOver(socket, (value) => send(value))
+  })
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  const socket = connect(path)
+  onTestFinished(() => {
+    socket.destroy()
+    server.close()
+  })
+  const values = [
+    { amount: 9_223_372_036_854_775_807n, absent: undefined, nothing: null },
+    { text: '\0 \ud800 \u202e é', list: [1, [true]] },
+    JSON.parse('{"__proto__": {"polluted": 1}, "constructor": "x"}'),
+    'x'.repeat(3_000_000),
+  ]
+
+  const received = await new Promise<unknown[]>((resolve) => {
+    const taken: unknown[] = []
+    const send = channelOver(socket, (value) => {
+      if (taken.push(value) === values.length) resolve(taken)
+    })
+    for (const value of values) send(value)
+  })
+
+  expect(received).toEqual(values)
+  expect(({} as { polluted?: number }).polluted).toBeUndefined()
+})

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../../db/demo/demo.ts'
+import { everyEngine, newDatabase, payoutBody } from '../../support/app.ts'
+import type { Place } from '../../support/process.ts'
+import { cli, emptyPlace, jsonOf, startService } from '../../support/process.ts'
+import { isAlive, processesOf } from '../../support/processes.ts'
+
+const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+
+/** Kills a process of this role, and waits until another has taken its place. */
+async function replaced(parent: number, role: string): Promise<void> {
+  const killed = processesOf(parent).find((each) => each.role === role)?.pid as number
+  process.kill(killed, 'SIGKILL')
+  await expect.poll(() => isAlive(killed) || processesOf(parent).length, { timeout: 20_000 }).toBe(3)
+}
+
+/** Sends one payout; `null` when the connection broke. */
+function payOnce(address: string, more: Record<string, string>): Promise<Response | null> {
+  return fetch(`${address}/api/payouts/banks`, {
+    method: 'POST',
+    headers: { ...headers, ...more },
+    body: JSON.stringify({ ...payoutBody, amount: '0.01' }),
+  }).catch(() => null)
+}
+
+/** Pays until told to stop; each payout has a key and is sent again until it is answered, as an integrator does it. */
+async function pay(
+  address: string,
+  { clients, ids, isOver }: { clients: number; ids: string[]; isOver: () => boolean },
+) {
+  const statuses = new Set<number | string>()
+  const client = async () => {
+    while (!isOver()) {
+      const key = randomUUID()
+      let answer: Response | null = null
+      while (answer?.status !== 201) {
+        if (answer !== null || statuses.has('broken')) await delay(20)
+        answer = await payOnce(address, { 'idempotency-key': key })
+        statuses.add(answer?.status ?? 'broken')
+      }
+      ids.push((await jsonOf(answer)).data.id)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return statuses
+}
+
+/** Waits until there are so many more. */
+async function grown(list: readonly unknown[], by: number): Promise<void> {
+  const before = list.length
+  await expect.poll(() => list.length - before, { timeout: 30_000 }).toBeGreaterThanOrEqual(by)
+}
+
+async function payoutsIn(place: Place): Promise<number> {
+  const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
+  expect(balanced).toBe(true)
+  return payouts
+}
+
+/** Six payouts are the demo's. */
+const demoPayouts = 6
+
+describe('WORKERS on one SQLite file', () => {
+  test('killed processes are replaced and lose nothing, and a signal to all of them drains', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { child, ended, address } = await startService(place)
+    const parent = child.pid as number
+    const roles = processesOf(parent).map(({ role }) => role)
+    expect(roles.sort()).toEqual(['reader', 'reader', 'writer'])
+    const paid = new Set<string>()
+
+    for (const [role, expected] of [
+      // Whoever sends a key does not even notice that the writer was gone.
+      ['writer', [201]],
+      ['reader', [201, 'broken']],
+      [null, [201]],
+    ] as const) {
+      let isOver = false
+      const ids: string[] = []
+      const paying = pay(address, { clients: 8, ids, isOver: () => isOver })
+      await grown(ids, 40)
+      if (role === null) {
+        // As a terminal or systemd does it.
+        isOver = true
+        for (const { pid } of processesOf(parent)) process.kill(pid, 'SIGTERM')
+        child.kill('SIGTERM')
+      } else {
+        await replaced(parent, role)
+        await grown(ids, 40)
+        isOver = true
+      }
+      const statuses = await paying
+      for (const id of ids) paid.add(id)
+      for (const status of statuses) expect(expected).toContain(status)
+    }
+    const { code, stdout } = await ended
+    expect(code).toBe(0)
+    expect(await payoutsIn(place)).toBe(demoPayouts + paid.size)
+    // Who died is told beside who tells it.
+    const deaths = stdout.split('\n').filter((line) => line.includes('a process died'))
+    expect(deaths.map((line) => JSON.parse(line))).toMatchObject([
+      { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'writer' },
+      { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'reader' },
+    ])
+  })
+
+  test('without a key the outcome is unknown when the writer dies; when the supervisor dies all end', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { child, address } = await startService(place)
+    const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }
+    await expect(startService(second)).rejects.toThrow('EADDRINUSE')
+
+    const parent = child.pid as number
+    let isOver = false
+    const statuses: number[] = []
+    const client = async () => {
+      while (!isOver) statuses.push((await payOnce(address, {}))?.status ?? 0)
+    }
+    const paying = Promise.all(Array.from({ length: 8 }, client))
+    await grown(statuses, 40)
+    // Whether it dies with something in its hands is a matter of luck.
+    for (let deaths = 0; deaths < 20 && !statuses.includes(503); deaths++) await replaced(parent, 'writer')
+    await grown(statuses, 40)
+    isOver = true
+    await paying
+    expect(new Set(statuses)).toEqual(new Set([201, 503]))
+    const acknowledged = statuses.filter((status) => status === 201).length
+
+    const children = processesOf(parent)
+    expect(children).toHaveLength(3)
+    child.kill('SIGKILL')
+    await expect.poll(() => children.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
+    expect(readdirSync(place.folder).filter((name) => name.startsWith('payout-gateway-'))).toEqual([])
+    const stored = (await payoutsIn(place)) - demoPayouts
+    expect(stored).toBeGreaterThanOrEqual(acknowledged)
+    expect(stored).toBeLessThanOrEqual(statuses.length)
+  })
+
+  test('whoever made something sees it at once, whichever process answers', async () => {
+    const { address } = await startService(await emptyPlace({ WORKERS: '3' }))
+    for (let i = 0; i < 30; i++) {
+      const made = await payOnce(address, { connection: 'close' })
+      const { id } = (await jsonOf(made as Response)).data
+      const seen = await fetch(`${address}/graphql`, {
+        method: 'POST',
+        headers: { ...headers, connection: 'close' },
+        body: JSON.stringify({ query: `{ payout(id: "${id}") { status } }` }),
+      })
+      expect(await jsonOf(seen)).toMatchObject({ data: { payout: { status: 'PROCESSING' } } })
+    }
+  })
+})
+
+describe.each(everyEngine)('WORKERS on %s', (engine) => {
+  test('keep the limit of a merchant and the promise of a key together', async () => {
+    const { url, remove } = await newDatabase(engine)
+    const place = await emptyPlace({ WORKERS: '2', DATABASE_URL: url, RATE_LIMIT: '20' })
+    const { child, ended, address } = await startService(place)
+    const ask = (more: RequestInit = {}) =>
+      fetch(`${address}/api/customers`, { ...more, headers: { ...headers, connection: 'close' } })
+    const startedAt = performance.now()
+    const statuses = await Promise.all(Array.from({ length: 120 }, async () => (await ask()).status))
+    const seconds = (performance.now() - startedAt) / 1000
+    const passed = statuses.filter((status) => status === 200).length
+    expect(passed).toBeGreaterThanOrEqual(20)
+    expect(passed).toBeLessThanOrEqual(20 + Math.ceil(20 * seconds))
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+
+    const payouts = await Promise.all(
+      Array.from({ length: 15 }, async () => {
+        let answer: Response | null = null
+        const status = async () => {
+          answer = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
+          return answer?.status
+        }
+        // Until the limit lets it pass again.
+        await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe(201)
+        return (await jsonOf(answer as unknown as Response)).data.id
+      }),
+    )
+    expect(new Set(payouts).size).toBe(1)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+    expect(await payoutsIn(place)).toBe(demoPayouts + 1)
+    await remove()
+  })
+})

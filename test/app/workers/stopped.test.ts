@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { demoApiKey } from '../../../db/demo/demo.ts'
+import { lineToWriter } from '../../../src/app/workers/hand-over.ts'
+import { createContext, createService } from '../../../src/context.ts'
+import { absentDatabase } from '../../../src/database/database.ts'
+import { answerLimitMs } from '../../../src/database/deadline.ts'
+import { payoutBody } from '../../support/app.ts'
+import type { Place } from '../../support/process.ts'
+import { cli, emptyPlace, jsonOf, startService } from '../../support/process.ts'
+import { isAlive, processesOf } from '../../support/processes.ts'
+
+// Processes that are stopped (SIGSTOP) and go on later, as when a machine is paused or starved: they still have in their
+// hands what was asked for before.
+
+/** Longer than any request may take, whatever is stopped: what has no answer by then has none at all. */
+const silenceMs = answerLimitMs + 5_000
+
+/** What was answered to one payout; `null` when the connection broke. */
+type Answered = { readonly status: number; readonly message: string } | null
+
+async function payOnce(address: string, key: string | null = null): Promise<Answered> {
+  const request = fetch(`${address}/api/payouts/banks`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': demoApiKey,
+      'content-type': 'application/json',
+      connection: 'close',
+      ...(key !== null && { 'idempotency-key': key }),
+    },
+    body: JSON.stringify({ ...payoutBody, amount: '0.01' }),
+    signal: AbortSignal.timeout(silenceMs),
+  })
+  try {
+    const answer = await request
+    return { status: answer.status, message: (await jsonOf(answer)).message }
+  } catch (error) {
+    if ((error as Error).name === 'TimeoutError') throw new Error('a request was never answered', { cause: error })
+    return null
+  }
+}
+
+const times = <Result>(count: number, ask: () => Promise<Result>) => Promise.all(Array.from({ length: count }, ask))
+
+const isReady = async (address: string) =>
+  (await fetch(`${address}/readyz`, { headers: { connection: 'close' } })).status === 200
+
+/** Stops a process, which ends at the latest with the test. */
+function stop(pid: number): void {
+  process.kill(pid, 'SIGSTOP')
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  })
+}
+
+function pidOf(parent: number, role: string): number {
+  return processesOf(parent).find((each) => each.role === role)?.pid as number
+}
+
+/** Six payouts are the demo's. */
+async function newPayoutsIn(place: Place): Promise<number> {
+  const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
+  expect(balanced).toBe(true)
+  return payouts - 6
+}
+
+describe('a writer that was stopped', () => {
+  test('commits nothing once another service has taken its place, and ends', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { child, ended, address } = await startService(place)
+    const writer = pidOf(child.pid as number, 'writer')
+    const readers = processesOf(child.pid as number).filter(({ role }) => role === 'reader')
+    stop(writer)
+    const asked = times(5, () => payOnce(address))
+    // A reader that says this has asked the writer, after all that it had to hand over: that is in the writer's hands.
+    for (const _ of readers) expect(await isReady(address)).toBe(false)
+    child.kill('SIGKILL')
+    expect(await asked).toEqual(Array(5).fill(null))
+    await expect.poll(() => readers.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
+
+    const next = await startService(place)
+    expect(await newPayoutsIn(place)).toBe(0)
+    const again = await times(5, () => payOnce(next.address))
+    expect(again.map((answer) => answer?.status)).toEqual(Array(5).fill(201))
+
+    process.kill(writer, 'SIGCONT')
+    // Its output ends when the last of its processes does.
+    await ended
+    expect(await newPayoutsIn(place)).toBe(5)
+    // The one that has it goes on.
+    expect((await payOnce(next.address))?.status).toBe(201)
+  })
+
+  test('is replaced, and so is a reader; keyed requests succeed, others learn that the outcome is unknown', async () => {
+    const place = await emptyPlace({ WORKERS: '2' })
+    const { child, address } = await startService(place)
+    const parent = child.pid as number
+    const [writer, reader] = [pidOf(parent, 'writer'), pidOf(parent, 'reader')]
+    stop(writer)
+    const keyed = times(4, () => payOnce(address, randomUUID()))
+    const unkeyed = times(4, () => payOnce(address))
+    // One reader is enough to answer, and to say that nothing can be stored.
+    expect(await isReady(address)).toBe(false)
+    stop(reader)
+
+    for (const answer of await unkeyed) {
+      if (answer === null) continue
+      expect(answer.status).toBe(503)
+      expect(answer.message).toContain('may be stored')
+    }
+    for (const answer of await keyed) expect([201, undefined]).toContain(answer?.status)
+    await expect.poll(() => processesOf(parent).length, { timeout: 20_000 }).toBe(3)
+    const replacing = processesOf(parent).map(({ pid }) => pid)
+    expect(replacing).not.toContain(writer)
+    await expect.poll(() => isReady(address), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => isAlive(reader), { timeout: 20_000 }).toBe(false)
+  })
+
+  test('is not waited for, even where nobody ends it', async () => {
+    const { folder } = await emptyPlace()
+    const path = join(folder, 'writer')
+    const silent = createServer(() => {})
+    await new Promise<void>((resolve) => silent.listen(path, resolve))
+    const line = lineToWriter(path, () => {}, 300)
+    onTestFinished(() => {
+      line.close()
+      silent.close()
+    })
+    const context = createContext(createService({ db: absentDatabase(), mode: 'sandbox' }), 'merchant', 'key')
+    const write = { name: 'createPayout', run: async () => {} }
+
+    await expect(line.handOver(write, context, {})).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('may be stored'),
+    })
+    // Nothing was to be stored: nobody has to look.
+    await expect(line.ping()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'The process that writes the database does not answer.',
+    })
+  })
+})
+
+describe('a service of one process that was stopped', () => {
+  test('commits nothing once another has taken its place, says so to whoever asked, and ends', async () => {
+    const place = await emptyPlace()
+    const first = await startService(place)
+    stop(first.child.pid as number)
+    const asked = times(3, () => payOnce(first.address))
+    const second = await startService(place)
+    expect((await payOnce(second.address))?.status).toBe(201)
+
+    first.child.kill('SIGCONT')
+
+    for (const answer of await asked) {
+      expect(answer).toMatchObject({ status: 503, message: expect.stringContaining('taken this database over') })
+    }
+    expect(await first.ended).toMatchObject({ code: 3 })
+    expect(await newPayoutsIn(place)).toBe(1)
+    expect((await payOnce(second.address))?.status).toBe(201)
+  })
+
+  test('keeps its place when another is started on its port by mistake, and beside commands', async () => {
+    const place = await emptyPlace()
+    const { address } = await startService(place)
+    const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
+    await expect(startService(twice)).rejects.toThrow('EADDRINUSE')
+    expect((await cli(place, 'merchant', 'create', 'Another')).code).toBe(0)
+    expect((await payOnce(address))?.status).toBe(201)
+  })
+})
+
+test('a supervisor that is stopped holds up nobody, and ends nobody when it goes on', async () => {
+  const { child, address } = await startService(await emptyPlace({ WORKERS: '2', RATE_LIMIT: '20' }))
+  const before = processesOf(child.pid as number)
+  child.kill('SIGSTOP')
+  const refused = await times(4, () => payOnce(address))
+  for (const answer of refused) expect(answer).toMatchObject({ status: 503 })
+  expect(await isReady(address)).toBe(true)
+
+  child.kill('SIGCONT')
+  await expect.poll(async () => (await payOnce(address))?.status, { timeout: 10_000 }).toBe(201)
+  expect(processesOf(child.pid as number)).toEqual(before)
+})

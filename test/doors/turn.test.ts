@@ -1,0 +1,57 @@
+import { beforeEach, expect, test } from 'vitest'
+import { endOfTurn, sendOverdue, sendWaiting } from '../../src/doors/turn.ts'
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const microtasks = () => new Promise((resolve) => process.nextTick(resolve))
+
+let sent: string[] = []
+/** An answer that is ready. */
+const ready = (name: string) => void endOfTurn().then(() => sent.push(name))
+
+beforeEach(async () => {
+  await nextTurn()
+  sent = []
+})
+
+test('answers of one turn are sent at its end, in their order, and each once', async () => {
+  ready('one')
+  ready('two')
+  await microtasks()
+  ready('three')
+  await microtasks()
+  expect(sent).toEqual([])
+  await nextTurn()
+  expect(sent).toEqual(['one', 'two', 'three'])
+
+  ready('four')
+  await nextTurn()
+  await nextTurn()
+  expect(sent).toEqual(['one', 'two', 'three', 'four'])
+})
+
+test('what waits is sent before something that takes long, and what is ready later at the end', async () => {
+  ready('one')
+  sendWaiting()
+  await microtasks()
+  expect(sent).toEqual(['one'])
+  ready('two')
+  await microtasks()
+  expect(sent).toEqual(['one'])
+  await nextTurn()
+  expect(sent).toEqual(['one', 'two'])
+})
+
+test('what has waited for two milliseconds is sent when another request is looked at', async () => {
+  ready('one')
+  const started = performance.now()
+  while (performance.now() - started < 2.1);
+  await microtasks()
+  expect(sent).toEqual([])
+  sendOverdue()
+  ready('two')
+  sendOverdue()
+  await microtasks()
+  expect(sent).toEqual(['one'])
+  await nextTurn()
+  expect(sent).toEqual(['one', 'two'])
+})

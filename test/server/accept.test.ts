@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { wanted } from '../../src/server/accept.ts'
+import { formsTaken } from '../../src/server/forms-taken.ts'
+
+const json = 'application/json'
+
+describe('how much a media type is wanted', () => {
+  test.each([
+    [undefined, 1],
+    ['', 1],
+    ['*/*', 1],
+    ['application/json', 1],
+    ['APPLICATION/JSON', 1],
+    ['text/html, application/*;q=0.5', 0.5],
+    ['application/json;q=0', 0],
+    ['application/json ; Q=0.3', 0.3],
+    ['application/json;charset=utf-8;q=0.3', 0.3],
+    ['application/json;q=0.3;v=1', 0.3],
+    // The closest range decides, wherever it stands.
+    ['*/*;q=0, application/json', 1],
+    ['application/json;q=0, application/*, */*', 0],
+    ['application/*;q=0, */*', 0],
+    ['application/json;q=0.2, application/json;q=0.4', 0.4],
+    // What is no quality is none.
+    ['application/json;q=2', 1],
+    ['application/json;q=0.1234', 1],
+    ['application/json;q=', 1],
+    ['application/json;q=1.9', 1],
+    ['application/jsonp, text/json, application', 0],
+    ['text/html', 0],
+    [',;,', 0],
+  ])('Accept %s', (accept, quality) => {
+    expect(wanted(json, accept).quality).toBe(quality)
+  })
+
+  test('is said of the type itself, or of many', () => {
+    expect([json, 'application/*', '*/*', 'text/html'].map((accept) => wanted(json, accept).isNamed)).toEqual([
+      ...[true, false, false, false],
+    ])
+  })
+})
+
+describe('the forms that a GraphQL answer may take', () => {
+  const newer = 'application/graphql-response+json'
+  const events = 'text/event-stream'
+  test.each([
+    [undefined, json, null],
+    ['*/*', json, null],
+    ['application/*', json, null],
+    [`${newer}, ${json}`, newer, null],
+    [`${newer};q=0.5, ${json}`, json, null],
+    [`${newer};q=0, */*`, json, null],
+    [`${json};q=0, */*`, newer, null],
+    [`${json};q=0`, null, null],
+    [`${json}, multipart/mixed`, json, 'multipart/mixed'],
+    [`${json}, ${events}`, json, events],
+    [`${json};q=0.5, ${events}`, null, events],
+    [`${events};q=0.1, multipart/mixed`, null, 'multipart/mixed'],
+    [`${events}, */*`, json, events],
+    ['text/*', null, events],
+    [`${events};q=0`, null, null],
+    ['text/html', null, null],
+  ])('Accept %s', (accept, document, stream) => {
+    expect(formsTaken(accept)).toEqual({ json: document, stream })
+  })
+})

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { createLogger } from '../../src/app/logger.ts'
+import { createServer } from '../../src/server/host.ts'
+import { startApp } from '../support/app.ts'
+
+const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', host: 'localhost:4000' }
+
+/** The service in a mode, with the demo merchant or without: what the pages say is the same on every engine. */
+async function start({ mode = 'sandbox' as 'sandbox' | 'live', demoKey = null as string | null } = {}) {
+  const { service } = await startApp('sqlite')
+  const logger = createLogger('silent', { write: () => {} })
+  return createServer({ service: { ...service, mode }, logger, rateLimit: 1, demoKey })
+}
+
+const linksIn = (body: string) => [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => String(link))
+
+describe('the first page', () => {
+  test('says what this is and leads everywhere, with the demo key where there is one', async () => {
+    const server = await start({ demoKey: demoApiKey })
+    const { statusCode, headers, body } = await server.inject({ url: '/', headers: browser })
+    expect([statusCode, headers['content-type'], headers.vary]).toEqual([200, 'text/html; charset=utf-8', 'accept'])
+    expect(body).toContain('A self-hosted payout and wallet service for stablecoins.')
+    expect(linksIn(body)).toEqual(['/favicon.svg', '/graphql', '/docs', '/openapi.json', '/readyz'])
+    expect(body).toContain(`curl -s http://localhost:4000/api/customers \\\n  -H &#39;x-api-key: ${demoApiKey}&#39;`)
+    for (const url of linksIn(body)) {
+      expect([url, (await server.inject({ url, headers: browser, method: 'HEAD' })).statusCode]).toEqual([url, 200])
+    }
+  })
+
+  test.each([
+    ['in a sandbox of other merchants', 'sandbox', ['/favicon.svg', '/graphql', '/docs', '/openapi.json', '/readyz']],
+    ['live', 'live', ['/favicon.svg', '/docs', '/openapi.json', '/readyz']],
+  ] as const)('shows no key %s', async (_, mode, links) => {
+    const { body } = await (await start({ mode })).inject({ url: '/', headers: browser })
+    expect(linksIn(body)).toEqual(links)
+    expect(body).not.toMatch(/pgw_|curl/)
+  })
+
+  test('is text for a terminal, and is kept by whoever has it', async () => {
+    const server = await start({ demoKey: demoApiKey })
+    for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0, */*']) {
+      const headers = { host: 'localhost:4000', ...(accept && { accept }) }
+      const { statusCode, headers: sent, body } = await server.inject({ url: '/', headers })
+      expect([accept, statusCode, sent['content-type']]).toEqual([accept, 200, 'text/plain; charset=utf-8'])
+      expect(body).toContain('http://localhost:4000/docs')
+      expect(body).toContain(`-H 'x-api-key: ${demoApiKey}'`)
+      const again = await server.inject({ url: '/', headers: { ...headers, 'if-none-match': String(sent.etag) } })
+      expect([again.statusCode, again.body]).toEqual([304, ''])
+    }
+  })
+
+  test('has one style and one script of its own, and loads nothing but its mark', async () => {
+    const { headers, body } = await (await start({ demoKey: demoApiKey })).inject({ url: '/', headers: browser })
+    const hashOf = (name: string) => {
+      const [, content = ''] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(body) ?? []
+      return createHash('sha256').update(content).digest('base64')
+    }
+    expect(headers).toMatchObject({
+      'content-security-policy':
+        `default-src 'none'; script-src 'sha256-${hashOf('script')}'; style-src 'sha256-${hashOf('style')}'; ` +
+        "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    })
+    expect(body).not.toMatch(/<script[^>]|<img|<iframe|\sstyle=|\son\w+=|url\(|@import|https?:\/\/(?!localhost)/i)
+  })
+})
+
+test.each(['/favicon.svg', '/favicon.ico'])('the mark is there at %s, small and for anyone to keep', async (url) => {
+  const { statusCode, headers, body } = await (await start()).inject(url)
+  expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
+    200,
+    'image/svg+xml',
+    'public, no-cache',
+  ])
+  expect(body).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" .*<\/svg>\n$/s)
+  expect(body.length).toBeLessThan(500)
+})
+
+describe('where nothing is', () => {
+  test.each(['/nowhere', '/docs/', '/graph', '/apis', '/%zz'])('people get a page: %s', async (url) => {
+    const headers = { ...browser, 'x-request-id': 'mine & <b>yours</b>' }
+    const answer = await (await start()).inject({ url, headers })
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': headers['x-request-id'] })
+    expect(linksIn(answer.body)).toEqual(['/favicon.svg', '/', '/docs'])
+    expect(answer.body).toContain('mine &#38; &#60;b&#62;yours')
+  })
+
+  test.each([
+    ['a program', 'GET', '/nowhere', 'application/json'],
+    ['one that takes anything', 'GET', '/nowhere', '*/*'],
+    ['one that wants no page', 'GET', '/nowhere', 'text/html;q=0, */*'],
+    ['a browser below the endpoints', 'GET', '/api/nowhere', browser.accept],
+    ['a browser at an address below GraphQL', 'GET', '/graphql/nowhere', browser.accept],
+    ['one that posts', 'POST', '/nowhere', browser.accept],
+  ] as const)('%s gets the envelope to the byte', async (_, method, url, accept) => {
+    const answer = await (await start()).inject({ method, url, headers: { accept, 'x-request-id': 'r' } })
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
+    expect(answer.body).toBe(
+      '{"status":"failed","message":"There is no such endpoint.","error":{"code":"ENDPOINT_NOT_FOUND",' +
+        '"message":"There is no such endpoint."},"request_id":"r"}',
+    )
+  })
+})
