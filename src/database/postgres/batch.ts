@@ -1,15 +1,6 @@
 import type { Connection, FieldDef, Submittable } from 'pg'
+import type { Step } from './wire-messages.ts'
 import { messagesOf } from './wire-messages.ts'
-
-/** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
-export type Step = {
-  /** The name under which the connection keeps the statement. */
-  readonly name: string
-  /** Its text where this connection has not prepared it yet. */
-  readonly text: string | null
-  readonly values: readonly (string | null)[] | null
-  readonly toRow: ((values: (string | null)[]) => unknown) | null
-}
 
 /** What a step answered: rows and the server's word for what it did, or of one described its types. */
 export type Answer = {

@@ -1,4 +1,12 @@
-import type { Step } from './batch.ts'
+/** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
+export type Step = {
+  /** The name under which the connection keeps the statement. */
+  readonly name: string
+  /** Its text where this connection has not prepared it yet. */
+  readonly text: string | null
+  readonly values: readonly (string | null)[] | null
+  readonly toRow: ((values: (string | null)[]) => unknown) | null
+}
 
 /**
  * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync
