@@ -18,10 +18,12 @@ import { transactionId } from '../payouts/transaction-id.ts'
 import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { insertDeposit, walletsOfMerchant } from '../wallets/repository.ts'
-import type { Progress } from './fill.ts'
 import { banks, personName } from './people.ts'
 import type { Random } from './random.ts'
 import { setAccount, setSequence } from './repository.ts'
+
+/** Called as work goes on: what is being made, and how many of how many there are. */
+export type Progress = (noun: string, done: number, total: number) => void
 
 /** Payouts that share a commit: enough to make the sync cheap, few enough to let a server beside it write too. */
 const chunkSize = 5_000

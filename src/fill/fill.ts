@@ -9,6 +9,7 @@ import { createBankPayoutMethod, createWalletPayoutMethod } from '../payout-meth
 import { rateInForce } from '../rates/repository.ts'
 import { setRate } from '../rates/set-rate.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
+import type { Progress } from './fill-payouts.ts'
 import { fillPayouts } from './fill-payouts.ts'
 import { bankMethodFor, customerOf, walletMethodFor } from './people.ts'
 import type { Random } from './random.ts'
@@ -27,9 +28,6 @@ export const FillInput = z.object({
 
 /** What was made, for each merchant with its key: the data is for load, not for keeping. */
 export type Filled = { readonly id: string; readonly name: string; readonly apiKey: string }
-
-/** Called as work goes on: what is being made, and how many of how many there are. */
-export type Progress = (noun: string, done: number, total: number) => void
 
 /** Days over which the data spreads, so that it looks as if it had grown. */
 const historyDays = 90
