@@ -8,9 +8,9 @@ import type { Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Page } from '../lists/page.ts'
 import { ownerOfText, ownerText, ownerTextField } from './owner-text.ts'
-import type { JsonSchema, Reference } from './reference.ts'
+import type { Answer, JsonSchema, Reference } from './reference.ts'
 import { idField, limitField, pageField } from './reference.ts'
-import type { Answer, Route } from './route.ts'
+import type { Route } from './route.ts'
 import { get, pagination, paginationSchema } from './route.ts'
 
 /** A list, as far as its endpoint needs it. */

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
-import type { Answer } from './route.ts'
+
+/** What a handler answers; the envelope is made of it in this order (ruling 1). */
+export type Answer = { readonly message?: string; readonly data?: unknown; readonly pagination?: unknown }
 
 /** What `/openapi.json` and `/docs` say of an endpoint beside what its route and its operation's schema say themselves. */
 export type Reference<Input = Record<string, unknown>> = {

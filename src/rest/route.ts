@@ -7,14 +7,11 @@ import { invalidInput } from '../errors.ts'
 import { faultsOf } from '../input.ts'
 import type { Page } from '../lists/page.ts'
 import { totalPages } from '../lists/page.ts'
-import type { JsonSchema, Reference, SchemasOf } from './reference.ts'
+import type { Answer, JsonSchema, Reference, SchemasOf } from './reference.ts'
 import { integer, object } from './reference.ts'
 
 /** The wire name of each field of an operation's input: a field that the operation gains and this forgets won't compile. */
 export type WireNames<Input> = { readonly [Field in keyof Required<Input>]: string }
-
-/** What a handler answers; the envelope is made of it in this order (ruling 1). */
-export type Answer = { readonly message?: string; readonly data?: unknown; readonly pagination?: unknown }
 
 /** One endpoint of the contract: `path` in Fastify's syntax, `status` that of a success. */
 export type Route = {
