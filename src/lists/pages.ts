@@ -1,7 +1,7 @@
 import { columnsAmong, narrowedTo } from '../database/narrow.ts'
 import type { Reader } from '../database/query.ts'
 import { seekInList } from './counted-list.ts'
-import type { AnyList, Asking } from './list.ts'
+import type { AnyList, Asking } from './declaration.ts'
 import type { Page } from './page.ts'
 import { offsetOf } from './page.ts'
 import type { Given } from './queries.ts'

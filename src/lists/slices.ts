@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { parse } from '../input.ts'
-import type { AnyList, Asking } from './list.ts'
+import type { AnyList, Asking } from './declaration.ts'
 import type { Given } from './queries.ts'
 import type { SequencedList, Slice, SliceRequest } from './slice.ts'
 import { listInMemory, sliceOf, slicesOf } from './slice.ts'

@@ -1,7 +1,7 @@
 import type { Reader } from '../database/query.ts'
+import type { TableName } from '../database/tables.ts'
 import { countOfList, countsByParent } from './counted-list.ts'
-import type { AnyList } from './list.ts'
-import type { Condition, Given } from './queries.ts'
+import type { Condition, Given, RowSource } from './queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestInSequence } from './sequence.ts'
 
@@ -95,7 +95,12 @@ function namesOf<Name extends string>(given: Given<Name>): Name[] {
 
 /** The counted lists that a row is in, each with its number there. */
 export function countedListsOf(
-  { name, counted = [], order, conditions }: Source<string> & Pick<AnyList, 'order' | 'conditions'>,
+  {
+    name,
+    counted = [],
+    order,
+    conditions,
+  }: Source<string> & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,
 ): { merchantId: string; lists: string[]; sequence: number }[] {
   const value = (column: string) => (row as Record<string, unknown>)[column.split('.')[1] as string]

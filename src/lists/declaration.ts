@@ -1,0 +1,64 @@
+import type { z } from 'zod'
+import type { Context } from '../context.ts'
+import type { RowOf, TableName } from '../database/tables.ts'
+import type { Asked, Filters } from './filters.ts'
+import type { Given, ListQueries, RowSource } from './queries.ts'
+import type { KeptTotals } from './totals.ts'
+
+/** What a request needs to read a list. */
+export type Asking = Pick<Context, 'db' | 'merchantId'>
+
+/**
+ * What there is to say of a list of a merchant's rows: where they come from, by what they are narrowed, and which totals are
+ * kept.
+ *
+ * Whatever reads it follows from that: its pages and slices, those of many parents at once, its totals, the fields of both
+ * doors that narrow it, what the audit counts again, and the tests of its queries.
+ */
+export type Declaration<
+  Table extends TableName,
+  Joined extends TableName,
+  Row,
+  Name extends string,
+  Fields extends Filters,
+  Parent extends string,
+> = RowSource<Table, Joined, Row, Name> &
+  KeptTotals<NoInfer<Name>> & {
+    /** What cursors and kept counts call it. */
+    readonly name: string
+    readonly filters: Fields
+    /** The conditions that the filters come to together, where each is not its own; `null` where no row can match. */
+    readonly conditionsOf?: (
+      asked: Asked<Fields>,
+      context: Asking,
+    ) => Narrowed<NoInfer<Name>> | Promise<Narrowed<NoInfer<Name>>>
+    /** What tells it from others of its kind in cursors, where its conditions don't: these stay valid while this stays the same. */
+    readonly cursorName?: (asked: Asked<Fields>, context: Asking) => object
+    /** Whose lists are asked for many at a time: the field that names one, with what it holds, and the condition that it is. */
+    readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
+    /** How many rows a page has unless it is asked for more. */
+    readonly pageSize?: number
+    /** What pages tell of each row, where they don't tell all. */
+    readonly columnsOfPages?: readonly (keyof RowOf<Table> & string)[]
+  }
+
+/** The conditions that filters come to; `null` where no row can match. */
+export type Narrowed<Name extends string> = Given<Name> | null
+
+type ParentField<Fields extends Filters, Name extends string> = {
+  [Field in keyof Fields]: {
+    readonly field: Field
+    readonly asked: (id: string) => z.input<Fields[Field]['schema']>
+    readonly condition: Name
+  }
+}[keyof Fields]
+
+/** A declared list as the machinery reads it: conditions and what is asked for are plain values by name. */
+export type AnyList = KeptTotals<string> &
+  Pick<Declaration<TableName, TableName, object, string, Filters, string>, 'table' | 'name' | 'filters' | 'order'> & {
+    readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
+    readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>
+    readonly cursorName: (asked: object, given: Given<string>, context: Asking) => object
+    readonly columnsOfPages?: readonly string[]
+    readonly queries: ListQueries<object, string>
+  }
