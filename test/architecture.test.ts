@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { breachesOf, breachesOfLayout, importsOf, order } from './support/imports.ts'
+import { breachesOf, breachesOfLayout, circlesOf, importsOf, order } from './support/imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -313,6 +313,25 @@ test('few files stand loose, and each has a name of its own', () => {
     .map((path) => join('src', path))
 
   expect(breachesOfLayout(paths)).toEqual([])
+})
+
+test('no files import one another, for types neither', () => {
+  expect(circlesOf(readSources())).toEqual([])
+})
+
+test('a circle is reported', () => {
+  const sources = {
+    'src/rates/rate.ts': `import { ratesFrom } from './repository.ts'`,
+    'src/rates/repository.ts': `import type { Rate } from './terms.ts'`,
+    'src/rates/terms.ts': `import type { Rate } from './rate.ts'`,
+    'src/rates/set-rate.ts': `import { ratesFrom } from './repository.ts'`,
+    'src/fees/fee.ts': `const { fee } = await import('./fee.ts')`,
+  }
+
+  expect(circlesOf(sources)).toEqual([
+    'src/rates/rate.ts, src/rates/repository.ts, src/rates/terms.ts',
+    'src/fees/fee.ts',
+  ])
 })
 
 test('a crowd at the root and two files of one name are reported', () => {

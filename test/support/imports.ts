@@ -246,6 +246,30 @@ export function breachesOfLayout(paths: readonly string[]): string[] {
   ]
 }
 
+/** Every circle of imports, those of types too, as its files in alphabetical order: whoever reads one of them reads all. */
+export function circlesOf(sources: Sources): string[] {
+  const imports = new Map(
+    Object.entries(sources).map(([path, source]) => [path, ours(importsOf(path, source)).map(({ path }) => path)]),
+  )
+  const reached = new Map([...imports.keys()].map((path) => [path, reachedFrom(path, imports)]))
+  const circles = [...reached].map(([path, found]) =>
+    [...found].filter((other) => reached.get(other)?.has(path)).sort(),
+  )
+  return [...new Set(circles.filter((circle) => circle.length > 0).map((circle) => circle.join(', ')))]
+}
+
+/** The files that a file leads to; itself only where it is in a circle. */
+function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>()
+  const ahead = [start]
+  for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
+    const fresh = (imports.get(path) ?? []).filter((other) => !reached.has(other))
+    for (const other of fresh) reached.add(other)
+    ahead.push(...fresh)
+  }
+  return reached
+}
+
 /** The imports that lead to files of ours. */
 function ours(imports: readonly Import[]): (Import & { path: string })[] {
   return imports.filter((each): each is Import & { path: string } => each.path !== null)
