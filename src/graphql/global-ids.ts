@@ -25,6 +25,14 @@ export function localId<Given extends string | null | undefined>(type: string, g
   return parsed?.type === type ? (parseUuid(parsed.id) ?? parsed.id) : given
 }
 
+/** The same where the id may be one of several types. */
+export function localIdOfAny<Given extends string | null | undefined>(
+  types: readonly string[],
+  given: Given,
+): Given | string {
+  return types.map((type) => localId(type, given)).find((id) => id !== given) ?? given
+}
+
 /** The same where nothing can be refused: `null` for what can't be an id of this type. */
 export function localIdOrNull(type: string, given: string): string | null {
   return parseUuid(localId(type, given))

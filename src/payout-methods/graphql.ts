@@ -4,7 +4,7 @@ import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, related } from '../graphql/connection.ts'
 import { enumOfValues } from '../graphql/enums.ts'
-import { globalId, localId } from '../graphql/global-ids.ts'
+import { globalId, localId, localIdOfAny } from '../graphql/global-ids.ts'
 import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
 import { loaderById } from '../graphql/loader.ts'
 import { addMutation, asGiven, idempotencyKeyDescription } from '../graphql/mutation.ts'
@@ -126,6 +126,9 @@ export const WalletPayoutMethod = builder.objectRef<WalletPayoutMethodRow>('Wall
 
 const typeNames = { BANK: 'BankPayoutMethod', WALLET: 'WalletPayoutMethod' } as const
 
+/** The types whose ids name a payout method. */
+export const payoutMethodTypeNames = Object.values(typeNames)
+
 export const PayoutMethod = builder.unionType('PayoutMethod', {
   description: 'Where money can be paid out to: a bank account, or a crypto address.',
   types: [BankPayoutMethod, WalletPayoutMethod],
@@ -183,7 +186,7 @@ builder.queryFields((t) => ({
     description: 'One payout method; null when it does not exist or is not visible.',
     args: { id: t.arg.id({ required: true, description: idDescription('payout method') }) },
     resolve: (_, { id }, context) => {
-      const payoutMethodId = parseUuid(localMethodIdOr(id))
+      const payoutMethodId = parseUuid(localIdOfAny(payoutMethodTypeNames, id))
       return payoutMethodId === null ? null : payoutMethodLoader(context).load(payoutMethodId)
     },
   }),
@@ -376,7 +379,7 @@ addMutation('updateBankPayoutMethod', {
       context,
       asGiven<Parameters<typeof updateBankPayoutMethod>[1]>({
         ...input,
-        payoutMethodId: localMethodIdOr(input.payoutMethodId),
+        payoutMethodId: localIdOfAny(payoutMethodTypeNames, input.payoutMethodId),
         customerId: localId('Customer', input.customerId),
       }),
     ),
@@ -412,7 +415,7 @@ addMutation('deletePayoutMethod', {
   node: null,
   run: (context, input) =>
     deletePayoutMethod(context, {
-      payoutMethodId: localMethodIdOr(input.payoutMethodId),
+      payoutMethodId: localIdOfAny(payoutMethodTypeNames, input.payoutMethodId),
       customerId: localId('Customer', input.customerId),
     }),
   payload: (t) => ({
@@ -423,12 +426,6 @@ addMutation('deletePayoutMethod', {
   }),
   errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND'],
 })
-
-/** The UUID of a method of either type, from whatever names it; what is no id is left as it is. */
-export function localMethodIdOr<Given extends string | null | undefined>(given: Given): Given | string {
-  const ofBank = localId('BankPayoutMethod', given)
-  return ofBank === given ? localId('WalletPayoutMethod', given) : ofBank
-}
 
 function required() {
   return { required: true } as const

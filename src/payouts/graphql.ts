@@ -6,7 +6,7 @@ import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, related } from '../graphql/connection.ts'
 import { enumOfValues } from '../graphql/enums.ts'
-import { localId, localIdOrNull } from '../graphql/global-ids.ts'
+import { localId, localIdOfAny, localIdOrNull } from '../graphql/global-ids.ts'
 import type { GraphqlContext } from '../graphql/graphql-context.ts'
 import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
 import { loaderById, loaderOfMany } from '../graphql/loader.ts'
@@ -19,9 +19,9 @@ import {
   BankCountryEnum,
   BankPayoutMethod,
   Check,
-  localMethodIdOr,
   PayoutMethod,
   payoutMethodLoader,
+  payoutMethodTypeNames,
 } from '../payout-methods/graphql.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
 import { createPayout, isGiven } from './create-payout.ts'
@@ -628,7 +628,7 @@ function operationInput<Input extends Owned>(input: Input, { bankAccount, payout
     ...input,
     customerId: localId('Customer', input.customerId),
     walletId: localId('Wallet', input.walletId),
-    payoutMethodId: localMethodIdOr(payoutMethodId),
+    payoutMethodId: localIdOfAny(payoutMethodTypeNames, payoutMethodId),
     ...(bankAccount && { ...account, recipientName: isGiven(accountName) ? accountName : recipientName }),
     ...(currency && { recipientCurrency: currency }),
   }
