@@ -102,6 +102,12 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
     'imports the door src/payouts/rest.ts',
   ],
   [
+    'a door of GraphQL takes a helper from another',
+    'src/payouts/graphql.ts',
+    `import { Customer, customerLoader, ownerOf } from '../customers/graphql.ts'`,
+    'takes ownerOf from the door src/customers/graphql.ts: what several doors need is in the kit',
+  ],
+  [
     'a door queries',
     'src/payouts/rest.ts',
     `import { payoutById } from './repository.ts'`,

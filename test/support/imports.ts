@@ -67,6 +67,9 @@ const configuration = 'src/app/config.ts'
 const operators = /^src\/(app\/cli(\/|\.ts$)|fill\/)|^db\/demo\//
 const roots = /^src\/(app\/|server\/host\.ts$)/
 
+/** What a door of GraphQL takes from another: its types, what loads them and what they are called. */
+const edges = /^[A-Z]|(Loader|TypeNames)$/
+
 /** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
 const builders = [
   'query',
@@ -122,10 +125,12 @@ function importsEarlierParts({ path, imports }: File) {
 function importsDownwards({ path, imports }: File) {
   const isDoor = doors.test(path)
   const isRepository = repositories.test(path)
-  return ours(imports).map(({ path: imported, isType }) => {
+  return ours(imports).map(({ path: imported, names, isType }) => {
     // A type of one module has fields that lead to types of earlier ones.
     const isEdge = graphqlDoors.test(path) && graphqlDoors.test(imported)
     if (doors.test(imported) && !gatherings.test(path) && !isEdge) return `imports the door ${imported}`
+    const helper = isEdge && names.find((name) => !edges.test(name))
+    if (helper) return `takes ${helper} from the door ${imported}: what several doors need is in the kit`
     if (isDoor && repositories.test(imported)) return `is a door and imports the repository ${imported}`
     if (isDoor && (inDatabase.test(imported) || inLists.test(imported)) && !isType)
       return `is a door and imports the database`
