@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusal } from '../../errors.ts'
 import { isPageWanted } from '../accept.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
-import { originOf, pagePolicy, sendKept } from './docs.ts'
 import type { Home } from './home-page.ts'
 import { homePage, homeStyle, homeText, notFoundPage } from './home-page.ts'
+import { originOf, pagePolicy, sendKept } from './page-answer.ts'
 
 /** A coin on its way, in one colour that shows on light and on dark. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#4f7df0" stroke-width="3.2" \
