@@ -92,10 +92,28 @@ describe('package.json', () => {
   })
 })
 
+/** Where a test's file may name a timer, and what for; whoever waits for a time waits too long or, one day, too short. */
+const timers: Readonly<Record<string, string>> = {
+  'test/database/postgres/failure.test.ts': 'clients that are refused try again, and what is waited for is looked at',
+  'test/database/sqlite/writer.test.ts': 'a member of a group waits for one, and is refused',
+  'test/graphql/streams.test.ts': 'what does not come at all fails',
+  'test/workers/processes.test.ts': 'clients that are refused try again',
+}
+
+test('no test sleeps for a time', () => {
+  const paths = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts') && path !== 'project.test.ts')
+    .map((path) => join('test', path))
+  const naming = paths.filter((path) => /setTimeout|\bsleep\(/.test(read(path)))
+  expect(naming.sort()).toEqual(Object.keys(timers))
+})
+
 test('every script of CI is one of package.json', () => {
   const called = [...read('.ci/run').matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
 
   expect(called.filter((name) => !(name in manifest.scripts))).toEqual([])
+  // What passes only the second time is wrong.
+  expect(read('.ci/run')).not.toContain('retry')
 })
 
 function sourcesIn(folder: string): string[] {
