@@ -94,10 +94,10 @@ describe('package.json', () => {
 
 /** Where a test's file may name a timer, and what for; whoever waits for a time waits too long or, one day, too short. */
 const timers: Readonly<Record<string, string>> = {
+  'test/app/workers/processes.test.ts': 'clients that are refused try again',
   'test/database/postgres/failure.test.ts': 'clients that are refused try again, and what is waited for is looked at',
   'test/database/sqlite/writer.test.ts': 'a member of a group waits for one, and is refused',
   'test/graphql/streams.test.ts': 'what does not come at all fails',
-  'test/workers/processes.test.ts': 'clients that are refused try again',
 }
 
 test('no test sleeps for a time', () => {

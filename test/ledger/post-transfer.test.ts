@@ -78,12 +78,10 @@ describe.each(everyEngine)('postTransfer on %s', (engine) => {
 
     const outcomes = await Promise.allSettled([attempt(false), attempt(true), attempt(false), attempt(true)])
 
-    expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'failed'))).toEqual([
-      99_999_999n,
-      'failed',
-      99_999_998n,
-      'failed',
-    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
+    // Which of those that succeed is first is for the engine to say.
+    const balances = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    expect(balances.toSorted((one, other) => Number(other - one))).toEqual([99_999_999n, 99_999_998n])
     const { transfers = [] } = await whatIsStored(app)
     expect(transfers.map((transfer) => JSON.parse(transfer).kind)).toEqual(['deposit', 'payout', 'payout'])
   })
