@@ -1,6 +1,10 @@
 import type { RowOf } from '../database/tables.ts'
+import { describedValues } from '../doors/described-values.ts'
 
-export const assetTypes = ['FIAT', 'STABLECOIN'] as const
+export const assetTypes = describedValues({
+  FIAT: 'A currency of a state, such as the naira.',
+  STABLECOIN: 'A token on a blockchain that is worth as much as a currency, such as USDC.',
+})
 export type AssetType = (typeof assetTypes)[number]
 
 /** A currency or stablecoin that the service knows; `networks` is `null` for fiat (contract 2.4). */

@@ -1,6 +1,6 @@
 import { builder } from '../graphql/builder.ts'
 import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
-import { enumOfValues } from '../graphql/enums.ts'
+import { valuesEnum } from '../graphql/enums.ts'
 import { loaderById } from '../graphql/loader.ts'
 import { addNodeType, Node, nodeId } from '../graphql/node.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
@@ -9,16 +9,7 @@ import { assetTypes } from './asset-code.ts'
 import { browseAssetCodes } from './browse-asset-codes.ts'
 import { findAssetCodes, findAssetNetworks } from './find-asset-codes.ts'
 
-export const AssetTypeEnum = enumOfValues(
-  assetTypes,
-  builder.enumType('AssetType', {
-    description: 'What kind of money an asset is.',
-    values: {
-      FIAT: { description: 'A currency of a state, such as the naira.' },
-      STABLECOIN: { description: 'A token on a blockchain that is worth as much as a currency, such as USDC.' },
-    } as const,
-  }),
-)
+export const AssetTypeEnum = valuesEnum('AssetType', assetTypes, 'What kind of money an asset is.')
 
 export const AssetNetwork = builder.objectRef<AssetNetworkRow>('AssetNetwork').implement({
   description: 'A network on which a stablecoin is supported.',

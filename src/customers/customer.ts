@@ -1,9 +1,16 @@
 import type { RowOf } from '../database/tables.ts'
+import { describedValues } from '../doors/described-values.ts'
 
-export const customerTypes = ['individual', 'business'] as const
+export const customerTypes = describedValues({
+  individual: 'A person, with a first and a last name.',
+  business: 'A company, with a business name.',
+})
 export type CustomerType = (typeof customerTypes)[number]
 
-export const customerStatuses = ['active', 'closed'] as const
+export const customerStatuses = describedValues({
+  active: 'Wallets, payout methods and payouts can be made for it.',
+  closed: 'What it owns stays readable, and nothing can be made or changed.',
+})
 export type CustomerStatus = (typeof customerStatuses)[number]
 
 /** Whom the merchant serves (contract 2.1). A closed one keeps what it owns, and nothing of it can be made or changed. */

@@ -2,7 +2,7 @@ import type { InputFieldBuilder } from '@pothos/core'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType } from '../graphql/connection.ts'
-import { enumOfValues } from '../graphql/enums.ts'
+import { valuesEnum } from '../graphql/enums.ts'
 import { localId, localIdOrNull } from '../graphql/global-ids.ts'
 import { filterType, listing } from '../graphql/list-fields.ts'
 import { loaderById } from '../graphql/loader.ts'
@@ -16,26 +16,16 @@ import { customerStatuses, customerTypes } from './customer.ts'
 import { customers } from './list.ts'
 import { updateCustomer } from './update-customer.ts'
 
-export const CustomerTypeEnum = enumOfValues(
+export const CustomerTypeEnum = valuesEnum(
+  'CustomerType',
   customerTypes,
-  builder.enumType('CustomerType', {
-    description: 'Whether a customer is a person or a company.',
-    values: {
-      INDIVIDUAL: { value: 'individual', description: 'A person, with a first and a last name.' },
-      BUSINESS: { value: 'business', description: 'A company, with a business name.' },
-    } as const,
-  }),
+  'Whether a customer is a person or a company.',
 )
 
-export const CustomerStatusEnum = enumOfValues(
+export const CustomerStatusEnum = valuesEnum(
+  'CustomerStatus',
   customerStatuses,
-  builder.enumType('CustomerStatus', {
-    description: 'Whether anything can be made or changed for a customer.',
-    values: {
-      ACTIVE: { value: 'active', description: 'Wallets, payout methods and payouts can be made for it.' },
-      CLOSED: { value: 'closed', description: 'What it owns stays readable, and nothing can be made or changed.' },
-    } as const,
-  }),
+  'Whether anything can be made or changed for a customer.',
 )
 
 const Address = builder.objectRef<CustomerRow>('Address').implement({

@@ -1,13 +1,23 @@
 import type { EnumRef } from '@pothos/core'
+import { meaningOf } from '../doors/described-values.ts'
 import type { Types } from './builder.ts'
+import { builder } from './builder.ts'
 
 type AnyEnum = EnumRef<Types, string>
 
 const enums = new Map<readonly string[], AnyEnum>()
 
-/** Says that an enum type stands for these values, wherever a declaration names them. */
-export function enumOfValues<Enum>(values: readonly string[], type: Enum): Enum {
-  enums.set(values, type as AnyEnum)
+/** The enum type of described values, in capital letters; wherever a declaration names these values it is this type. */
+export function valuesEnum<Value extends string>(name: string, values: readonly Value[], description: string) {
+  const members = values.map((value) => [
+    value.toUpperCase().replaceAll(' ', '_'),
+    { value, description: meaningOf(values, value) },
+  ])
+  const type = builder.enumType(name, {
+    description,
+    values: Object.fromEntries(members) as Record<string, { value: Value; description: string }>,
+  })
+  enums.set(values, type as unknown as AnyEnum)
   return type
 }
 

@@ -1,10 +1,20 @@
 import type { RowOf } from '../database/tables.ts'
+import { describedValues } from '../doors/described-values.ts'
 import type { Amount } from '../money/amount.ts'
 
-export const transferKinds = ['deposit', 'payout', 'payout_completed', 'payout_failed', 'payout_returned'] as const
+export const transferKinds = describedValues({
+  deposit: 'It arrived from outside.',
+  payout: 'A payout took amount and fee.',
+  payout_completed: 'The bank paid a payout; no wallet changes by it.',
+  payout_failed: 'A payout failed, and amount and fee came back.',
+  payout_returned: 'The bank sent a payout back, and amount and fee came back.',
+})
 export type TransferKind = (typeof transferKinds)[number]
 
-export const entryDirections = ['debit', 'credit'] as const
+export const entryDirections = describedValues({
+  debit: 'Money left the wallet.',
+  credit: 'Money came into the wallet.',
+})
 export type EntryDirection = (typeof entryDirections)[number]
 
 /**

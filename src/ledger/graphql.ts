@@ -1,5 +1,5 @@
 import { builder } from '../graphql/builder.ts'
-import { enumOfValues } from '../graphql/enums.ts'
+import { valuesEnum } from '../graphql/enums.ts'
 import { filterType } from '../graphql/list-fields.ts'
 import { loaderOf } from '../graphql/loader.ts'
 import { addNodeTypeWith, Node, nodeId } from '../graphql/node.ts'
@@ -8,33 +8,13 @@ import { entryDirections, transferKinds } from './entry.ts'
 import { findEntries } from './find-entries.ts'
 import { entries } from './list.ts'
 
-export const EntryDirectionEnum = enumOfValues(
+export const EntryDirectionEnum = valuesEnum(
+  'EntryDirection',
   entryDirections,
-  builder.enumType('EntryDirection', {
-    description: 'Which way money went, seen from the wallet.',
-    values: {
-      DEBIT: { value: 'debit', description: 'Money left the wallet.' },
-      CREDIT: { value: 'credit', description: 'Money came into the wallet.' },
-    } as const,
-  }),
+  'Which way money went, seen from the wallet.',
 )
 
-export const TransferKindEnum = enumOfValues(
-  transferKinds,
-  builder.enumType('TransferKind', {
-    description: 'Why money moved.',
-    values: {
-      DEPOSIT: { value: 'deposit', description: 'It arrived from outside.' },
-      PAYOUT: { value: 'payout', description: 'A payout took amount and fee.' },
-      PAYOUT_COMPLETED: { value: 'payout_completed', description: 'The bank paid a payout; no wallet changes by it.' },
-      PAYOUT_FAILED: { value: 'payout_failed', description: 'A payout failed, and amount and fee came back.' },
-      PAYOUT_RETURNED: {
-        value: 'payout_returned',
-        description: 'The bank sent a payout back, and amount and fee came back.',
-      },
-    } as const,
-  }),
-)
+export const TransferKindEnum = valuesEnum('TransferKind', transferKinds, 'Why money moved.')
 
 export const LedgerEntry = builder.objectRef<Entry>('LedgerEntry').implement({
   description:

@@ -1,5 +1,12 @@
+import { describedValues } from '../doors/described-values.ts'
 /** The networks on which stablecoins are held and paid out, spelled as the contract spells them (ruling 25). */
-export const networks = ['erc20', 'polygon', 'bep20', 'trc20', 'solana'] as const
+export const networks = describedValues({
+  erc20: 'Ethereum, the network that tokens of the kind ERC-20 live on.',
+  polygon: 'Polygon; its addresses are those of Ethereum.',
+  bep20: 'BNB Smart Chain; its addresses are those of Ethereum.',
+  trc20: 'Tron; its addresses start with T.',
+  solana: 'Solana; its addresses are of a form of their own.',
+})
 
 /** One of `networks`. */
 export type Network = (typeof networks)[number]

@@ -3,7 +3,7 @@ import { Customer, customerLoader } from '../customers/graphql.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, related } from '../graphql/connection.ts'
-import { enumOfValues } from '../graphql/enums.ts'
+import { valuesEnum } from '../graphql/enums.ts'
 import { globalId, localId, localIdOfAny } from '../graphql/global-ids.ts'
 import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
 import { loaderById } from '../graphql/loader.ts'
@@ -13,7 +13,8 @@ import { parseUuid } from '../ids.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import { bankCountries } from './bank-countries.ts'
-import type { CheckCode, Check as CheckRow } from './checks/check.ts'
+import type { Check as CheckRow } from './checks/check.ts'
+import { checkCodes, checkOutcomes } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
 import { payoutMethods } from './list.ts'
@@ -27,31 +28,13 @@ import type { FieldRequirement, PayoutMethodRequirements as Requirements } from 
 import { getPayoutMethodRequirements } from './payout-method-requirements.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
-const checkDescriptions: Record<CheckCode, string> = {
-  NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
-  IBAN: 'The country, length and check digits of an IBAN.',
-  BIC: 'The form and country of a SWIFT code.',
-  ABA: 'The range and check digit of an American routing number.',
-  SORT_CODE: 'The form of a British sort code.',
-  EVM_ADDRESS: 'The form and the EIP-55 checksum of an address of Ethereum and its kin.',
-  TRON_ADDRESS: 'The version and checksum of a Tron address.',
-  SOLANA_ADDRESS: 'The length of a Solana address.',
-}
+const CheckCodeEnum = valuesEnum(
+  'CheckCode',
+  checkCodes,
+  'What can be checked about an identifier without asking a bank or a network.',
+)
 
-export const CheckCodeEnum = builder.enumType('CheckCode', {
-  description: 'What can be checked about an identifier without asking a bank or a network.',
-  values: Object.fromEntries(
-    Object.entries(checkDescriptions).map(([code, description]) => [code, { value: code as CheckCode, description }]),
-  ) as Record<CheckCode, { value: CheckCode; description: string }>,
-})
-
-const CheckOutcomeEnum = builder.enumType('CheckOutcome', {
-  description: 'What a check found.',
-  values: {
-    PASSED: { description: 'Nothing is wrong with the identifier in itself.' },
-    FAILED: { description: 'The identifier is probably mistyped. It is accepted nevertheless.' },
-  } as const,
-})
+const CheckOutcomeEnum = valuesEnum('CheckOutcome', checkOutcomes, 'What a check found.')
 
 export const Check = builder.objectRef<CheckRow>('Check').implement({
   description: 'What a check of an identifier found. It refuses nothing: show it to whoever typed the identifier.',
@@ -157,16 +140,7 @@ function ofType(type: PayoutMethodRow['type']): typeof payoutMethodLoader {
 
 const PayoutMethodConnection = connectionType<PayoutMethodRow>('PayoutMethod', PayoutMethod, 'payout methods')
 
-const PayoutMethodTypeEnum = enumOfValues(
-  payoutMethodTypes,
-  builder.enumType('PayoutMethodType', {
-    description: 'What kind of payout method it is.',
-    values: {
-      BANK: { description: 'A bank account.' },
-      WALLET: { description: 'A crypto address.' },
-    } as const,
-  }),
-)
+const PayoutMethodTypeEnum = valuesEnum('PayoutMethodType', payoutMethodTypes, 'What kind of payout method it is.')
 
 const PayoutMethodFilter = filterType('PayoutMethodFilter', payoutMethods, {
   description: 'Which payout methods: those that every field here lets through.',

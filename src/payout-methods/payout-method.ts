@@ -1,7 +1,11 @@
 import type { RowOf } from '../database/tables.ts'
+import { describedValues } from '../doors/described-values.ts'
 import type { Network } from '../networks/network.ts'
 
-export const payoutMethodTypes = ['BANK', 'WALLET'] as const
+export const payoutMethodTypes = describedValues({
+  BANK: 'A bank account.',
+  WALLET: 'A crypto address.',
+})
 export type PayoutMethodType = (typeof payoutMethodTypes)[number]
 
 type Row = RowOf<'payoutMethods'>

@@ -5,7 +5,7 @@ import { invalidInput, Refusal } from '../errors.ts'
 import type { Types } from '../graphql/builder.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, related } from '../graphql/connection.ts'
-import { enumOfValues } from '../graphql/enums.ts'
+import { valuesEnum } from '../graphql/enums.ts'
 import { localId, localIdOfAny, localIdOrNull } from '../graphql/global-ids.ts'
 import type { GraphqlContext } from '../graphql/graphql-context.ts'
 import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
@@ -32,97 +32,37 @@ import { getPayoutQuote } from './get-payout-quote.ts'
 import { payouts } from './list.ts'
 import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
 import {
-  type paymentPurposes,
+  paymentPurposes,
   payoutAssetCodes,
   payoutReason,
   payoutStatuses,
-  type recipientCurrencies,
+  recipientCurrencies,
+  transferTypes,
 } from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
-import type { settledStatuses } from './settle-payout.ts'
+import { settledStatuses } from './settle-payout.ts'
 import { simulatePayout } from './simulate-payout.ts'
 import { mostWatched, watchPayouts } from './watch-payouts.ts'
 
-export const PayoutStatusEnum = enumOfValues(
-  payoutStatuses,
-  builder.enumType('PayoutStatus', {
-    description: 'How far a payout has come.',
-    values: {
-      PROCESSING: { description: 'The money has left the wallet and is on its way.' },
-      COMPLETED: { description: 'The bank has paid.' },
-      FAILED: { description: 'The bank has not paid; amount and fee are back in the wallet.' },
-      RETURNED: { description: 'The bank has paid and then sent it back; amount and fee are back in the wallet.' },
-    } as const,
-  }),
+export const PayoutStatusEnum = valuesEnum('PayoutStatus', payoutStatuses, 'How far a payout has come.')
+
+const SettledStatusEnum = valuesEnum('SettledStatus', settledStatuses, 'What can become of a payout.')
+
+const PayoutAssetEnum = valuesEnum('PayoutAsset', payoutAssetCodes, 'A stablecoin that payouts are made from.')
+
+const RecipientCurrencyEnum = valuesEnum('RecipientCurrency', recipientCurrencies, 'A currency that payouts arrive in.')
+
+const TransferTypeEnum = valuesEnum(
+  'TransferType',
+  transferTypes,
+  'An international way of paying that a caller may ask for.',
 )
 
-const SettledStatusEnum = builder.enumType('SettledStatus', {
-  description: 'What can become of a payout.',
-  values: {
-    COMPLETED: { description: 'The bank pays a payout that is processing.' },
-    FAILED: { description: 'The bank does not pay a payout that is processing; the money comes back.' },
-    RETURNED: { description: 'The bank sends back a payout that was completed; the money comes back.' },
-  } as const satisfies Record<(typeof settledStatuses)[number], object>,
-})
-
-const PayoutAssetEnum = builder.enumType('PayoutAsset', {
-  description: 'A stablecoin that payouts are made from.',
-  values: Object.fromEntries(
-    payoutAssetCodes.map((code) => [code, { value: code, description: `${code}, worth one US dollar.` }]),
-  ) as Record<(typeof payoutAssetCodes)[number], { value: (typeof payoutAssetCodes)[number]; description: string }>,
-})
-
-const RecipientCurrencyEnum = builder.enumType('RecipientCurrency', {
-  description: 'A currency that payouts arrive in.',
-  values: {
-    NGN: { description: 'The naira, at banks in Nigeria.' },
-    ZAR: { description: 'The rand, at banks in South Africa.' },
-  } as const satisfies Record<(typeof recipientCurrencies)[number], object>,
-})
-
-const TransferTypeEnum = builder.enumType('TransferType', {
-  description: 'An international way of paying that a caller may ask for.',
-  values: {
-    ACH: { value: 'ach', description: 'The American clearing house.' },
-    FED_WIRE: { value: 'fed_wire', description: 'A wire of the Federal Reserve.' },
-    SWIFT: { value: 'swift', description: 'A transfer between banks of any two countries, through SWIFT.' },
-  } as const,
-})
-
-const PaymentPurposeEnum = builder.enumType('PaymentPurpose', {
-  description: 'What a payout is for, as banks ask to know it.',
-  values: {
-    CAPITAL_CONTRIBUTIONS: { description: 'Money that an owner puts into a company.' },
-    CHARITABLE_CONTRIBUTIONS: { description: 'A donation to a charity.' },
-    CONSULTING_FEES: { description: 'Pay for advice or professional services.' },
-    CORPORATE_TAX_PAYMENTS: { description: 'Taxes that a company owes.' },
-    DOWN_PAYMENTS_FOR_REAL_ESTATE: { description: 'The first part of the price of land or a building.' },
-    EDUCATION_FEES: { description: 'Fees of a school or a university.' },
-    EMPLOYEE_SALARIES_OR_WAGES: { description: 'Pay for people who are employed.' },
-    EXPENSES_REIMBURSEMENT: { description: 'Costs that somebody paid for another and gets back.' },
-    GIFTS: { description: 'A gift, for which nothing is owed.' },
-    GOVERNMENT_GRANTS: { description: 'Support that a state gives.' },
-    INCOME_TAX_PAYMENTS: { description: 'Taxes that a person owes.' },
-    INHERITANCE_PAYMENTS: { description: 'What somebody inherits.' },
-    INSURANCE_CLAIM_PAYOUTS: { description: 'What an insurer pays for a damage.' },
-    INSURANCE_PREMIUM_PAYMENTS: { description: 'What an insured person pays to the insurer.' },
-    INVESTMENTS: { description: 'Money to be invested, in shares for example.' },
-    LOAN_ADVANCES: { description: 'Money that is lent.' },
-    MORTGAGE_PAYMENTS: { description: 'An instalment of a loan on land or a building.' },
-    OTHER: { description: 'Anything that no other value says.' },
-    PAYMENT_FOR_GOODS_AND_SERVICES: { description: 'The price of something bought.' },
-    PERSONAL_TRANSFERS: { description: 'Money between people who know one another, or to an account of one’s own.' },
-    REAL_ESTATE_PURCHASES: { description: 'The price of land or a building.' },
-    REMITTANCES: { description: 'Money that somebody abroad sends home.' },
-    RENT: { description: 'Rent for a home, an office or anything else.' },
-    REPAYMENT_OF_LOANS: { description: 'Money that was borrowed and is paid back.' },
-    ROYALTIES: { description: 'Pay for the use of a work, a patent or a brand.' },
-    TRUST_FUND_DISTRIBUTIONS: { description: 'What a trust pays to those it is for.' },
-    UTILITY_BILLS: { description: 'Bills for electricity, water, telephone and the like.' },
-    WELFARE_OR_BENEFITS: { description: 'Social support, such as a pension.' },
-    WINNINGS_AND_PRIZES: { description: 'What somebody has won.' },
-  } as const satisfies Record<(typeof paymentPurposes)[number], object>,
-})
+const PaymentPurposeEnum = valuesEnum(
+  'PaymentPurpose',
+  paymentPurposes,
+  'What a payout is for, as banks ask to know it.',
+)
 
 const PayoutEvent = builder.objectRef<PayoutEventRow>('PayoutEvent').implement({
   description: 'Something that became of a payout after it was made.',

@@ -1,15 +1,22 @@
 import type { RowOf } from '../database/tables.ts'
+import { describedValues } from '../doors/described-values.ts'
 import { countryOfCurrency } from '../payout-methods/bank-countries.ts'
 
 /** Stablecoins that payouts are made from (ruling 37). */
-export const payoutAssetCodes = ['USDC', 'USDT'] as const
+export const payoutAssetCodes = describedValues({
+  USDC: 'USDC, worth one US dollar.',
+  USDT: 'USDT, worth one US dollar.',
+})
 
 /** Where payouts go, and the local rail that carries one when the caller names none (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
 ] as const
-export const recipientCurrencies = corridors.map(({ recipientCurrency }) => recipientCurrency)
+export const recipientCurrencies = describedValues<(typeof corridors)[number]['recipientCurrency']>({
+  NGN: 'The naira, at banks in Nigeria.',
+  ZAR: 'The rand, at banks in South Africa.',
+})
 export const recipientCountries = corridors.map(({ recipientCountry }) => recipientCountry)
 
 /** The corridor that pays out in a currency, if there is one. */
@@ -28,42 +35,51 @@ export function railOf({
   return transferType ?? corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
-export const transferTypes = ['ach', 'fed_wire', 'swift'] as const
+export const transferTypes = describedValues({
+  ach: 'The American clearing house.',
+  fed_wire: 'A wire of the Federal Reserve.',
+  swift: 'A transfer between banks of any two countries, through SWIFT.',
+})
 
 /** What a payout may be for (contract 4.8). */
-export const paymentPurposes = [
-  'CAPITAL_CONTRIBUTIONS',
-  'CHARITABLE_CONTRIBUTIONS',
-  'CONSULTING_FEES',
-  'CORPORATE_TAX_PAYMENTS',
-  'DOWN_PAYMENTS_FOR_REAL_ESTATE',
-  'EDUCATION_FEES',
-  'EMPLOYEE_SALARIES_OR_WAGES',
-  'EXPENSES_REIMBURSEMENT',
-  'GIFTS',
-  'GOVERNMENT_GRANTS',
-  'INCOME_TAX_PAYMENTS',
-  'INHERITANCE_PAYMENTS',
-  'INSURANCE_CLAIM_PAYOUTS',
-  'INSURANCE_PREMIUM_PAYMENTS',
-  'INVESTMENTS',
-  'LOAN_ADVANCES',
-  'MORTGAGE_PAYMENTS',
-  'OTHER',
-  'PAYMENT_FOR_GOODS_AND_SERVICES',
-  'PERSONAL_TRANSFERS',
-  'REAL_ESTATE_PURCHASES',
-  'REMITTANCES',
-  'RENT',
-  'REPAYMENT_OF_LOANS',
-  'ROYALTIES',
-  'TRUST_FUND_DISTRIBUTIONS',
-  'UTILITY_BILLS',
-  'WELFARE_OR_BENEFITS',
-  'WINNINGS_AND_PRIZES',
-] as const
+export const paymentPurposes = describedValues({
+  CAPITAL_CONTRIBUTIONS: 'Money that an owner puts into a company.',
+  CHARITABLE_CONTRIBUTIONS: 'A donation to a charity.',
+  CONSULTING_FEES: 'Pay for advice or professional services.',
+  CORPORATE_TAX_PAYMENTS: 'Taxes that a company owes.',
+  DOWN_PAYMENTS_FOR_REAL_ESTATE: 'The first part of the price of land or a building.',
+  EDUCATION_FEES: 'Fees of a school or a university.',
+  EMPLOYEE_SALARIES_OR_WAGES: 'Pay for people who are employed.',
+  EXPENSES_REIMBURSEMENT: 'Costs that somebody paid for another and gets back.',
+  GIFTS: 'A gift, for which nothing is owed.',
+  GOVERNMENT_GRANTS: 'Support that a state gives.',
+  INCOME_TAX_PAYMENTS: 'Taxes that a person owes.',
+  INHERITANCE_PAYMENTS: 'What somebody inherits.',
+  INSURANCE_CLAIM_PAYOUTS: 'What an insurer pays for a damage.',
+  INSURANCE_PREMIUM_PAYMENTS: 'What an insured person pays to the insurer.',
+  INVESTMENTS: 'Money to be invested, in shares for example.',
+  LOAN_ADVANCES: 'Money that is lent.',
+  MORTGAGE_PAYMENTS: 'An instalment of a loan on land or a building.',
+  OTHER: 'Anything that no other value says.',
+  PAYMENT_FOR_GOODS_AND_SERVICES: 'The price of something bought.',
+  PERSONAL_TRANSFERS: 'Money between people who know one another, or to an account of one’s own.',
+  REAL_ESTATE_PURCHASES: 'The price of land or a building.',
+  REMITTANCES: 'Money that somebody abroad sends home.',
+  RENT: 'Rent for a home, an office or anything else.',
+  REPAYMENT_OF_LOANS: 'Money that was borrowed and is paid back.',
+  ROYALTIES: 'Pay for the use of a work, a patent or a brand.',
+  TRUST_FUND_DISTRIBUTIONS: 'What a trust pays to those it is for.',
+  UTILITY_BILLS: 'Bills for electricity, water, telephone and the like.',
+  WELFARE_OR_BENEFITS: 'Social support, such as a pension.',
+  WINNINGS_AND_PRIZES: 'What somebody has won.',
+})
 
-export const payoutStatuses = ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'] as const
+export const payoutStatuses = describedValues({
+  PROCESSING: 'The money has left the wallet and is on its way.',
+  COMPLETED: 'The bank has paid.',
+  FAILED: 'The bank has not paid; amount and fee are back in the wallet.',
+  RETURNED: 'The bank has paid and then sent it back; amount and fee are back in the wallet.',
+})
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**

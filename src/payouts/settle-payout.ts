@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
+import { describedValues } from '../doors/described-values.ts'
 import { Refusal } from '../errors.ts'
 import { oneOf, optionalText, parse } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
@@ -13,7 +14,11 @@ import type { Payout } from './payout.ts'
 import { changePayoutStatus, insertPayoutEvent } from './repository.ts'
 
 /** What a payout can become. */
-export const settledStatuses = ['COMPLETED', 'FAILED', 'RETURNED'] as const
+export const settledStatuses = describedValues({
+  COMPLETED: 'The bank pays a payout that is processing.',
+  FAILED: 'The bank does not pay a payout that is processing; the money comes back.',
+  RETURNED: 'The bank sends back a payout that was completed; the money comes back.',
+})
 type SettledStatus = (typeof settledStatuses)[number]
 
 /** The only edges there are, each by where it leads (ruling 46). */

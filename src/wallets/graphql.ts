@@ -2,7 +2,7 @@ import { AssetTypeEnum } from '../asset-codes/graphql.ts'
 import { Customer, customerLoader } from '../customers/graphql.ts'
 import { builder } from '../graphql/builder.ts'
 import { connectionType, related } from '../graphql/connection.ts'
-import { enumOfValues } from '../graphql/enums.ts'
+import { valuesEnum } from '../graphql/enums.ts'
 import { localId, localIdOrNull } from '../graphql/global-ids.ts'
 import { filterType, listing, listingOfEach } from '../graphql/list-fields.ts'
 import { loaderById, loaderOfMany } from '../graphql/loader.ts'
@@ -20,13 +20,7 @@ import { simulateDeposit } from './simulate-deposit.ts'
 import type { WalletAddress as WalletAddressRow, WalletRow } from './wallet.ts'
 import { walletStatuses } from './wallet.ts'
 
-export const WalletStatusEnum = enumOfValues(
-  walletStatuses,
-  builder.enumType('WalletStatus', {
-    description: 'Whether a wallet can be used.',
-    values: { ACTIVE: { value: 'active', description: 'It takes deposits and pays out.' } } as const,
-  }),
-)
+export const WalletStatusEnum = valuesEnum('WalletStatus', walletStatuses, 'Whether a wallet can be used.')
 
 export const WalletAddress = builder.objectRef<WalletAddressRow>('WalletAddress').implement({
   description: 'Where deposits to a stablecoin wallet are sent.',

@@ -1,17 +1,24 @@
+import { describedValues } from '../../doors/described-values.ts'
+
 /** What can be checked about an identifier without asking anybody (ruling 23). */
-export const checkCodes = [
-  'NUBAN',
-  'IBAN',
-  'BIC',
-  'ABA',
-  'SORT_CODE',
-  'EVM_ADDRESS',
-  'TRON_ADDRESS',
-  'SOLANA_ADDRESS',
-] as const
+export const checkCodes = describedValues({
+  NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
+  IBAN: 'The country, length and check digits of an IBAN.',
+  BIC: 'The form and country of a SWIFT code.',
+  ABA: 'The range and check digit of an American routing number.',
+  SORT_CODE: 'The form of a British sort code.',
+  EVM_ADDRESS: 'The form and the EIP-55 checksum of an address of Ethereum and its kin.',
+  TRON_ADDRESS: 'The version and checksum of a Tron address.',
+  SOLANA_ADDRESS: 'The length of a Solana address.',
+})
 
 /** One of `checkCodes`. */
 export type CheckCode = (typeof checkCodes)[number]
+
+export const checkOutcomes = describedValues({
+  PASSED: 'Nothing is wrong with the identifier in itself.',
+  FAILED: 'The identifier is probably mistyped. It is accepted nevertheless.',
+})
 
 /**
  * What a check found about one field of a payout method. A finding never refuses a request (ruling 23).
@@ -19,7 +26,7 @@ export type CheckCode = (typeof checkCodes)[number]
  * `field` is its camelCase name, such as `accountNumber`. `message` is made of fixed sentences, never of the identifier,
  * because findings reach logs and account numbers must not.
  */
-export type Check = { field: string; code: CheckCode; outcome: 'PASSED' | 'FAILED'; message: string }
+export type Check = { field: string; code: CheckCode; outcome: (typeof checkOutcomes)[number]; message: string }
 
 /** The finding about `field`: failed with the sentence that says why, or passed where `fault` is null. */
 export function finding({ field, code, fault }: { field: string; code: CheckCode; fault: string | null }): Check {
