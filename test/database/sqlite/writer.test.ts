@@ -283,27 +283,30 @@ test('a handle that outlives its operation runs nothing', async () => {
   await expect(insertMerchant(kept.tx, merchantRow(2))).rejects.toMatchObject(late)
 })
 
-test('a full queue refuses one more and serves the rest', async () => {
+/** Fills the queue; where that takes longer than a turn should, one group leaves it meanwhile. */
+function fillQueue(db: Database) {
+  const answers: Promise<string>[] = []
+  expect(() => {
+    while (answers.length <= queueLimit + groupLimit) {
+      db.requireRoom()
+      answers.push(db.write(async () => 'done'))
+    }
+  }).toThrow('Too many requests are waiting to be stored.')
+  expect(answers.length).toBeGreaterThanOrEqual(queueLimit)
+  return answers
+}
+
+test('a full queue says so before it is given anything, refuses one more and serves the rest', async () => {
   const { db } = await startDatabase()
+  const answers = fillQueue(db)
 
-  const answers = await Promise.allSettled(upTo(queueLimit + 1).map(() => db.write(async () => 'done')))
-
-  expect(answers.slice(0, queueLimit).every(({ status }) => status === 'fulfilled')).toBe(true)
-  expect(answers[queueLimit]).toEqual({
-    status: 'rejected',
-    reason: expect.objectContaining({ code: 'UNAVAILABLE', message: 'Too many requests are waiting to be stored.' }),
+  await expect(db.write(takeNumber)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: 'Too many requests are waiting to be stored.',
   })
-  expect(await db.write(takeNumber)).toBe(1)
-})
-
-test('a full queue says so before it is given anything', async () => {
-  const { db } = await startDatabase()
-  const answers = upTo(queueLimit).map(() => db.write(async () => 'done'))
-
-  expect(() => db.requireRoom()).toThrow('Too many requests are waiting to be stored.')
-  await Promise.all(answers)
-
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['done']))
   expect(() => db.requireRoom()).not.toThrow()
+  expect(await db.write(takeNumber)).toBe(1)
 })
 
 test('what waits is stored though requests keep coming and the turn of the event loop does not end', async () => {
