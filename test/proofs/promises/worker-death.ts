@@ -14,7 +14,7 @@ import { makeDatabase, startMain } from '../server.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
 /** A round kills a reader, the writer and the supervisor; one in so many stops a reader and the writer instead. */
-const rounds = { ci: 8, quick: 12, long: 200 }
+const rounds = { ci: 8, quick: 12, long: 212 }
 const stopEvery = 20
 
 /** Beyond its limit a request is granted what a busy machine may need to answer it. */
