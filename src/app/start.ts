@@ -96,7 +96,7 @@ export function takeOver(started: Started): void {
     if (!(error instanceof NotNow)) throw error
     // On a full disk nothing can be stored, this neither: it reads, and takes over when there is room again.
     logger.error({ err: error }, 'the database can not be taken over yet')
-    setTimeout(takeOver, retryMs, started)
+    setTimeout(takeOver, retryMs, started).unref()
   }
 }
 

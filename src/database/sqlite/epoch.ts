@@ -4,12 +4,17 @@ import { unavailable } from '../../errors.ts'
 /** How long another process that holds the write lock is waited for. */
 const lockTimeoutMs = 5_000
 
+/** Before any epoch that a service takes. */
+const notYet = -1
+
 /** Which service a database is written by: each takes the next epoch when it starts. */
 export type Epoch = {
   /** See `Database.takeOver`. */
   readonly take: (onTakenOver: () => void) => void
   /** @throws Refusal UNAVAILABLE once another service has taken the next epoch */
   readonly require: () => void
+  /** @throws Refusal UNAVAILABLE then, and where the epoch could not be taken yet */
+  readonly requireToWrite: () => void
 }
 
 /**
@@ -33,8 +38,19 @@ export function epochOf(raw: Sqlite.Database): Epoch {
   let own: number | null = null
   let tell = () => {}
 
+  function require() {
+    if (own === null || own === notYet || current.get() === own) return
+    tell()
+    tell = () => {}
+    throw unavailable('Another service has taken this database over: nothing is stored here any more.')
+  }
+
   return {
     take: (onTakenOver) => {
+      // Somebody who tries until it succeeds may still try when all is over.
+      if (!raw.open) return
+      // Whoever means to take it writes nothing before: the service whose place it takes may still do.
+      own ??= notYet
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
       try {
@@ -44,11 +60,10 @@ export function epochOf(raw: Sqlite.Database): Epoch {
       }
       tell = onTakenOver
     },
-    require: () => {
-      if (own === null || current.get() === own) return
-      tell()
-      tell = () => {}
-      throw unavailable('Another service has taken this database over: nothing is stored here any more.')
+    require,
+    requireToWrite: () => {
+      if (own === notYet) throw unavailable('The database can not be taken over yet: nothing is stored until then.')
+      require()
     },
   }
 }

@@ -48,7 +48,7 @@ export function openSqlite({
   const epoch = epochOf(writing.raw)
   const writer = sqliteWriter(writing, {
     requireFile: watch.require,
-    requireEpoch: epoch.require,
+    requireEpoch: epoch.requireToWrite,
     onCommit: reader.noteCommit,
     onFatal,
   })

@@ -3,6 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import type { Tx } from '../../../src/database/query.ts'
+import { epochOf } from '../../../src/database/sqlite/epoch.ts'
 import { latestInSequence, nextInSequence } from '../../../src/lists/sequence.ts'
 import { insertMerchant } from '../../../src/merchants/repository.ts'
 import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
@@ -70,4 +71,23 @@ test('an epoch that is taken is on disk at once', async () => {
   const before = epoch()
   one.takeOver(() => {})
   expect(epoch()).toBe(before + 1)
+})
+
+test('who could not take a database over yet writes nothing until it has, and tries no more once it is closed', async () => {
+  const { path } = await openTestDatabase()
+  const raw = new Sqlite(path)
+  const epoch = epochOf(raw)
+  epoch.requireToWrite()
+
+  // As on a disk without room.
+  raw.pragma('query_only = on')
+  expect(() => epoch.take(() => {})).toThrow('readonly')
+  expect(() => epoch.requireToWrite()).toThrow('can not be taken over yet')
+  epoch.require()
+
+  raw.pragma('query_only = off')
+  epoch.take(() => {})
+  epoch.requireToWrite()
+  raw.close()
+  epoch.take(() => {})
 })
