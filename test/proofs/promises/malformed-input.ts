@@ -107,7 +107,7 @@ async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
     requireNoFailure(status, code)
     if (code === 'INVALID_INPUT') {
       const fields = fieldsOf(body?.error?.details?.fields ?? body?.fields)
-      if (isRepetition(given, body)) requireNames({ ...given, spoilt: null }, fields.map(firstName))
+      if (isRepetition(given, body)) requireNames({ ...given, spoilt: null }, fields.map(memberAt(given)))
       else requireNames(given, fields)
     } else if (status === 400 && given.method !== 'HEAD' && !codesOfNoField.includes(code)) {
       throw new Broken('nameless', `400 with ${code}`)
@@ -123,8 +123,12 @@ function isRepetition({ body: sent }: Pick<Sent, 'body'>, answered: unknown): bo
   return sent !== undefined && JSON.stringify(answered).includes('must be given once')
 }
 
-function firstName(path: string): string {
-  return path.split('.')[0] as string
+/** The member of a body that a path begins with: names may have points in them, and long paths are cut. */
+function memberAt({ names }: RestInput): (path: string) => string {
+  return (path) => {
+    const shown = path.replace(/…$/, '')
+    return names.find((name) => `${path}.`.startsWith(`${name}.`) || (shown !== path && name.startsWith(shown))) ?? path
+  }
 }
 
 function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
