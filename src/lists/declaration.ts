@@ -27,7 +27,10 @@ export type Declaration<
     /** What cursors and kept counts call it. */
     readonly name: string
     readonly filters: Fields
-    /** The conditions that the filters come to together, where each is not its own; `null` where no row can match. */
+    /**
+     * The conditions that the filters come to together, where each is not its own; `null` where no row can match. Where many
+     * parents are asked for, those of the first stand for all: a parent may decide about nothing but its own condition.
+     */
     readonly conditionsOf?: (
       asked: Asked<Fields>,
       context: Asking,

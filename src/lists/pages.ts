@@ -50,7 +50,7 @@ async function keptPage(
   const { merchantId, given } = narrowed
   const counting = (keptTotal(list, merchantId, given) as NonNullable<ReturnType<typeof keptTotal>>)(read)
   const rows = ({ below, skip }: Start) =>
-    list.queries.rows(read, { merchantId, ...given, ...everything, below, skip, limit })
+    list.queries.rows(read, { merchantId, ...given, ...everything, below, skip: skip || undefined, limit })
   const offset = offsetOf({ page, limit })
   if (offset === 0) {
     const [total, items] = await Promise.all([counting, rows({ below: everything.below, skip: 0 })])
@@ -92,6 +92,6 @@ async function rangePage(
   if (skip >= total) return { items: [], total, page, limit }
   const [first] = skip === 0 ? [] : await queries.numberAfter(read, { ...asked, ...span, limit: 1, skip })
   const below = first ? first.sequence + 1 : span.below
-  const items = await queries.rows(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip), skip: 0 })
+  const items = await queries.rows(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip) })
   return { items, total, page, limit }
 }

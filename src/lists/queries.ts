@@ -41,7 +41,7 @@ export type Range = {
   readonly below: number
   readonly limit: number
   readonly isAscending?: true | undefined
-  readonly skip?: number
+  readonly skip?: number | undefined
 } & Times
 
 /** From a moment on, and before another. */
@@ -87,7 +87,8 @@ type AnySource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' 
   readonly joins?: (rows: never) => unknown
   readonly select: (rows: never) => unknown
 }
-type Bound = Required<Omit<Range, 'isAscending'>> & {
+type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
+  readonly skip: number
   readonly merchantId: string
   readonly fromSequence: number
   readonly ids: readonly string[]
@@ -158,12 +159,13 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
     narrowed(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
 
   return {
-    rows: query([...filters, 'isAscending'], (p, has) =>
-      inRange(whole(all()), p, has)
+    rows: query([...filters, 'isAscending', 'skip'], (p, has) => {
+      const found = inRange(whole(all()), p, has)
         .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
         .limit(p.limit)
-        .offset(p.skip),
-    ),
+      // Only where rows are passed over: PostgreSQL takes an unknown OFFSET for many, and would rather sort.
+      return has('skip') ? found.offset(p.skip) : found
+    }),
     count: query(filters, (p, has) =>
       countOf(inRange(joinedFor(all(), has), p, has).select(orderOf(has)).limit(p.limit)),
     ),

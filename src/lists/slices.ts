@@ -45,7 +45,7 @@ function sequencedList(
     rows: async ({ above, below, limit, isAscending }) => {
       const range = intersection({ above, below }, await span())
       if (isEmpty(range)) return []
-      return queries.rows(db, { ...asked, ...range, limit, skip: 0, isAscending: isAscending || undefined })
+      return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined })
     },
     total: async () => {
       const kept = isTimed(created) ? null : keptTotal(list, merchantId, given)

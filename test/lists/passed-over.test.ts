@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { customers } from '../../src/customers/list.ts'
+import { compileForPostgres } from '../../src/database/postgres/compile-for-postgres.ts'
+import type { Query } from '../../src/database/query.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
+import { payouts } from '../../src/payouts/list.ts'
+import { startApp } from '../support/app.ts'
+
+// A server takes an OFFSET that it does not know for many rows, and sorts all that match in the place of following an index.
+test('no rows are passed over, but on a page of a list with gaps', async () => {
+  const app = await startApp('sqlite')
+  const customerId = await app.customer()
+  const queries: Query[] = []
+  const watched = <Reader extends { execute: typeof app.db.execute }>(reader: Reader): Reader => ({
+    ...reader,
+    execute: (query: Query, params: object) => {
+      queries.push(query)
+      return reader.execute(query, params)
+    },
+  })
+  const db = {
+    ...watched(app.db),
+    snapshot: ((read) => app.db.snapshot((each) => read(watched(each)))) as typeof app.db.snapshot,
+  }
+  const context = { ...app.context(), db }
+
+  await customers.page(context, { page: '1' })
+  await payoutMethods.page(context, { owner: { customerId } })
+  await payouts.page(context, { owner: 'merchant', status: 'FAILED' })
+  await payouts.slice(context, { owner: 'merchant', first: 5 })
+  await payouts.slicesOf('customer')(context, [customerId], { first: 5 })
+
+  expect(queries.length).toBeGreaterThan(5)
+  const passing = queries.map((query) => compileForPostgres(query).sql).filter((text) => / offset /.test(text))
+  expect(passing).toEqual([])
+})
