@@ -1,7 +1,12 @@
+import { describedValues } from '../doors/described-values.ts'
+
 /** The country of the banks that hold accounts in a currency, for the currencies of the contract (ruling 39). */
 export const countryOfCurrency = { NGN: 'Nigeria', ZAR: 'South Africa' } as const
 
-export const bankCountries = Object.values(countryOfCurrency)
+export const bankCountries = describedValues<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({
+  Nigeria: 'Banks in Nigeria.',
+  'South Africa': 'Banks in South Africa.',
+})
 export type BankCountry = (typeof bankCountries)[number]
 
 /** The same for any currency: `null` where the contract names none. */

@@ -191,15 +191,7 @@ builder.objectField(Customer, 'payoutMethods', (t) =>
   }),
 )
 
-export const BankCountryEnum = builder.enumType('BankCountry', {
-  description: 'A country whose banks payouts go to.',
-  values: Object.fromEntries(
-    bankCountries.map((country) => [
-      country.toUpperCase().replaceAll(' ', '_'),
-      { value: country, description: `Banks in ${country}.` },
-    ]),
-  ) as Record<string, { value: (typeof bankCountries)[number]; description: string }>,
-})
+export const BankCountryEnum = valuesEnum('BankCountry', bankCountries, 'A country whose banks payouts go to.')
 
 const FieldRequirementRef = builder.objectRef<FieldRequirement>('FieldRequirement').implement({
   description: 'A field that a form asks for, and what will be taken in it.',
