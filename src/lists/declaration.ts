@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
+import type { Narrowing } from '../database/narrow.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import type { Asked, Filters } from './filters.ts'
 import type { Given, ListQueries, RowSource } from './queries.ts'
@@ -62,6 +63,6 @@ export type AnyList = KeptTotals<string> &
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
     readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>
     readonly cursorName: (asked: object, given: Given<string>, context: Asking) => object
-    readonly columnsOfPages?: readonly string[]
+    readonly narrowingOfPages: Narrowing | null
     readonly queries: ListQueries<object, string>
   }

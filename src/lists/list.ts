@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { columnsAmong } from '../database/narrow.ts'
 import type { Tx } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import { uuidsAmong } from '../ids.ts'
@@ -75,6 +76,7 @@ function withoutTypes<
   Fields extends Filters,
   Parent extends string,
 >(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent>): AnyList {
+  const { table, columnsOfPages } = declaration
   const names = Object.keys(declaration.conditions) as Name[]
   // In the order of their declaration, however they were come by: a list has one name.
   const inOrder = (given: Given<Name>) => Object.fromEntries(names.map((name) => [name, given[name]]))
@@ -83,6 +85,7 @@ function withoutTypes<
     conditionsOf: declaration.conditionsOf ?? present,
     cursorName: (asked: Asked<Fields>, given: Given<Name>, context: Asking) =>
       declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) },
+    narrowingOfPages: columnsOfPages ? { [table]: columnsAmong(table, new Set(columnsOfPages)) } : null,
     queries: listQueries(declaration),
   } as unknown as AnyList
 }

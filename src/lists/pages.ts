@@ -1,11 +1,11 @@
-import { columnsAmong, narrowedTo } from '../database/narrow.ts'
+import { narrowedTo } from '../database/narrow.ts'
 import type { Reader } from '../database/query.ts'
 import { seekInList } from './counted-list.ts'
 import type { AnyList, Asking } from './declaration.ts'
 import type { Page } from './page.ts'
 import { offsetOf } from './page.ts'
 import type { Given } from './queries.ts'
-import type { Created, Span } from './times.ts'
+import type { Created } from './times.ts'
 import { everything, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
 import { countedListOf, countLimit, keptTotal } from './totals.ts'
 
@@ -31,24 +31,21 @@ export async function pageOf(list: AnyList, context: Asking, asked: PageAsked): 
   const given = await list.conditionsOf(filters, context)
   if (given === null) return { items: [], total: 0, page, limit }
   const narrowed = { merchantId: context.merchantId, given, created: { createdFrom, createdBefore } }
-  const isKept = !isTimed(narrowed.created) && keptTotal(list, context.merchantId, given) !== null
-  return readerOf(list, context).snapshot((read) =>
-    (isKept ? keptPage : rangePage)(list, read, narrowed, { page, limit }),
+  const total = isTimed(narrowed.created) ? null : keptTotal(list, context.merchantId, given)
+  const db = list.narrowingOfPages ? narrowedTo(context.db, list.narrowingOfPages) : context.db
+  return db.snapshot((read) =>
+    total ? keptPage(list, read, narrowed, { page, limit, total }) : rangePage(list, read, narrowed, { page, limit }),
   )
-}
-
-function readerOf({ table, columnsOfPages }: AnyList, { db }: Asking): Asking['db'] {
-  return columnsOfPages ? narrowedTo(db, { [table]: columnsAmong(table, new Set(columnsOfPages)) }) : db
 }
 
 async function keptPage(
   list: AnyList,
   read: Reader,
   narrowed: Narrowed,
-  { page, limit }: Place,
+  { page, limit, total: count }: Place & { readonly total: (db: Reader) => Promise<number> },
 ): Promise<Page<object>> {
   const { merchantId, given } = narrowed
-  const counting = (keptTotal(list, merchantId, given) as NonNullable<ReturnType<typeof keptTotal>>)(read)
+  const counting = count(read)
   const rows = ({ below, skip }: Start) =>
     list.queries.rows(read, { merchantId, ...given, ...everything, below, skip: skip || undefined, limit })
   const offset = offsetOf({ page, limit })
@@ -81,17 +78,13 @@ async function rangePage(
   { page, limit }: Place,
 ): Promise<Page<object>> {
   const asked = { merchantId, ...given, ...timesOf(created) }
-  const span: Span = await spanOf(
-    created,
-    async (fromSequence) => (await queries.markAt(read, { ...asked, fromSequence }))[0] ?? null,
-  )
+  const span = await spanOf(created, (fromSequence) => queries.markAt(read, { ...asked, fromSequence }))
   if (isEmpty(span)) return { items: [], total: 0, page, limit }
-  const [counted] = await queries.count(read, { ...asked, ...span, limit: countLimit })
-  const total = Number(counted?.rowCount ?? 0)
+  const total = await queries.count(read, { ...asked, ...span, limit: countLimit })
   const skip = offsetOf({ page, limit })
   if (skip >= total) return { items: [], total, page, limit }
-  const [first] = skip === 0 ? [] : await queries.numberAfter(read, { ...asked, ...span, limit: 1, skip })
-  const below = first ? first.sequence + 1 : span.below
+  const first = skip === 0 ? null : await queries.numberAfter(read, { ...asked, ...span, skip })
+  const below = first === null ? span.below : first + 1
   const items = await queries.rows(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip) })
   return { items, total, page, limit }
 }

@@ -60,11 +60,11 @@ export type ListQueries<Row, Name extends string> = {
   /** The rows of a range, newest first unless `isAscending`. */
   readonly rows: (db: Reader, asked: Asked<Name> & Range) => Promise<Row[]>
   /** How many rows a range has, of which at most `limit` are looked at. */
-  readonly count: (db: Reader, asked: Asked<Name> & Range) => Promise<{ rowCount: number }[]>
+  readonly count: (db: Reader, asked: Asked<Name> & Range) => Promise<number>
   /** The number of the row in a range that `skip` newer ones come before. */
-  readonly numberAfter: (db: Reader, asked: Asked<Name> & Range) => Promise<{ sequence: number }[]>
+  readonly numberAfter: (db: Reader, asked: Asked<Name> & Omit<Range, 'limit'>) => Promise<number | null>
   /** The number and time of the row at or below a number. */
-  readonly markAt: (db: Reader, asked: Asked<Name> & { readonly fromSequence: number }) => Promise<Mark[]>
+  readonly markAt: (db: Reader, asked: Asked<Name> & { readonly fromSequence: number }) => Promise<Mark | null>
   /** The merchant's rows among `ids`, in any order. */
   readonly byIds: (
     db: Reader,
@@ -95,7 +95,7 @@ type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
   readonly parentIds: readonly string[]
 }
 type Has = (filter: string) => boolean
-type AnyQuery = (db: Reader, asked: object) => Promise<never[]>
+type AnyQuery = <Result>(db: Reader, asked: object) => Promise<Result[]>
 
 /** Builds the queries of a list from what its declaration says of rows and conditions. */
 export function listQueries<Table extends TableName, Joined extends TableName, Row, Name extends string>(
@@ -112,6 +112,24 @@ export function listQueries<Table extends TableName, Joined extends TableName, R
 }
 
 type Parts = ReturnType<typeof partsOf>
+
+/** The column that numbers a list with some conditions: that of the one which says whose it is, else the list's own. */
+export function numberingOf(
+  { order, conditions }: Pick<AnySource, 'order' | 'conditions'>,
+  isGiven: (condition: string) => boolean,
+): ColumnName {
+  const own = Object.keys(conditions).find((name) => conditions[name]?.order !== undefined && isGiven(name))
+  return (own === undefined ? undefined : conditions[own]?.order) ?? order
+}
+
+/** The column's own name, which rows have it under. */
+export function columnOf(column: ColumnName): string {
+  return column.slice(column.indexOf('.') + 1)
+}
+
+function rowsOf(source: unknown): AnyRows {
+  return from(source as never) as unknown as AnyRows
+}
 
 /** What all queries of a list are made of. */
 function partsOf({ table, order, createdAt, joins, select, conditions }: AnySource) {
@@ -133,11 +151,7 @@ function partsOf({ table, order, createdAt, joins, select, conditions }: AnySour
       const isTimed = has('createdFrom') || has('createdBefore')
       return [...columns, ...(isTimed ? [createdAt] : [])].some(isOfOther) ? join(rows) : rows
     },
-    orderOf: (has: Has): string =>
-      names
-        .filter(has)
-        .map((name) => conditions[name]?.order)
-        .find((each) => each !== undefined) ?? order,
+    orderOf: (has: Has) => numberingOf({ order, conditions }, has),
     /** Those that the conditions and times let through. */
     narrowed: (rows: AnyRows, p: Bound, has: Has) => {
       let found = rows.where(`${table}.merchantId`, '=', p.merchantId)
@@ -154,39 +168,46 @@ function partsOf({ table, order, createdAt, joins, select, conditions }: AnySour
 
 function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts) {
   const { filters, query, join, whole, joinedFor, orderOf, narrowed } = parts
-  const all = () => from(table as never) as unknown as AnyRows
+  const all = () => rowsOf(table)
   const inRange = (rows: AnyRows, p: Bound, has: Has) =>
     narrowed(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
 
-  return {
-    rows: query([...filters, 'isAscending', 'skip'], (p, has) => {
-      const found = inRange(whole(all()), p, has)
-        .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
-        .limit(p.limit)
-      // Only where rows are passed over: PostgreSQL takes an unknown OFFSET for many, and would rather sort.
-      return has('skip') ? found.offset(p.skip) : found
-    }),
-    count: query(filters, (p, has) =>
-      countOf(inRange(joinedFor(all(), has), p, has).select(orderOf(has)).limit(p.limit)),
-    ),
-    numberAfter: query(filters, (p, has) =>
-      inRange(joinedFor(all(), has), p, has)
-        .select(`${orderOf(has)} as sequence`)
+  const rows = query([...filters, 'isAscending', 'skip'], (p, has) => {
+    const found = inRange(whole(all()), p, has)
+      .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
+      .limit(p.limit)
+    // Only where rows are passed over: PostgreSQL takes an unknown OFFSET for many, and would rather sort.
+    return has('skip') ? found.offset(p.skip) : found
+  })
+  const counts = query(filters, (p, has) =>
+    countOf(inRange(joinedFor(all(), has), p, has).select(orderOf(has)).limit(p.limit)),
+  )
+  const numbers = query(filters, (p, has) =>
+    inRange(joinedFor(all(), has), p, has)
+      .select(`${orderOf(has)} as sequence`)
+      .orderBy(orderOf(has), 'desc')
+      .limit(1)
+      .offset(p.skip),
+  )
+  const byIds = query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, 'in', among(p.ids)))
+  // Of the conditions only those matter that say which numbers are meant.
+  const marks = query(
+    filters.filter((name) => conditions[name]?.order !== undefined),
+    (p, has) =>
+      narrowed(createdAt.startsWith(`${table}.`) ? all() : join(all()), p, has)
+        .where(orderOf(has), '<=', p.fromSequence)
+        .select([`${orderOf(has)} as sequence`, createdAt])
         .orderBy(orderOf(has), 'desc')
-        .limit(p.limit)
-        .offset(p.skip),
-    ),
-    byIds: query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, 'in', among(p.ids))),
-    // Of the conditions only those matter that say which numbers are meant.
-    markAt: query(
-      filters.filter((name) => conditions[name]?.order !== undefined),
-      (p, has) =>
-        narrowed(createdAt.startsWith(`${table}.`) ? all() : join(all()), p, has)
-          .where(orderOf(has), '<=', p.fromSequence)
-          .select([`${orderOf(has)} as sequence`, createdAt])
-          .orderBy(orderOf(has), 'desc')
-          .limit(1),
-    ),
+        .limit(1),
+  )
+  return {
+    rows,
+    count: async (db: Reader, asked: object) =>
+      Number((await counts<{ rowCount: number }>(db, asked))[0]?.rowCount ?? 0),
+    numberAfter: async (db: Reader, asked: object) =>
+      (await numbers<{ sequence: number }>(db, asked))[0]?.sequence ?? null,
+    byIds,
+    markAt: async (db: Reader, asked: object) => (await marks<Mark>(db, asked))[0] ?? null,
   }
 }
 
@@ -202,11 +223,11 @@ function eachQueries({ table, conditions }: AnySource, parts: Parts, parent: str
   const others = (has: Has) => (name: string) => name !== parent && has(name)
   const order = orderOf((name) => name === parent)
   const own = (p: Bound, has: Has) =>
-    narrowed(joinedFor(from(table as never) as unknown as AnyRows, others(has)), p, others(has))
+    narrowed(joinedFor(rowsOf(table), others(has)), p, others(has))
       .whereRef(column, '=', 'parents.id')
       .where(order, '>', 0)
   const parentsOf = (p: Bound) =>
-    (from(`${parents} as parents` as never) as unknown as AnyRows)
+    rowsOf(`${parents} as parents`)
       .where('parents.merchantId', '=', p.merchantId)
       .where('parents.id', 'in', among(p.parentIds))
 
@@ -214,9 +235,7 @@ function eachQueries({ table, conditions }: AnySource, parts: Parts, parent: str
     rows: query([...names, 'isAscending'], (p, has) => {
       const [direction, furthest] = has('isAscending') ? (['asc', 'max'] as const) : (['desc', 'min'] as const)
       const ends = own(p, has).select(`${order} as position`).orderBy(order, direction).limit(p.limit).as('ends')
-      const bound = (from(ends as never) as unknown as AnyRows).select((eb) =>
-        eb.fn(furthest, ['ends.position']).as('b'),
-      )
+      const bound = rowsOf(ends).select((eb) => eb.fn(furthest, ['ends.position']).as('b'))
       const bounds = withTable(
         (cte) => cte('bounds').materialized(),
         () => parentsOf(p).select(['parents.id as parentId', bound.as('bound')]) as never,
@@ -232,5 +251,5 @@ function eachQueries({ table, conditions }: AnySource, parts: Parts, parent: str
 }
 
 function countOf(rows: AnyRows): AnyRows {
-  return (from(rows.as('counted') as never) as unknown as AnyRows).select(sql<number>`count(*)`.as('rowCount'))
+  return rowsOf(rows.as('counted')).select(sql<number>`count(*)`.as('rowCount'))
 }

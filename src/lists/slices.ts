@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { parse } from '../input.ts'
 import type { AnyList, Asking } from './declaration.ts'
-import type { Given } from './queries.ts'
+import type { Condition, Given } from './queries.ts'
+import { columnOf, numberingOf } from './queries.ts'
 import type { SequencedList, Slice, SliceRequest } from './slice.ts'
 import { listInMemory, sliceOf, slicesOf } from './slice.ts'
 import type { Created } from './times.ts'
@@ -36,7 +37,7 @@ function sequencedList(
   const asked = { merchantId, ...given, ...timesOf(created) }
   let found: ReturnType<typeof spanOf> | null = null
   const span = () => {
-    found ??= spanOf(created, async (fromSequence) => (await queries.markAt(db, { ...asked, fromSequence }))[0] ?? null)
+    found ??= spanOf(created, (fromSequence) => queries.markAt(db, { ...asked, fromSequence }))
     return found
   }
   return {
@@ -52,26 +53,19 @@ function sequencedList(
       if (kept) return kept(db)
       const range = await span()
       if (isEmpty(range)) return 0
-      const [counted] = await queries.count(db, { ...asked, ...range, limit: countLimit + 1 })
-      return counted === undefined ? 0 : withinLimit(counted.rowCount)
+      return withinLimit(await queries.count(db, { ...asked, ...range, limit: countLimit + 1 }))
     },
   }
 }
 
 /** How the rows of a list with these conditions are numbered. */
-function sequenceOf({ order, conditions }: AnyList, given: Given<string>): (row: object) => number {
-  const own = Object.keys(conditions).find((name) => conditions[name]?.order && given[name] !== undefined)
-  const column = columnOf((own && conditions[own]?.order) ?? order)
+function sequenceOf(list: AnyList, given: Given<string>): (row: object) => number {
+  const column = columnOf(numberingOf(list, (name) => given[name] !== undefined))
   return (row) => (row as Record<string, number>)[column] as number
 }
 
-/** The column's own name, which rows have it under. */
-function columnOf(column: string): string {
-  return column.slice(column.indexOf('.') + 1)
-}
-
 function withinLimit(counted: number): number | null {
-  return Number(counted) > countLimit ? null : Number(counted)
+  return counted > countLimit ? null : counted
 }
 
 /** How a parent's list is asked for: the field that names the parent, what it holds, and the condition that it becomes. */
@@ -115,7 +109,7 @@ type Together = {
 function slicesTogether(list: AnyList, context: Asking, { ids, condition, given, asked, askedOf }: Together) {
   const { createdFrom, createdBefore, first, last } = asked
   const created = { createdFrom, createdBefore }
-  const column = columnOf(list.conditions[condition]?.column ?? '')
+  const column = columnOf((list.conditions[condition] as Condition).column)
   return slicesOf<object>(
     {
       keys: ids,
@@ -143,7 +137,7 @@ function fromEach(list: AnyList, { db, merchantId }: Asking, { ids, condition, g
         : keptTotalsOfEach(list, { merchantId, parent: condition, parentIds: ids, given })
       if (kept) return withZeros(ids, await kept(db))
       const counted = await queries.counts(db, { ...asked, limit: countLimit + 1 })
-      return new Map(counted.map(({ id, total }) => [id, withinLimit(total)] as const))
+      return new Map(counted.map(({ id, total }) => [id, withinLimit(Number(total))] as const))
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Reader } from '../database/query.ts'
 import type { TableName } from '../database/tables.ts'
 import { countOfList, countsByParent } from './counted-list.ts'
 import type { Condition, Given, RowSource } from './queries.ts'
+import { columnOf, numberingOf } from './queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestInSequence } from './sequence.ts'
 
@@ -83,10 +84,15 @@ export function countedListOf<Name extends string>(
     const others = namesOf(given).filter((each) => each !== of?.condition)
     const [other] = others
     if (others.length > 1 || (other !== undefined && by[other] === undefined)) continue
-    const parent = of === null ? '' : `/${of.label}:${given[of.condition]}`
-    return `${name}${parent}${other === undefined ? '' : `/${by[other]}:${given[other]}`}`
+    const ofParent = of === null ? name : name + partOfName(of.label, given[of.condition])
+    return other === undefined ? ofParent : ofParent + partOfName(by[other], given[other])
   }
   return null
+}
+
+/** What the name of a counted list has for each thing that narrows it. */
+export function partOfName(label: string | undefined, value: unknown): string {
+  return `/${label}:${value}`
 }
 
 function namesOf<Name extends string>(given: Given<Name>): Name[] {
@@ -103,13 +109,16 @@ export function countedListsOf(
   }: Source<string> & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,
 ): { merchantId: string; lists: string[]; sequence: number }[] {
-  const value = (column: string) => (row as Record<string, unknown>)[column.split('.')[1] as string]
+  const cells = row as Record<string, unknown>
+  const cellOf = (condition: string) => cells[columnOf((conditions[condition] as Condition).column)]
   return counted.map(({ of, by }) => {
-    const sequence = value((of && conditions[of.condition]?.order) ?? order) as number
-    const parent = of === null ? name : `${name}/${of.label}:${value((conditions[of.condition] as Condition).column)}`
-    const narrowed = Object.entries(by).map(
-      ([each, label]) => `${parent}/${label}:${value((conditions[each] as Condition).column)}`,
-    )
-    return { merchantId: String(value('.merchantId')), lists: [parent, ...narrowed], sequence }
+    const numbering = numberingOf({ order, conditions }, (condition) => condition === of?.condition)
+    const all = of === null ? name : name + partOfName(of.label, cellOf(of.condition))
+    const narrowed = Object.entries(by).map(([each, label]) => all + partOfName(label, cellOf(each)))
+    return {
+      merchantId: String(cells.merchantId),
+      lists: [all, ...narrowed],
+      sequence: Number(cells[columnOf(numbering)]),
+    }
   })
 }

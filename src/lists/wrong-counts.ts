@@ -4,6 +4,8 @@ import type { Params } from '../database/query.ts'
 import { acrossMerchants, from, queryWithFilters } from '../database/query.ts'
 import { declaredLists } from './declared-lists.ts'
 import type { Condition } from './queries.ts'
+import { numberingOf } from './queries.ts'
+import { partOfName } from './totals.ts'
 
 /** Maintained counts of declared lists that are not what counting gives, for blocks of one size; an operator's view. */
 export const wrongListCounts = queryWithFilters([], (p: Params<{ blockSize: number; divisor: number }>) =>
@@ -24,14 +26,15 @@ function countedRows(): RawBuilder<unknown> {
   const selects = declaredLists.flatMap(({ name, table, order, conditions, counted = [] }) =>
     counted.flatMap(({ of, by }) => {
       const parent = of && (conditions[of.condition] as Condition)
-      const prefix = parent ? sql`${`${name}/${of.label}:`} || ${sql.ref(parent.column)}` : sql`${name}`
+      const prefix = parent ? sql`${name + partOfName(of.label, '')} || ${sql.ref(parent.column)}` : sql`${name}`
       const narrowed = Object.entries(by).map(
-        ([each, label]) => sql`${prefix} || ${`/${label}:`} || ${sql.ref((conditions[each] as Condition).column)}`,
+        ([each, label]) =>
+          sql`${prefix} || ${partOfName(label, '')} || ${sql.ref((conditions[each] as Condition).column)}`,
       )
       return [prefix, ...narrowed].map(
         (list) =>
           sql`select ${sql.ref(`${table}.merchantId`)} as merchant_id, ${list} as list,
-            ${sql.ref(parent?.order ?? order)} as sequence from ${sql.table(table)}`,
+            ${sql.ref(numberingOf({ order, conditions }, (condition) => condition === of?.condition))} as sequence from ${sql.table(table)}`,
       )
     }),
   )
