@@ -15,17 +15,24 @@ export type Service = {
   readonly now: Clock
   /** A UUIDv7 for now. */
   readonly newId: () => string
-  /** Set where another process writes: has it run an operation that changes something. */
-  readonly handOver: HandOver | null
+  /** Runs an operation that writes, for a door. */
+  readonly perform: Perform
 }
 
+/** What a door calls: `input` and what it answers are plain data. */
+export type Operation<Input, Result> = (context: Context, input: Input) => Promise<Result>
+
+/** What an operation answers that is done once for each key; `isReplayed` where that was at an earlier request. */
+export type Done<Result> = { readonly result: Result; readonly isReplayed: boolean }
+
 /**
- * Has the process that writes run an operation, with the same answer and the same refusals as here.
+ * Runs an operation here, or has the process that writes run it, which finds it by its name. The answer and the refusals are
+ * the same.
  *
- * @throws Refusal UNAVAILABLE when it is not there, or was lost before it had answered
+ * @throws Refusal UNAVAILABLE when that process is not there, or was lost before it had answered
  */
-export type HandOver = <Input, Result>(
-  operation: { readonly name: string; readonly run: (context: Context, input: Input) => Promise<Result> },
+export type Perform = <Input, Result>(
+  operation: Operation<Input, Result>,
   context: Context,
   input: Input,
 ) => Promise<Result>
@@ -35,8 +42,6 @@ export type Context = Service & {
   readonly merchantId: string
   /** The caller's idempotency key, unquoted; `null` when it gave none. */
   readonly idempotencyKey: string | null
-  /** Set by an operation that answered from its memory of an earlier request with the same key. */
-  isReplayed: boolean
 }
 
 /** The service on an open database; tests give their own clock. */
@@ -44,21 +49,21 @@ export function createService({
   db,
   mode,
   clock,
-  handOver = null,
+  perform = (operation, context, input) => operation(context, input),
 }: {
   db: Database
   mode: Mode
   clock?: Clock
-  handOver?: HandOver | null
+  perform?: Perform
 }): Service {
   const now = steadyClock(clock)
   const newId = uuidV7Source()
-  return { db, mode, now, newId: () => newId(now()), handOver }
+  return { db, mode, now, newId: () => newId(now()), perform }
 }
 
 /** A request of `merchantId` to the service. */
 export function createContext(service: Service, merchantId: string, idempotencyKey: string | null = null): Context {
-  return { ...service, merchantId, idempotencyKey, isReplayed: false }
+  return { ...service, merchantId, idempotencyKey }
 }
 
 /** When a row changes: now, and never before it was made or last changed, by the clock of whichever process that was. */

@@ -7,6 +7,7 @@ import { updateCustomer } from '../src/customers/update-customer.ts'
 import { faultsOf, freeText, limit, optionalFreeText, page, parse } from '../src/input.ts'
 import { dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from './support/app.ts'
 import { doors, everyDoor } from './support/doors.ts'
+import { perform } from './support/perform.ts'
 import { refusalOf } from './support/refusal-of.ts'
 
 const source = new URL('../src/', import.meta.url)
@@ -150,11 +151,11 @@ describe.each(everyEngine)('input on %s', (engine) => {
 
   test('nobody is born after today', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T23:59:59.999Z') })
-    const { id } = await createCustomer(app.context(), { ...dullCustomer, birthDate: '2026-03-01' })
+    const { id } = await perform(createCustomer, app.context(), { ...dullCustomer, birthDate: '2026-03-01' })
     const attempts = [
-      () => createCustomer(app.context(), { ...dullCustomer, birthDate: '2026-03-02' }),
-      () => createCustomer(app.context(), { ...dullCustomer, birthDate: '9999-12-31' }),
-      () => updateCustomer(app.context(), { customerId: id, birthDate: '2026-03-02' }),
+      () => perform(createCustomer, app.context(), { ...dullCustomer, birthDate: '2026-03-02' }),
+      () => perform(createCustomer, app.context(), { ...dullCustomer, birthDate: '9999-12-31' }),
+      () => perform(updateCustomer, app.context(), { customerId: id, birthDate: '2026-03-02' }),
     ]
     for (const attempt of attempts) {
       const { details } = await refusalOf(attempt)

@@ -77,7 +77,7 @@ async function tellStory(context: Context): Promise<void> {
   const idOf = (name: string | null) => (name === null ? null : customerIds.get(name))
 
   for (const { name, isClosed: _, ...customer } of customers) {
-    customerIds.set(name, (await createCustomer(context, customer)).id)
+    customerIds.set(name, (await createCustomer(context, customer)).result.id)
   }
   for (const { owner, ...method } of bankMethods) {
     await createBankPayoutMethod(context, { type: 'BANK', ...method, customerId: idOf(owner) })
@@ -86,12 +86,13 @@ async function tellStory(context: Context): Promise<void> {
     await createWalletPayoutMethod(context, { type: 'WALLET', ...method, customerId: idOf(owner) })
   }
   for (const { owner, deposit, ...wallet } of wallets) {
-    const { id: walletId } = await createWallet(context, { ...wallet, customerId: idOf(owner) })
+    const { result } = await createWallet(context, { ...wallet, customerId: idOf(owner) })
+    const walletId = result.id
     if (deposit) await depositToWallet(context, { walletId, amount: deposit, reference: `demo deposit ${walletId}` })
   }
   for (const { owner, path, ...payout } of payouts) {
-    const { id: payoutId } = await createPayout(context, { ...payout, customerId: idOf(owner) })
-    for (const { status, cause } of path) await settlePayout(context, { payoutId, status, cause })
+    const { result } = await createPayout(context, { ...payout, customerId: idOf(owner) })
+    for (const { status, cause } of path) await settlePayout(context, { payoutId: result.id, status, cause })
   }
   // Closed last: nothing can be made for a closed customer, and its history shows what it did before.
   for (const { name, isClosed } of customers) {

@@ -35,7 +35,7 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
   const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null })
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
   const db = line === null ? started.db : withPing(started.db, line.ping)
-  const service = createService({ db, mode: config.mode, handOver: line?.handOver ?? null })
+  const service = createService({ db, mode: config.mode, ...(line && { perform: line.perform }) })
   const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
   const address = await listen(started, {
     service,

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { lookupId, parse } from '../input.ts'
 import type { Customer } from './customer.ts'
 import { findCustomer, requireActive } from './get-customer.ts'
@@ -16,20 +15,20 @@ export const CloseCustomerInput = z.object({ customerId: lookupId() })
  *
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
-export const closeCustomer = writing(
-  'closeCustomer',
-  async (context: Context, input: z.input<typeof CloseCustomerInput>): Promise<Customer> => {
-    const request = parse(CloseCustomerInput, input)
-    return once(context, {
-      request,
-      memory: keyMemory<Customer>(context, 'closeCustomer'),
-      operation: async (tx) => {
-        const customer = requireActive(await findCustomer(tx, context, request.customerId))
-        const { merchantId, id } = customer
-        const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
-        if (!closed) throw new Conflict('another request closed the customer')
-        return closed
-      },
-    })
-  },
-)
+export async function closeCustomer(
+  context: Context,
+  input: z.input<typeof CloseCustomerInput>,
+): Promise<Done<Customer>> {
+  const request = parse(CloseCustomerInput, input)
+  return once(context, {
+    request,
+    memory: keyMemory<Customer>(context, 'closeCustomer'),
+    operation: async (tx) => {
+      const customer = requireActive(await findCustomer(tx, context, request.customerId))
+      const { merchantId, id } = customer
+      const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
+      if (!closed) throw new Conflict('another request closed the customer')
+      return closed
+    },
+  })
+}

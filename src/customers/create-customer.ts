@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { timestamp } from '../ids.ts'
 import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
 import { newRow } from '../lists/sequence.ts'
@@ -53,22 +52,22 @@ export const CreateCustomerInput = z.object({
  *   needs a first and a last name, a business its business name
  * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
  */
-export const createCustomer = writing(
-  'createCustomer',
-  async (context: Context, input: z.input<typeof CreateCustomerInput>): Promise<Customer> => {
-    const request = parse(CreateCustomerInput, input, [...missingNames(input), ...unbornFault(context, input)])
-    return once(context, {
-      request,
-      memory: keyMemory<Customer>(context, 'createCustomer'),
-      operation: async (tx) => {
-        const row = await newRow(tx, context, 'customers')
-        const customer: Customer = { ...row, ...request, status: 'active' }
-        await insertCustomer(tx, customer)
-        return customer
-      },
-    })
-  },
-)
+export async function createCustomer(
+  context: Context,
+  input: z.input<typeof CreateCustomerInput>,
+): Promise<Done<Customer>> {
+  const request = parse(CreateCustomerInput, input, [...missingNames(input), ...unbornFault(context, input)])
+  return once(context, {
+    request,
+    memory: keyMemory<Customer>(context, 'createCustomer'),
+    operation: async (tx) => {
+      const row = await newRow(tx, context, 'customers')
+      const customer: Customer = { ...row, ...request, status: 'active' }
+      await insertCustomer(tx, customer)
+      return customer
+    },
+  })
+}
 
 /** The fault of a customer that is not born yet; which day it is decides UTC, as everywhere. */
 export function unbornFault({ now }: Pick<Context, 'now'>, { birthDate }: { birthDate?: unknown }): FieldFault[] {

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../database/query.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
-import { customerById, customerToBuildOn, customerToChange } from './repository.ts'
+import { customerById, lockCustomerById, shareLockCustomerById } from './repository.ts'
 
 export const GetCustomerInput = z.object({ customerId: z.string() })
 
@@ -23,12 +23,12 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
  *
  * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
  */
-export async function findActiveCustomer(
+export async function lockActiveCustomer(
   tx: Tx,
   context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  return customerId === null ? null : requireActive(await found(customerToBuildOn, tx, context, customerId))
+  return customerId === null ? null : requireActive(await found(shareLockCustomerById, tx, context, customerId))
 }
 
 /**
@@ -55,8 +55,8 @@ export function requireActive(customer: Customer): Customer {
  *
  * @throws Refusal RESOURCE_NOT_FOUND
  */
-export function findCustomerToChange(tx: Tx, context: Context, customerId: string): Promise<Customer> {
-  return found(customerToChange, tx, context, customerId)
+export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
+  return found(lockCustomerById, tx, context, customerId)
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */

@@ -235,7 +235,7 @@ addMutation('createCustomer', {
   description: 'Registers a customer.',
   input: CreateCustomerInput,
   node: customerLoader,
-  run: createCustomer,
+  run: (context, input) => context.perform(createCustomer, context, input),
   payload: (t) => ({
     customer: t.field({ type: Customer, description: 'The new customer.', resolve: (customer) => customer }),
   }),
@@ -247,7 +247,8 @@ addMutation('updateCustomer', {
   input: UpdateCustomerInput,
   node: customerLoader,
   run: (context, input) =>
-    updateCustomer(
+    context.perform(
+      updateCustomer,
       context,
       asGiven<Parameters<typeof updateCustomer>[1]>({ ...input, customerId: localId('Customer', input.customerId) }),
     ),
@@ -261,7 +262,8 @@ addMutation('closeCustomer', {
   description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
   input: CloseCustomerInput,
   node: customerLoader,
-  run: (context, input) => closeCustomer(context, { customerId: localId('Customer', input.customerId) }),
+  run: (context, input) =>
+    context.perform(closeCustomer, context, { customerId: localId('Customer', input.customerId) }),
   payload: (t) => ({
     customer: t.field({ type: Customer, description: 'The customer, closed.', resolve: (customer) => customer }),
   }),

@@ -11,12 +11,12 @@ export const customerById = queryOne((p: Params<CustomerKey>) =>
 )
 
 /** The customer, which nobody else changes until the transaction ends. */
-export const customerToChange = statementOne((p: Params<CustomerKey>) =>
+export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),
 )
 
 /** The customer, which stays as it is until the transaction ends. */
-export const customerToBuildOn = statementOne((p: Params<CustomerKey>) =>
+export const shareLockCustomerById = statementOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),
 )
 

@@ -1,13 +1,12 @@
 import type { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { invalidInput } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { lookupId, parse, sentFields } from '../input.ts'
 import { CreateCustomerInput, missingNames, unbornFault } from './create-customer.ts'
 import type { Customer } from './customer.ts'
-import { findCustomerToChange, requireActive } from './get-customer.ts'
+import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
@@ -22,25 +21,25 @@ export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED,
  *   INVALID_INPUT where a name that the customer's type needs would be gone
  */
-export const updateCustomer = writing(
-  'updateCustomer',
-  async (context: Context, input: z.input<typeof UpdateCustomerInput>): Promise<Customer> => {
-    const { customerId, ...parsed } = parse(UpdateCustomerInput, input, unbornFault(context, input))
-    const changes = sentFields(input, parsed)
-    return once(context, {
-      request: { customerId, changes },
-      memory: keyMemory<Customer>(context, 'updateCustomer'),
-      operation: async (tx) => {
-        const customer = requireActive(await findCustomerToChange(tx, context, customerId))
-        const merged = { ...customer, ...changes } as Customer
-        const faults = missingNames(merged)
-        if (faults.length > 0) throw invalidInput(faults)
-        if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
+export async function updateCustomer(
+  context: Context,
+  input: z.input<typeof UpdateCustomerInput>,
+): Promise<Done<Customer>> {
+  const { customerId, ...parsed } = parse(UpdateCustomerInput, input, unbornFault(context, input))
+  const changes = sentFields(input, parsed)
+  return once(context, {
+    request: { customerId, changes },
+    memory: keyMemory<Customer>(context, 'updateCustomer'),
+    operation: async (tx) => {
+      const customer = requireActive(await lockCustomer(tx, context, customerId))
+      const merged = { ...customer, ...changes } as Customer
+      const faults = missingNames(merged)
+      if (faults.length > 0) throw invalidInput(faults)
+      if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
-        const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
-        await updateCustomerDetails(tx, updated)
-        return updated
-      },
-    })
-  },
-)
+      const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
+      await updateCustomerDetails(tx, updated)
+      return updated
+    },
+  })
+}

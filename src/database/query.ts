@@ -166,6 +166,11 @@ function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
   return { node, scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }) }
 }
 
+/** Whether a query leaves every row as it is. */
+export function isRead({ node }: Query): boolean {
+  return node.kind === 'SelectQueryNode'
+}
+
 /** The same query in another form, which reads less of its rows: they are the same ones. */
 export function formOf(query: Query, { node, absent }: Pick<Query, 'node' | 'absent'>): Query {
   return { number: queryCount++, node, scope: query.scope, absent }

@@ -112,7 +112,7 @@ async function many<Made>(
 }
 
 async function newCustomer(context: Context, random: Random): Promise<string> {
-  return (await createCustomer(context, customerOf(random))).id
+  return (await createCustomer(context, customerOf(random))).result.id
 }
 
 async function newMethod(context: Context, random: Random, customerId: string | null): Promise<void> {

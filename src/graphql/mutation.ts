@@ -1,4 +1,5 @@
 import type { InputObjectRef, ObjectFieldsShape, ObjectRef, UnionRef } from '@pothos/core'
+import type { Done } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -31,7 +32,7 @@ export type Mutation<Input extends KeyedInput, Source extends object> = {
   /** A request may do at most one of these. */
   readonly movesMoney?: boolean
   readonly isSandboxOnly?: boolean
-  readonly run: (context: GraphqlContext, input: Omit<Input, 'idempotencyKey'>) => Promise<Source>
+  readonly run: (context: GraphqlContext, input: Omit<Input, 'idempotencyKey'>) => Promise<Done<Source>>
 }
 
 /** How an input describes its idempotency key. */
@@ -71,8 +72,8 @@ export function addMutation<Input extends KeyedInput, Source extends object>(
         const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
         if (faults.length > 0) throw invalidInput(faults)
         const asked = mutationContext(context, key)
-        const source = await run(asked, request)
-        if (node === null || !asked.isReplayed) return source
+        const { result: source, isReplayed } = await run(asked, request)
+        if (node === null || !isReplayed) return source
         return ((await node(asked).load((source as unknown as { id: string }).id)) ?? source) as Source
       })
     } finally {
@@ -128,7 +129,7 @@ export async function orUserError<Source>(
   }
 }
 
-/** A context of the mutation's own: whether it was replayed is nothing that another may change. */
+/** A context of the mutation's own, with its key. */
 function mutationContext(context: GraphqlContext, idempotencyKey: string | null): GraphqlContext {
   const { rows, loaders, mutation } = context
   return { ...createContext(context, context.merchantId, idempotencyKey), rows, loaders, mutation }

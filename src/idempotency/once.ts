@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
+import { isRead } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import { deleteExpiredKeys, insertKey, keyByName } from './repository.ts'
@@ -24,45 +25,61 @@ export type Memory<Result> = {
  * The key is kept in the same transaction as what it protects, so neither exists without the other, and only successes
  * are kept. The fingerprint is of the parsed input: both doors give the same, and spelling does not matter.
  *
+ * What the operation reads before it writes is asked for together with the memory, because on a server each wait is a round
+ * trip; nothing is written before it is known that the key is new.
+ *
  * @throws Refusal IDEMPOTENCY_KEY_REUSED when the key came with other input before; else what `operation` throws
  */
-export function once<Result, Found = void>(
+export function once<Result>(
   context: Context,
   {
     request,
     memory,
-    find = async () => undefined as Found,
     operation,
   }: {
     request: object
     memory: Memory<Result>
-    /** What the operation needs to know first; asked for together with the memory, and of no account when that has it. */
-    find?: (tx: Tx) => Promise<Found>
-    operation: (tx: Tx, idempotency: Idempotency | null, found: Found) => Promise<Result>
+    operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>
   },
-): Promise<Result> {
+): Promise<Done<Result>> {
   const { idempotencyKey: key, merchantId, db } = context
-  if (key === null) return db.write(async (tx) => operation(tx, null, await find(tx)), { merchantId })
-
+  if (key === null) {
+    return db.write(async (tx) => ({ result: await operation(tx, null), isReplayed: false }), { merchantId })
+  }
   const idempotency = { key, fingerprint: fingerprintOf(request) }
-  const run = async (tx: Tx) => {
-    const [remembered, found] = await Promise.all([memory.recall(tx, key), outcomeOf(find(tx))])
-    context.isReplayed = remembered !== null
+  const run = async (tx: Tx): Promise<Done<Result>> => {
+    const recalling = memory.recall(tx, key)
+    const running = operation(writingIfNew(tx, recalling), idempotency)
+    const [remembered, outcome] = await Promise.all([recalling, outcomeOf(running)])
     if (remembered === null) {
-      const result = await operation(tx, idempotency, await found())
+      const result = await outcome()
       await memory.keep(tx, idempotency, result)
-      return result
+      return { result, isReplayed: false }
     }
-    if (remembered.fingerprint === idempotency.fingerprint) return remembered.result
+    if (remembered.fingerprint === idempotency.fingerprint) return { result: remembered.result, isReplayed: true }
     throw new Refusal('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
   }
   return db.write(run, { merchantId })
 }
 
-/** Waits for something that may not count: its refusal is thrown only when it is asked for. */
-function outcomeOf<Found>(finding: Promise<Found>): Promise<() => Promise<Found>> {
-  const ask = () => finding
-  return finding.then(
+/** The transaction for an operation that may turn out to be done: what it writes waits for that, and is not written then. */
+function writingIfNew(tx: Tx, recalling: Promise<unknown>): Tx {
+  let isNew = false
+  const requireNew = async () => {
+    if ((await recalling) !== null) throw new Error('it is done already')
+    isNew = true
+  }
+  const execute: Tx['execute'] = async (query, params) => {
+    if (!isNew && !isRead(query)) await requireNew()
+    return tx.execute(query, params)
+  }
+  return { execute } as Tx
+}
+
+/** Waits for something that may not count: what it throws is thrown only when it is asked for. */
+function outcomeOf<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
+  const ask = () => running
+  return running.then(
     () => ask,
     () => ask,
   )

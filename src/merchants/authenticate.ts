@@ -2,7 +2,6 @@ import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../errors.ts'
-import { writing } from '../idempotency/writing.ts'
 import { timestamp } from '../ids.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { apiKeyById, apiKeysByIds, markKeyUsed } from './repository.ts'
@@ -63,13 +62,13 @@ export async function endedKeys({ db, mode }: Service, ids: readonly string[]): 
 }
 
 /** Notes when a key was used, in milliseconds since 1970, unless a use within the same minute is noted. */
-export const recordKeyUse = writing(
-  'recordKeyUse',
-  async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
-    const before = timestamp(usedAt - lastUsedPrecisionMs)
-    await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before }))
-  },
-)
+export async function recordKeyUse(
+  { db, merchantId }: Context,
+  { id, usedAt }: { id: string; usedAt: number },
+): Promise<void> {
+  const before = timestamp(usedAt - lastUsedPrecisionMs)
+  await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before }))
+}
 
 /**
  * The keys that were found valid since keys have last changed, by the hash of the whole key; `null` where an engine can't
@@ -100,7 +99,7 @@ function recordUse(service: Service, { id, merchantId, lastUsedAtMs }: KnownKey)
   if (at - Math.max(uses.get(id) ?? 0, lastUsedAtMs) < lastUsedPrecisionMs) return
   uses.set(id, at)
   // Not waited for: a request must not fail or take longer because this can't be stored now.
-  recordKeyUse(createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
+  service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})
 }
 
 /** Uses that are recorded or about to be, so that a thousand requests at once make one write. */

@@ -2,7 +2,7 @@ import type { Reader, Tx } from '../database/query.ts'
 import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Merchant } from './merchant.ts'
-import { merchantById, merchantToChange } from './repository.ts'
+import { lockMerchantById, merchantById } from './repository.ts'
 
 /** @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none */
 export async function findMerchant(db: Reader, merchantId: string): Promise<Merchant> {
@@ -19,7 +19,7 @@ export async function findMerchant(db: Reader, merchantId: string): Promise<Merc
  */
 export async function findMerchantToChange(tx: Tx, merchantId: string): Promise<Merchant> {
   const id = parseUuid(merchantId)
-  const merchant = id && (await merchantToChange(tx, { id }))
+  const merchant = id && (await lockMerchantById(tx, { id }))
   if (!merchant) throw notFound('Merchant')
   return merchant
 }

@@ -20,7 +20,7 @@ export const merchantById = queryOne((p: Params<{ id: string }>) =>
 )
 
 /** The merchant, which nobody else changes before the transaction ends, nor its keys. */
-export const merchantToChange = statementOne((p: Params<{ id: string }>) =>
+export const lockMerchantById = statementOne((p: Params<{ id: string }>) =>
   from('merchants').selectAll().where('id', '=', p.id).forNoKeyUpdate(),
 )
 

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
-import type { Context } from '../context.ts'
-import { findActiveCustomer } from '../customers/get-customer.ts'
+import type { Context, Done } from '../context.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { asciiWord, identifier, oneOf, optionalFreeText, optionalIdentifier, parse, text, whoseId } from '../input.ts'
 import { newRowOfOwner } from '../lists/sequence.ts'
 import type { Network } from '../networks/network.ts'
@@ -48,29 +47,29 @@ export const CreateWalletPayoutMethodInput = z.object({
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED
  */
-export const createBankPayoutMethod = writing(
-  'createBankPayoutMethod',
-  async (context: Context, input: z.input<typeof CreateBankPayoutMethodInput>): Promise<BankPayoutMethod> => {
-    const assets = await assetCodesWithNetworks(context.db)
-    const request = parse(
-      CreateBankPayoutMethodInput,
-      input,
-      assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
-    )
-    return once(context, {
-      request,
-      memory: keyMemory<BankPayoutMethod>(context, 'createBankPayoutMethod'),
-      operation: (tx) =>
-        addPayoutMethod(tx, context, {
-          ...request,
-          label: null,
-          walletAddress: null,
-          network: null,
-          checks: checkBankDetails(request),
-        }),
-    })
-  },
-)
+export async function createBankPayoutMethod(
+  context: Context,
+  input: z.input<typeof CreateBankPayoutMethodInput>,
+): Promise<Done<BankPayoutMethod>> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const request = parse(
+    CreateBankPayoutMethodInput,
+    input,
+    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+  )
+  return once(context, {
+    request,
+    memory: keyMemory<BankPayoutMethod>(context, 'createBankPayoutMethod'),
+    operation: (tx) =>
+      addPayoutMethod(tx, context, {
+        ...request,
+        label: null,
+        walletAddress: null,
+        network: null,
+        checks: checkBankDetails(request),
+      }),
+  })
+}
 
 /**
  * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
@@ -80,39 +79,39 @@ export const createBankPayoutMethod = writing(
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED
  */
-export const createWalletPayoutMethod = writing(
-  'createWalletPayoutMethod',
-  async (context: Context, input: z.input<typeof CreateWalletPayoutMethodInput>): Promise<WalletPayoutMethod> => {
-    const assets = await assetCodesWithNetworks(context.db)
-    const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
-    const parsed = parse(CreateWalletPayoutMethodInput, input, [
-      ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
-      ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
-        field: 'network',
-        network: input.network,
+export async function createWalletPayoutMethod(
+  context: Context,
+  input: z.input<typeof CreateWalletPayoutMethodInput>,
+): Promise<Done<WalletPayoutMethod>> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
+  const parsed = parse(CreateWalletPayoutMethodInput, input, [
+    ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
+    // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
+    ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
+      field: 'network',
+      network: input.network,
+    }),
+  ])
+  const request = { ...parsed, network: parsed.network as Network }
+  return once(context, {
+    request,
+    memory: keyMemory<WalletPayoutMethod>(context, 'createWalletPayoutMethod'),
+    operation: (tx) =>
+      addPayoutMethod(tx, context, {
+        ...request,
+        accountName: null,
+        accountNumber: null,
+        bankName: null,
+        bankCode: null,
+        sortCode: null,
+        swiftCode: null,
+        routingNumber: null,
+        iban: null,
+        checks: checkWalletAddress(request),
       }),
-    ])
-    const request = { ...parsed, network: parsed.network as Network }
-    return once(context, {
-      request,
-      memory: keyMemory<WalletPayoutMethod>(context, 'createWalletPayoutMethod'),
-      operation: (tx) =>
-        addPayoutMethod(tx, context, {
-          ...request,
-          accountName: null,
-          accountNumber: null,
-          bankName: null,
-          bankCode: null,
-          sortCode: null,
-          swiftCode: null,
-          routingNumber: null,
-          iban: null,
-          checks: checkWalletAddress(request),
-        }),
-    })
-  },
-)
+  })
+}
 
 type Details = Omit<
   NewRowOf<'payoutMethods'>,
@@ -121,7 +120,7 @@ type Details = Omit<
 
 async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, details: Given) {
   const { merchantId } = context
-  await findActiveCustomer(tx, context, details.customerId)
+  await lockActiveCustomer(tx, context, details.customerId)
   const ownerId = details.customerId ?? merchantId
   const row = { ...(await newRowOfOwner(tx, context, { ownerId, name: 'payout_methods' })), ...details }
   await insertPayoutMethod(tx, row)

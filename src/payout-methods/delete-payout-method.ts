@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { lookupId, parse, whoseId } from '../input.ts'
-import { findOwnedPayoutMethod } from './find-payout-method.ts'
 import { payoutMethods } from './list.ts'
+import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
@@ -19,19 +18,19 @@ export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), cu
  * @returns the method as it was
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
-export const deletePayoutMethod = writing(
-  'deletePayoutMethod',
-  async (context: Context, input: z.input<typeof DeletePayoutMethodInput>): Promise<PayoutMethod> => {
-    const request = parse(DeletePayoutMethodInput, input)
-    return once(context, {
-      request,
-      memory: keyMemory<PayoutMethod>(context, 'deletePayoutMethod'),
-      operation: async (tx) => {
-        const method = await findOwnedPayoutMethod(tx, context, request)
-        if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
-        await payoutMethods.count(tx, method, -1)
-        return method
-      },
-    })
-  },
-)
+export async function deletePayoutMethod(
+  context: Context,
+  input: z.input<typeof DeletePayoutMethodInput>,
+): Promise<Done<PayoutMethod>> {
+  const request = parse(DeletePayoutMethodInput, input)
+  return once(context, {
+    request,
+    memory: keyMemory<PayoutMethod>(context, 'deletePayoutMethod'),
+    operation: async (tx) => {
+      const method = await lockOwnedPayoutMethod(tx, context, request)
+      if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
+      await payoutMethods.count(tx, method, -1)
+      return method
+    },
+  })
+}

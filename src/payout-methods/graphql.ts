@@ -325,7 +325,7 @@ addMutation('createBankPayoutMethod', {
   input: CreateBankPayoutMethodInput,
   node: payoutMethodLoader,
   run: (context, input) =>
-    createBankPayoutMethod(context, {
+    context.perform(createBankPayoutMethod, context, {
       ...input,
       type: 'BANK',
       customerId: localId('Customer', input.customerId),
@@ -341,7 +341,8 @@ addMutation('updateBankPayoutMethod', {
   input: UpdateBankPayoutMethodInput,
   node: payoutMethodLoader,
   run: (context, input) =>
-    updateBankPayoutMethod(
+    context.perform(
+      updateBankPayoutMethod,
       context,
       asGiven<Parameters<typeof updateBankPayoutMethod>[1]>({
         ...input,
@@ -364,7 +365,7 @@ addMutation('createWalletPayoutMethod', {
   input: CreateWalletPayoutMethodInput,
   node: payoutMethodLoader,
   run: (context, input) =>
-    createWalletPayoutMethod(context, {
+    context.perform(createWalletPayoutMethod, context, {
       ...input,
       type: 'WALLET',
       customerId: localId('Customer', input.customerId),
@@ -380,7 +381,7 @@ addMutation('deletePayoutMethod', {
   input: DeletePayoutMethodInput,
   node: null,
   run: (context, input) =>
-    deletePayoutMethod(context, {
+    context.perform(deletePayoutMethod, context, {
       payoutMethodId: localIdOfAny(payoutMethodTypeNames, input.payoutMethodId),
       customerId: localId('Customer', input.customerId),
     }),

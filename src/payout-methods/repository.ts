@@ -11,7 +11,7 @@ export const payoutMethodById = queryOne((p: Params<MethodKey>) =>
 )
 
 /** The method, which nobody else changes or deletes before the transaction ends. */
-export const payoutMethodToChange = statementOne((p: Params<MethodKey>) =>
+export const lockPayoutMethodById = statementOne((p: Params<MethodKey>) =>
   from('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
 

@@ -155,32 +155,31 @@ export const payoutMethodRoutes = [
     CreateBankPayoutMethodInput,
     bankNames,
     createBankReference,
-    async (context, input) => ({
-      message: messages.bankCreated,
-      data: payoutMethodJson(await createBankPayoutMethod(context, input)),
-    }),
+    async (context, input) => {
+      const { result, isReplayed } = await context.perform(createBankPayoutMethod, context, input)
+      return { isReplayed, message: messages.bankCreated, data: payoutMethodJson(result) }
+    },
   ),
   put(
     '/api/payout/methods/banks/:payout_method_id',
     UpdateBankPayoutMethodInput,
     updateNames,
     updateBankReference,
-    async (context, input) => ({
-      message: messages.bankUpdated,
-      data: payoutMethodJson(await updateBankPayoutMethod(context, input)),
-    }),
+    async (context, input) => {
+      const { result, isReplayed } = await context.perform(updateBankPayoutMethod, context, input)
+      return { isReplayed, message: messages.bankUpdated, data: payoutMethodJson(result) }
+    },
   ),
   post(
     '/api/payout/methods/wallets',
     CreateWalletPayoutMethodInput,
     walletNames,
     createWalletReference,
-    async (context, input) => ({
-      message: messages.walletCreated,
-      data: payoutMethodJson(
-        await createWalletPayoutMethod(context, { ...input, network: networkWritten(input.network) }),
-      ),
-    }),
+    async (context, input) => {
+      const asked = { ...input, network: networkWritten(input.network) }
+      const { result, isReplayed } = await context.perform(createWalletPayoutMethod, context, asked)
+      return { isReplayed, message: messages.walletCreated, data: payoutMethodJson(result) }
+    },
   ),
   remove(
     '/api/payout/methods/:payout_method_id',
@@ -188,8 +187,11 @@ export const payoutMethodRoutes = [
     deleteNames,
     deleteReference,
     async (context, input) => {
-      const { customerId } = await deletePayoutMethod(context, input)
-      return { message: customerId === null ? messages.merchantsDeleted : messages.customersDeleted }
+      const {
+        result: { customerId },
+        isReplayed,
+      } = await context.perform(deletePayoutMethod, context, input)
+      return { isReplayed, message: customerId === null ? messages.merchantsDeleted : messages.customersDeleted }
     },
   ),
 ]

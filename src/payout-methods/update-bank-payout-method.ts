@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
-import { findActiveCustomer } from '../customers/get-customer.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { lookupId, optionalIdentifier, parse, sentFields, text, whoseId } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
-import { findOwnedPayoutMethod } from './find-payout-method.ts'
 import { payoutMethods } from './list.ts'
+import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { BankPayoutMethod } from './payout-method.ts'
 import { updateBankDetails } from './repository.ts'
 
@@ -40,35 +39,35 @@ export const UpdateBankPayoutMethodInput = z.object({
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (also for
  *   a wallet method), CUSTOMER_CLOSED
  */
-export const updateBankPayoutMethod = writing(
-  'updateBankPayoutMethod',
-  async (context: Context, input: z.input<typeof UpdateBankPayoutMethodInput>): Promise<BankPayoutMethod> => {
-    const assets = await assetCodesWithNetworks(context.db)
-    const request = parse(
-      UpdateBankPayoutMethodInput,
-      input,
-      assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
-    )
-    const { payoutMethodId, customerId, type: _, ...parsed } = request
-    const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
-    return once(context, {
-      request: { payoutMethodId, customerId, changes },
-      memory: keyMemory<BankPayoutMethod>(context, 'updateBankPayoutMethod'),
-      operation: async (tx) => {
-        const method = await findOwnedPayoutMethod(tx, context, request)
-        if (method.type !== 'BANK') throw notFound('Payout method')
-        await findActiveCustomer(tx, context, method.customerId)
+export async function updateBankPayoutMethod(
+  context: Context,
+  input: z.input<typeof UpdateBankPayoutMethodInput>,
+): Promise<Done<BankPayoutMethod>> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const request = parse(
+    UpdateBankPayoutMethodInput,
+    input,
+    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+  )
+  const { payoutMethodId, customerId, type: _, ...parsed } = request
+  const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
+  return once(context, {
+    request: { payoutMethodId, customerId, changes },
+    memory: keyMemory<BankPayoutMethod>(context, 'updateBankPayoutMethod'),
+    operation: async (tx) => {
+      const method = await lockOwnedPayoutMethod(tx, context, request)
+      if (method.type !== 'BANK') throw notFound('Payout method')
+      await lockActiveCustomer(tx, context, method.customerId)
 
-        const merged = { ...method, ...changes }
-        if (JSON.stringify(merged) === JSON.stringify(method)) return method
-        const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
-        await updateBankDetails(tx, updated)
-        if (updated.currency !== method.currency) {
-          await payoutMethods.count(tx, method, -1)
-          await payoutMethods.count(tx, updated, 1)
-        }
-        return updated
-      },
-    })
-  },
-)
+      const merged = { ...method, ...changes }
+      if (JSON.stringify(merged) === JSON.stringify(method)) return method
+      const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
+      await updateBankDetails(tx, updated)
+      if (updated.currency !== method.currency) {
+        await payoutMethods.count(tx, method, -1)
+        await payoutMethods.count(tx, updated, 1)
+      }
+      return updated
+    },
+  })
+}

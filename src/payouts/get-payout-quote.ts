@@ -7,14 +7,13 @@ import type { Amount } from '../money/amount.ts'
 import type { Check } from '../payout-methods/checks/check.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
-import { CreatePayoutInput, corridorFault, emptyMethodFault, isGiven, parsePayout } from './create-payout.ts'
+import type { Destination, Recipient } from './find-recipient.ts'
+import { findRecipient } from './find-recipient.ts'
 import { corridorTo, railOf, recipientCurrencies } from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
-import type { BankDetails, Destination } from './prepare-payout.ts'
-import { findPayoutFacts, preparePayout } from './prepare-payout.ts'
-
-/** The fields of a payout; those of the bank account may all be left out, where only a price is asked for. */
-export const PayoutQuoteInput = CreatePayoutInput
+import type { PayoutInput, PayoutRequest } from './payout-input.ts'
+import { CreatePayoutInput, corridorFault, emptyMethodFault, isGiven, parsePayout } from './payout-input.ts'
+import { findPayoutTerms } from './quote.ts'
 
 const PriceInput = CreatePayoutInput.omit({
   payoutMethodId: true,
@@ -57,42 +56,50 @@ export type PayoutQuote = Destination & {
  * It keeps nothing: rate, fee and balance may be others a moment later. The idempotency key of a request is not looked
  * at, because a quote is about a new payout.
  *
+ * @param input the fields of a payout; those of the bank account may all be left out, where only a price is asked for
  * @throws Refusal, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
  *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount of which
  *   nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function getPayoutQuote(context: Context, input: z.input<typeof PayoutQuoteInput>): Promise<PayoutQuote> {
-  const request = parseQuote(input)
+export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.now()
   // One moment for the price and for what the quote says of its time.
-  const { db } = context
   const atOnce = { ...context, now: () => now }
+  const { db } = context
+  const request = parseQuote(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
-  const facts = await findPayoutFacts<Destination | BankDetails>(db, atOnce, request, payer)
-  const prepared = await preparePayout(db, atOnce, request, facts)
-  const { recipient, method, price, wallet } = prepared
-  const details = 'accountNumber' in recipient ? recipient : null
+  const finding: Promise<QuoteRecipient> =
+    'payoutMethodId' in request ? findRecipient(db, context, request) : Promise.resolve({ ...nobody, ...request })
+  const { price, wallet } = await findPayoutTerms(db, atOnce, request, { payer, recipient: finding })
+  const recipient = await finding
   return {
     ...price,
     assetCode: request.assetCode,
     amount: request.amount,
     wallet,
     balanceAfter: wallet.balance - price.total,
-    payoutMethod: method,
-    accountNumber: details?.accountNumber ?? null,
-    bankName: details?.bankName ?? null,
-    bankCode: details?.bankCode ?? null,
-    recipientName: details?.recipientName ?? null,
+    payoutMethod: recipient.method,
+    accountNumber: recipient.accountNumber,
+    bankName: recipient.bankName,
+    bankCode: recipient.bankCode,
+    recipientName: recipient.recipientName,
     recipientCurrency: recipient.recipientCurrency,
     recipientCountry: recipient.recipientCountry,
-    transferType: railOf({ ...request, ...recipient }),
-    warnings: warningsAbout(method, details),
+    transferType: railOf(request.transferType, recipient.recipientCurrency),
+    warnings: warningsAbout(recipient),
     quotedAt: timestamp(now),
   }
 }
 
+/** A recipient of whom no more may be known than where the money would go. */
+type QuoteRecipient = Recipient | (Destination & typeof nobody)
+
+const nobody = { accountNumber: null, bankName: null, bankCode: null, recipientName: null, method: null }
+
+type PriceRequest = Omit<z.output<typeof PriceInput>, 'recipientCountry'> & Destination
+
 /** Reads the input of a payout, or one that names no more of the recipient than the corridor. */
-function parseQuote(input: z.input<typeof PayoutQuoteInput>) {
+function parseQuote(input: PayoutInput): PayoutRequest | PriceRequest {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
   const namesRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(isGiven)
   if (namesRecipient) return parsePayout(input)
@@ -101,7 +108,8 @@ function parseQuote(input: z.input<typeof PayoutQuoteInput>) {
   return { ...request, recipientCountry: country ?? '' }
 }
 
-function warningsAbout(method: BankPayoutMethod | null, details: BankDetails | null): Check[] {
-  const checks = method ? (method.checks as readonly Check[]) : details ? payoutChecks(details) : []
+function warningsAbout(recipient: QuoteRecipient): readonly Check[] {
+  if (recipient.accountNumber === null) return []
+  const checks = recipient.method === null ? payoutChecks(recipient) : (recipient.method.checks as readonly Check[])
   return checks.filter(({ outcome }) => outcome === 'FAILED')
 }

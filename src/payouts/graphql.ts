@@ -24,7 +24,7 @@ import {
   payoutMethodTypeNames,
 } from '../payout-methods/graphql.ts'
 import { Wallet, walletLoader } from '../wallets/graphql.ts'
-import { createPayout, isGiven } from './create-payout.ts'
+import { createPayout } from './create-payout.ts'
 import { findPayoutEvents } from './find-payout-events.ts'
 import { getNamedPayout } from './get-payout.ts'
 import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
@@ -40,6 +40,7 @@ import {
   transferTypes,
 } from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
+import { isGiven } from './payout-input.ts'
 import { settledStatuses } from './settle-payout.ts'
 import { simulatePayout } from './simulate-payout.ts'
 import { mostWatched, watchPayouts } from './watch-payouts.ts'
@@ -510,7 +511,11 @@ addMutation('createPayout', {
   node: payoutLoader,
   movesMoney: true,
   run: (context, { recipient, ...input }) =>
-    createPayout(context, asGiven<Parameters<typeof createPayout>[1]>(operationInput(input, recipient))),
+    context.perform(
+      createPayout,
+      context,
+      asGiven<Parameters<typeof createPayout>[1]>(operationInput(input, recipient)),
+    ),
   payload: (t) => ({
     payout: t.field({ type: Payout, description: 'The new payout.', resolve: (payout) => payout }),
   }),
@@ -537,7 +542,10 @@ addMutation('simulatePayout', {
   movesMoney: true,
   names: { payoutKey: 'payoutIdempotencyKey' },
   run: (context, { payoutId, payoutIdempotencyKey, ...input }) =>
-    simulatePayout(context, { ...input, ...payoutName({ id: payoutId, idempotencyKey: payoutIdempotencyKey }) }),
+    context.perform(simulatePayout, context, {
+      ...input,
+      ...payoutName({ id: payoutId, idempotencyKey: payoutIdempotencyKey }),
+    }),
   payload: (t) => ({
     payout: t.field({ type: Payout, description: 'The payout as it is now.', resolve: (payout) => payout }),
   }),

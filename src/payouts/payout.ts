@@ -25,13 +25,7 @@ export function corridorTo(recipientCurrency: unknown): (typeof corridors)[numbe
 }
 
 /** The rail that carries a payout: the one asked for, or else the local one of its corridor (ruling 41). */
-export function railOf({
-  transferType,
-  recipientCurrency,
-}: {
-  transferType: string | null
-  recipientCurrency: string
-}): string {
+export function railOf(transferType: string | null, recipientCurrency: string): string {
   return transferType ?? corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
-import { invalidInput, notFound, Refusal } from '../errors.ts'
+import { allInOrder, invalidInput, notFound, Refusal } from '../errors.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
@@ -11,8 +11,7 @@ import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { oldestWalletWith, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
-
-type PayoutTerms = { readonly assetCode: string; readonly recipientCurrency: string; readonly amount: Amount }
+import type { Destination } from './find-recipient.ts'
 
 /** The price of a payout now: `fee` is null where none was ever set, `total` is what leaves the wallet. */
 export type Quote = {
@@ -22,13 +21,53 @@ export type Quote = {
   readonly total: Amount
 }
 
+/** What a payout is asked for with that bears on its price and on who pays it. */
+type Asked = {
+  readonly customerId: string | null
+  readonly walletId: string | null
+  readonly assetCode: string
+  readonly amount: Amount
+}
+
+/** A payout's price, and the wallet that pays it. */
+export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
+
+/**
+ * All that is left to know of a payout; it writes nothing, so that a quote and the payout after it can't differ. What can be
+ * asked for at once is, because on a server each wait is a round trip.
+ *
+ * @param who `payer` resolves once the customer may pay, `recipient` once it is known where the money goes
+ * @throws Refusal, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an amount
+ *   of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ */
+export async function findPayoutTerms(
+  db: Reader,
+  context: Context,
+  { customerId, walletId, assetCode, amount }: Asked,
+  { payer, recipient }: { payer: Promise<unknown>; recipient: Promise<Destination> },
+): Promise<PayoutTerms> {
+  const owner = { ownerId: customerId ?? context.merchantId, walletId, assetCode }
+  const likely = findLikelyWallet(db, context, { ...owner, amount })
+  const pricing = recipient.then(({ recipientCurrency }) =>
+    quotePayout(db, context, { assetCode, recipientCurrency, amount }),
+  )
+  const paying = Promise.all([pricing, likely]).then(([{ total }, likely]) =>
+    findPayingWallet(db, context, { ...owner, total, likely }),
+  )
+  const [, , price, wallet] = await allInOrder([payer, recipient, pricing, paying])
+  return { price, wallet }
+}
+
 /**
  * Prices a payout with the rate and the fee in force now (rulings 42 and 43).
  *
  * @throws Refusal RATE_UNAVAILABLE when the pair has no rate; INVALID_INPUT on `amount` when nothing would arrive
  */
-export async function quotePayout(db: Reader, context: Context, terms: PayoutTerms): Promise<Quote> {
-  const { assetCode, recipientCurrency, amount } = terms
+export async function quotePayout(
+  db: Reader,
+  context: Context,
+  { assetCode, recipientCurrency, amount }: { assetCode: string; recipientCurrency: string; amount: Amount },
+): Promise<Quote> {
   const at = timestamp(context.now())
   const [rate, fee] = await Promise.all([
     rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
@@ -60,10 +99,10 @@ type Payer = {
   /** The wallet that the caller named, if it named one. */
   readonly walletId: string | null
   readonly assetCode: string
-  readonly total: Amount
-  /** The named one, or the oldest that covers the amount without the fee: what is likely to pay, asked for before. */
-  readonly likely: WalletRow | null
 }
+
+/** `likely` is what was found before the fee was known. */
+type Paying = Payer & { readonly total: Amount; readonly likely: WalletRow | null }
 
 /**
  * The wallet that pays `total`: the one named, or else the owner's oldest active one in the asset that covers it
@@ -72,7 +111,7 @@ type Payer = {
  * @throws Refusal RESOURCE_NOT_FOUND when the one named is not the owner's; WALLET_NOT_FOUND when it can't pay in the
  *   asset, or none is named and the owner has none; INSUFFICIENT_FUNDS about the one named, or the oldest
  */
-export async function findPayingWallet(db: Reader, context: Context, payer: Payer): Promise<WalletRow> {
+async function findPayingWallet(db: Reader, context: Context, payer: Paying): Promise<WalletRow> {
   const { walletId, assetCode, total } = payer
   const wallet = walletId === null ? await oldestWallet(db, context, payer) : payableWallet(payer)
   if (wallet.balance >= total) return wallet
@@ -81,18 +120,18 @@ export async function findPayingWallet(db: Reader, context: Context, payer: Paye
   throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** What is likely to pay, to be asked for with everything else: `findPayingWallet` decides. */
-export function findLikelyWallet(
+/** The one named, or the oldest that covers the amount without the fee: what is likely to pay, asked for before. */
+function findLikelyWallet(
   db: Reader,
   { merchantId }: Context,
-  { ownerId, walletId, assetCode, amount }: Pick<Payer, 'ownerId' | 'walletId' | 'assetCode'> & { amount: Amount },
+  { ownerId, walletId, assetCode, amount }: Payer & { amount: Amount },
 ): Promise<WalletRow | null> {
   if (walletId !== null) return walletById(db, { merchantId, id: walletId })
   return oldestWalletWith(db, { merchantId, ownerId, currency: assetCode, balance: amount })
 }
 
 /** The oldest that covers `total`, or else the oldest, which then is what the refusal is about. */
-async function oldestWallet(db: Reader, { merchantId }: Context, { ownerId, assetCode, total, likely }: Payer) {
+async function oldestWallet(db: Reader, { merchantId }: Context, { ownerId, assetCode, total, likely }: Paying) {
   // Whatever covers the total covers the amount too, so no older one does.
   if (likely && likely.balance >= total) return likely
   const owner = { merchantId, ownerId, currency: assetCode }
@@ -103,7 +142,7 @@ async function oldestWallet(db: Reader, { merchantId }: Context, { ownerId, asse
   return wallet
 }
 
-function payableWallet({ ownerId, assetCode, likely: wallet }: Payer): WalletRow {
+function payableWallet({ ownerId, assetCode, likely: wallet }: Paying): WalletRow {
   if (wallet?.ownerId !== ownerId) throw notFound('Wallet')
   if (wallet.currency !== assetCode) {
     throw new Refusal(

@@ -18,7 +18,7 @@ import {
 } from '../rest/reference.ts'
 import type { WireNames } from '../rest/route.ts'
 import { get, post } from '../rest/route.ts'
-import { BankPayoutInput, createPayout } from './create-payout.ts'
+import { createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
 import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
@@ -31,6 +31,7 @@ import {
   recipientCurrencies,
   transferTypes,
 } from './payout.ts'
+import { BankPayoutInput } from './payout-input.ts'
 
 const bankPayoutNames: WireNames<z.input<typeof BankPayoutInput>> = {
   customerId: 'customer_id',
@@ -113,9 +114,10 @@ export const payoutRoutes = [
   get('/api/payouts/:payout_id', GetPayoutInput, { payoutId: 'payout_id' }, getReference, async (context, input) => ({
     data: payoutJson(await getPayout(context, input)),
   })),
-  post('/api/payouts/banks', BankPayoutInput, bankPayoutNames, bankPayoutReference, async (context, input) => ({
-    data: payoutJson(await createPayout(context, input)),
-  })),
+  post('/api/payouts/banks', BankPayoutInput, bankPayoutNames, bankPayoutReference, async (context, input) => {
+    const { result, isReplayed } = await context.perform(createPayout, context, input)
+    return { isReplayed, data: payoutJson(result) }
+  }),
 ]
 
 /** The wire shape of contract 2.5: frozen, so every key is spelled out. */

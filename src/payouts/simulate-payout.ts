@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { requireSandbox } from '../context.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { parse } from '../input.ts'
 import { findNamedPayout, getNamedPayout, payoutNameFaults } from './get-payout.ts'
 import type { Payout } from './payout.ts'
@@ -19,21 +18,22 @@ const SimulatePayoutInput = SettlePayoutInput.extend({
  * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
  *   PAYOUT_STATUS_CONFLICT
  */
-export const simulatePayout = writing(
-  'simulatePayout',
-  async (context: Context, input: z.input<typeof SimulatePayoutInput>): Promise<Payout> => {
-    requireSandbox(context)
-    const request = parse(SimulatePayoutInput, input, payoutNameFaults(input))
-    // When it was settled is enough to answer it again: the rest of a payout never changes.
-    const { updatedAt } = await once(context, {
-      request,
-      memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
-      operation: async (tx) => {
-        const { id: payoutId } = await findNamedPayout(tx, context, request)
-        const { updatedAt } = await settleWithin(tx, context, { ...request, payoutId })
-        return { updatedAt }
-      },
-    })
-    return { ...(await getNamedPayout(context, request)), status: request.status, updatedAt }
-  },
-)
+export async function simulatePayout(
+  context: Context,
+  input: z.input<typeof SimulatePayoutInput>,
+): Promise<Done<Payout>> {
+  requireSandbox(context)
+  const request = parse(SimulatePayoutInput, input, payoutNameFaults(input))
+  // When it was settled is enough to answer it again: the rest of a payout never changes.
+  const { result, isReplayed } = await once(context, {
+    request,
+    memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
+    operation: async (tx) => {
+      const { id: payoutId } = await findNamedPayout(tx, context, request)
+      const { updatedAt } = await settleWithin(tx, context, { ...request, payoutId })
+      return { updatedAt }
+    },
+  })
+  const payout = await getNamedPayout(context, request)
+  return { result: { ...payout, status: request.status, ...result }, isReplayed }
+}

@@ -3,6 +3,9 @@ import type { ErrorCode } from '../errors.ts'
 /** What a handler answers; the envelope is made of it in this order (ruling 1). */
 export type Answer = { readonly message?: string; readonly data?: unknown; readonly pagination?: unknown }
 
+/** The same where the operation is done once for each key. */
+export type Replayable = Answer & { readonly isReplayed?: boolean }
+
 /** What `/openapi.json` and `/docs` say of an endpoint beside what its route and its operation's schema say themselves. */
 export type Reference<Input = Record<string, unknown>> = {
   /** The name that programs know it by. */

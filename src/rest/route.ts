@@ -7,7 +7,7 @@ import { invalidInput } from '../errors.ts'
 import { faultsOf } from '../input.ts'
 import type { Page } from '../lists/page.ts'
 import { totalPages } from '../lists/page.ts'
-import type { Answer, JsonSchema, Reference, SchemasOf } from './reference.ts'
+import type { JsonSchema, Reference, Replayable, SchemasOf } from './reference.ts'
 import { integer, object } from './reference.ts'
 
 /** The wire name of each field of an operation's input: a field that the operation gains and this forgets won't compile. */
@@ -26,7 +26,7 @@ export type Route = {
   readonly spellings: ReadonlyMap<string, string>
   readonly status: 200 | 201
   readonly reference: Reference
-  readonly run: (context: Context, input: Record<string, unknown>) => Promise<Answer>
+  readonly run: (context: Context, input: Record<string, unknown>) => Promise<Replayable>
 }
 
 /** Creations answer 201: the contract does not say, and the service that it describes does so (ruling 1). */
@@ -39,7 +39,7 @@ const route =
     schema: Schema,
     names: WireNames<z.input<Schema>>,
     reference: Reference<z.input<Schema>>,
-    run: (context: Context, input: z.input<Schema>) => Promise<Answer>,
+    run: (context: Context, input: z.input<Schema>) => Promise<Replayable>,
   ): Route => {
     const carried = Object.values<string>(names).filter((wire) => !path.includes(`:${wire}`))
     return {

@@ -53,8 +53,8 @@ async function answer(service: Service, route: Route, request: FastifyRequest, r
   const context = createContext(service, request.merchantId, key)
   const input = unpack(route, request, faults)
   request.names = route.names
-  const { message, data, pagination } = await route.run(context, input)
-  if (context.isReplayed) reply.header('idempotent-replayed', 'true')
+  const { message, data, pagination, isReplayed } = await route.run(context, input)
+  if (isReplayed) reply.header('idempotent-replayed', 'true')
   reply.code(route.status).type(jsonType)
   // Undefined members are left out, which gives each endpoint its own envelope (ruling 1).
   return JSON.stringify({ status: 'success', message, data, pagination })

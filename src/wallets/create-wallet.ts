@@ -2,12 +2,11 @@ import { z } from 'zod'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
-import type { Context } from '../context.ts'
-import { findActiveCustomer } from '../customers/get-customer.ts'
+import type { Context, Done } from '../context.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { freeText, optional, parse, text, whoseId } from '../input.ts'
 import { openWalletAccount } from '../ledger/open-wallet-account.ts'
 import { newRowOfOwner } from '../lists/sequence.ts'
@@ -33,22 +32,19 @@ type Request = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: 
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED, DEPOSIT_ADDRESS_UNAVAILABLE
  */
-export const createWallet = writing(
-  'createWallet',
-  async (context: Context, input: z.input<typeof CreateWalletInput>): Promise<Wallet> => {
-    const { asset, ...request } = await parseRequest(context, input)
-    const wallet = await once(context, {
-      request,
-      memory: keyMemory<Omit<Wallet, 'balance'>>(context, 'createWallet'),
-      operation: async (tx) => {
-        await findActiveCustomer(tx, context, request.customerId)
-        const address = request.network && (await nextDepositAddress(tx, context, request.network))
-        return openWallet(tx, context, { ...request, asset }, address)
-      },
-    })
-    return { ...wallet, balance: 0n }
-  },
-)
+export async function createWallet(context: Context, input: z.input<typeof CreateWalletInput>): Promise<Done<Wallet>> {
+  const { asset, ...request } = await parseRequest(context, input)
+  const { result, isReplayed } = await once(context, {
+    request,
+    memory: keyMemory<Omit<Wallet, 'balance'>>(context, 'createWallet'),
+    operation: async (tx) => {
+      await lockActiveCustomer(tx, context, request.customerId)
+      const address = request.network && (await nextDepositAddress(tx, context, request.network))
+      return openWallet(tx, context, { ...request, asset }, address)
+    },
+  })
+  return { result: { ...result, balance: 0n }, isReplayed }
+}
 
 async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<Request> {
   const assets = await assetCodesWithNetworks(db)

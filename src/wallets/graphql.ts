@@ -168,7 +168,8 @@ addMutation('createWallet', {
   description: 'Opens a wallet with a balance of zero; one that holds a stablecoin gets a deposit address.',
   input: CreateWalletInput,
   node: walletLoader,
-  run: (context, input) => createWallet(context, { ...input, customerId: localId('Customer', input.customerId) }),
+  run: (context, input) =>
+    context.perform(createWallet, context, { ...input, customerId: localId('Customer', input.customerId) }),
   payload: (t) => ({
     wallet: t.field({ type: Wallet, description: 'The new wallet.', resolve: (wallet) => wallet }),
   }),
@@ -201,8 +202,9 @@ addMutation('simulateDeposit', {
   isSandboxOnly: true,
   movesMoney: true,
   run: async (context, input) => {
-    const { walletId } = await simulateDeposit(context, { ...input, walletId: localId('Wallet', input.walletId) })
-    return { walletId }
+    const asked = { ...input, walletId: localId('Wallet', input.walletId) }
+    const { result, isReplayed } = await context.perform(simulateDeposit, context, asked)
+    return { result: { walletId: result.walletId }, isReplayed }
   },
   payload: (t) => ({
     wallet: t.field({

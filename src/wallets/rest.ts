@@ -79,9 +79,12 @@ const getReference: Reference<z.input<typeof GetWalletInput>> = {
 
 export const walletRoutes = [
   post('/api/wallets', CreateWalletInput, createNames, createReference, async (context, input) => {
-    const wallet = await createWallet(context, { ...input, network: networkWritten(input.network) })
+    const { result: wallet, isReplayed } = await context.perform(createWallet, context, {
+      ...input,
+      network: networkWritten(input.network),
+    })
     const addresses = wallet.addresses.map((address) => createdAddressJson(wallet, address))
-    return { data: { ...walletJson(wallet), addresses } }
+    return { isReplayed, data: { ...walletJson(wallet), addresses } }
   }),
   listRoute('/api/wallets', walletsWithAddresses, {
     name: 'listWallets',

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done } from '../context.ts'
 import { requireSandbox } from '../context.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
-import { writing } from '../idempotency/writing.ts'
 import { optionalText, parse } from '../input.ts'
 import type { Deposit } from './deposit-to-wallet.ts'
 import { addDeposit, DepositInput } from './deposit-to-wallet.ts'
@@ -17,23 +16,23 @@ export const SimulateDepositInput = z.object({ ...DepositInput.shape, reference:
  * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  *   (wallet), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
  */
-export const simulateDeposit = writing(
-  'simulateDeposit',
-  async (context: Context, input: z.input<typeof SimulateDepositInput>): Promise<Deposit> => {
-    requireSandbox(context)
-    const request = parse(SimulateDepositInput, input)
-    // A deposit never changes, so its reference is enough to answer it again.
-    const { reference } = await once(context, {
-      request,
-      memory: keyMemory<{ reference: string }>(context, 'simulateDeposit'),
-      operation: async (tx) => {
-        const reference = request.reference ?? `simulated ${context.newId()}`
-        await addDeposit(tx, context, { ...request, reference })
-        return { reference }
-      },
-    })
-    const deposit = await depositByReference(context.db, { merchantId: context.merchantId, reference })
-    if (!deposit) throw new Error('a deposit that was made is not there')
-    return deposit
-  },
-)
+export async function simulateDeposit(
+  context: Context,
+  input: z.input<typeof SimulateDepositInput>,
+): Promise<Done<Deposit>> {
+  requireSandbox(context)
+  const request = parse(SimulateDepositInput, input)
+  // A deposit never changes, so its reference is enough to answer it again.
+  const { result, isReplayed } = await once(context, {
+    request,
+    memory: keyMemory<{ reference: string }>(context, 'simulateDeposit'),
+    operation: async (tx) => {
+      const reference = request.reference ?? `simulated ${context.newId()}`
+      await addDeposit(tx, context, { ...request, reference })
+      return { reference }
+    },
+  })
+  const deposit = await depositByReference(context.db, { merchantId: context.merchantId, ...result })
+  if (!deposit) throw new Error('a deposit that was made is not there')
+  return { result: deposit, isReplayed }
+}

@@ -10,6 +10,7 @@ import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { perform } from '../support/perform.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -90,7 +91,7 @@ export async function richMerchants(url: string, count: number): Promise<{ id: s
 async function richMerchant(service: Service): Promise<{ id: string; apiKey: string }> {
   const merchant = await createMerchant(service, { name: 'Bench' })
   const context: Context = createContext(service, merchant.id)
-  const wallet = await createWallet(context, { currency: 'USDC', description: 'Bench', network: 'erc20' })
+  const wallet = await perform(createWallet, context, { currency: 'USDC', description: 'Bench', network: 'erc20' })
   await depositToWallet(context, { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
   return merchant
 }

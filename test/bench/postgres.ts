@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { createContext, createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
+import { perform } from '../support/perform.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
 import { richMerchants } from './data.ts'
 import { plainPayouts } from './plain-payout.ts'
@@ -47,7 +48,7 @@ const db = await openDatabase({ url: `${url}?pool=${connections}`, onFatal: fail
 const service = createService({ db, mode: 'sandbox' })
 const plain = plainPayouts(url, connections)
 const forms = {
-  'three round trips': (merchantId: string) => createPayout(createContext(service, merchantId), payout),
+  'three round trips': (merchantId: string) => perform(createPayout, createContext(service, merchantId), payout),
   'plain, eight': (merchantId: string) => plain.pay({ merchantId, key: null }),
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 const person = {
   customerType: 'individual' as const,
@@ -18,7 +19,7 @@ const person = {
 describe.each(everyEngine)('customers on %s', (engine) => {
   test('are shown to their merchant with everything that was given', async () => {
     const app = await startApp(engine)
-    const { id } = await createCustomer(app.context(), {
+    const { id } = await perform(createCustomer, app.context(), {
       ...person,
       customerType: 'business',
       businessName: 'Example Ltd',
@@ -57,14 +58,14 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     ['country', 'Nig\u202eeria'],
   ])('with %s "%s" are refused', async (field, value) => {
     const app = await startApp(engine)
-    const made = async () => createCustomer(app.context(), { ...person, [field]: value })
+    const made = async () => perform(createCustomer, app.context(), { ...person, [field]: value })
     await expect(made()).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })
     expect((await app.rest('GET', '/api/customers')).body.pagination.total).toBe(0)
   })
 
   test('that are businesses need a business name', async () => {
     const app = await startApp(engine)
-    const made = async () => createCustomer(app.context(), { ...person, customerType: 'business' })
+    const made = async () => perform(createCustomer, app.context(), { ...person, customerType: 'business' })
     await expect(made()).rejects.toMatchObject({ details: { fields: [{ field: 'businessName' }] } })
   })
 
@@ -73,9 +74,11 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     const app = await startApp(engine, { clock: () => now })
     const customerId = await app.customer()
     now += 1_000
-    await closeCustomer(app.context(), { customerId })
+    await perform(closeCustomer, app.context(), { customerId })
     const { body } = await app.rest('GET', `/api/customers/${customerId}`)
     expect(body.data).toMatchObject({ status: 'closed', updated_at: '2030-01-01T00:00:01.000Z' })
-    await expect(closeCustomer(app.context(), { customerId })).rejects.toMatchObject({ code: 'CUSTOMER_CLOSED' })
+    await expect(perform(closeCustomer, app.context(), { customerId })).rejects.toMatchObject({
+      code: 'CUSTOMER_CLOSED',
+    })
   })
 })

@@ -6,6 +6,7 @@ import { createCustomer } from '../../src/customers/create-customer.ts'
 import { getCustomer } from '../../src/customers/get-customer.ts'
 import { updateCustomer } from '../../src/customers/update-customer.ts'
 import { dullCustomer, everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 
@@ -15,7 +16,7 @@ const keyed = (context: Context, idempotencyKey = 'the key'): Context => ({ ...c
 async function startWithCustomer(engine: (typeof everyEngine)[number]) {
   let at = Date.parse('2026-03-01T00:00:00.000Z')
   const app = await startApp(engine, { clock: () => at })
-  const customer = await createCustomer(app.context(), {
+  const customer = await perform(createCustomer, app.context(), {
     ...dullCustomer,
     middleName: 'Chi',
     birthDate: '1990-01-31',
@@ -29,7 +30,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
   test('changes what is given, clears what is null or empty, and leaves the rest', async () => {
     const { app, customer, customerId, context } = await startWithCustomer(engine)
 
-    const updated = await updateCustomer(context, {
+    const updated = await perform(updateCustomer, context, {
       customerId: customerId.toUpperCase(),
       email: ' new@example.com ',
       city: 'Abuja',
@@ -74,7 +75,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
       businessType: 'new type',
       businessWebsite: 'new website',
     }
-    await updateCustomer(context, { customerId, ...changes, birthDate: '1991-02-28' })
+    await perform(updateCustomer, context, { customerId, ...changes, birthDate: '1991-02-28' })
     expect(await getCustomer(app.context(), { customerId })).toEqual({
       ...customer,
       ...changes,
@@ -88,7 +89,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     async (changes) => {
       const { app, customer, customerId, context } = await startWithCustomer(engine)
       const before = await whatIsStored(app)
-      expect(await updateCustomer(context, { customerId, ...changes })).toEqual(customer)
+      expect(await perform(updateCustomer, context, { customerId, ...changes })).toEqual(customer)
       expect(await whatIsStored(app)).toEqual(before)
     },
   )
@@ -102,7 +103,9 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
   ])('refuses %o, naming each field, and changes nothing', async (changes, fields) => {
     const { app, customerId, context } = await startWithCustomer(engine)
     const before = await whatIsStored(app)
-    const { code, details } = await refusalOf(() => updateCustomer(context, { customerId, ...changes } as never))
+    const { code, details } = await refusalOf(() =>
+      perform(updateCustomer, context, { customerId, ...changes } as never),
+    )
     expect([code, details.fields?.map(({ field }) => field)]).toEqual(['INVALID_INPUT', fields])
     expect(await whatIsStored(app)).toEqual(before)
   })
@@ -110,16 +113,16 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
   test('needs the name of a business, and no other', async () => {
     const { app, context } = await startWithCustomer(engine)
     const business = { ...dullCustomer, customerType: 'business' as const, businessName: 'Example Ltd' }
-    const { id: customerId } = await createCustomer(app.context(), business)
-    expect(await updateCustomer(context, { customerId, firstName: null })).toMatchObject({ firstName: null })
-    expect((await refusalOf(() => updateCustomer(context, { customerId, businessName: '' }))).code).toBe(
+    const { id: customerId } = await perform(createCustomer, app.context(), business)
+    expect(await perform(updateCustomer, context, { customerId, firstName: null })).toMatchObject({ firstName: null })
+    expect((await refusalOf(() => perform(updateCustomer, context, { customerId, businessName: '' }))).code).toBe(
       'INVALID_INPUT',
     )
   })
 
   test('does not change the type of a customer', async () => {
     const { customer, customerId, context } = await startWithCustomer(engine)
-    expect(await updateCustomer(context, { customerId, customerType: 'business' } as never)).toEqual(customer)
+    expect(await perform(updateCustomer, context, { customerId, customerType: 'business' } as never)).toEqual(customer)
   })
 
   // In order of precedence: each case also holds every later fault.
@@ -131,10 +134,10 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     ['CUSTOMER_CLOSED', { firstName: null }, 'fresh'],
   ])('refuses with %s, and changes nothing', async (code, changes, key) => {
     const { app, customerId, context } = await startWithCustomer(engine)
-    await updateCustomer(keyed(context, 'used'), { customerId, city: 'Abuja' })
-    await closeCustomer(context, { customerId })
+    await perform(updateCustomer, keyed(context, 'used'), { customerId, city: 'Abuja' })
+    await perform(closeCustomer, context, { customerId })
     const before = await whatIsStored(app)
-    const refused = await refusalOf(() => updateCustomer(keyed(context, key), { customerId, ...changes }))
+    const refused = await refusalOf(() => perform(updateCustomer, keyed(context, key), { customerId, ...changes }))
     expect(refused.code).toBe(code)
     expect(await whatIsStored(app)).toEqual(before)
   })
@@ -144,7 +147,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     const { id } = await app.otherMerchant()
     const before = await whatIsStored(app)
     const other = createContext(app.service, id)
-    expect((await refusalOf(() => updateCustomer(other, { customerId, city: 'Other' }))).code).toBe(
+    expect((await refusalOf(() => perform(updateCustomer, other, { customerId, city: 'Other' }))).code).toBe(
       'RESOURCE_NOT_FOUND',
     )
     expect(await whatIsStored(app)).toEqual(before)

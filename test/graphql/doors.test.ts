@@ -9,6 +9,7 @@ import type { Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type { DoorName, Input, Outcome } from '../support/doors.ts'
 import { doors, everyDoor, operationNames, otherDoor } from '../support/doors.ts'
+import { perform } from '../support/perform.ts'
 import { whatIsStored } from '../support/stored.ts'
 
 const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -410,7 +411,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
   test('DEPOSIT_ADDRESS_UNAVAILABLE after all others, and nothing moves', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const closedId = await app.customer()
-    await closeCustomer(app.context(), { customerId: closedId })
+    await perform(closeCustomer, app.context(), { customerId: closedId })
     const before = await whatIsStored(app)
     for (const network of ['erc20', 'trc20', 'solana']) {
       const input = { currency: 'USDT', network, description: 'x' }
@@ -593,7 +594,7 @@ async function startHeld(engine: Engine, balance = '100') {
   const { result: kept } = await doors.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
   await doors.rest.createWallet(app, { currency: 'NGN', description: 'Naira' }, own)
   await doors.rest.createPayout(app, { ...payout, amount: '1' }, own)
-  await closeCustomer(app.context(), { customerId: closedId })
+  await perform(closeCustomer, app.context(), { customerId: closedId })
   return { app, closedId, customerId, walletId, bankId: ownBank.id, cryptoId: ofCustomer.id, closedBankId: kept.id }
 }
 

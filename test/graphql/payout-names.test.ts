@@ -3,12 +3,13 @@ import { createContext } from '../../src/context.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 test.each(everyEngine)('a payout is found by the key that it was made with, by its merchant, on %s', async (engine) => {
   const app = await startApp(engine)
   await app.wallet({ balance: '10' })
   const keyed = createContext(app.service, app.merchant.id, 'my payout')
-  const { id } = await createPayout(keyed, { assetCode: 'USDC', amount: '1', ...nigerian })
+  const { id } = await perform(createPayout, keyed, { assetCode: 'USDC', amount: '1', ...nigerian })
 
   const payout = async (given: string, options = {}) => {
     const { body } = await app.graphql(`{payout(${given}) {uuid status}}`, {}, options)

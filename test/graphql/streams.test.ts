@@ -14,6 +14,7 @@ import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { serverLike } from './support/ask.ts'
 
 /** How long is waited for what comes within a second, on a machine that has other things to do. */
@@ -162,9 +163,13 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
     expect([await told(0), await told(0), await told(1)]).toEqual([own, ofCustomer, ofCustomer])
     // The first that the other merchant is told of is its own.
     const context = createContext(app.service, other.id)
-    const { id: walletId } = await createWallet(context, { currency: 'USDC', description: 'W', network: 'erc20' })
+    const { id: walletId } = await perform(createWallet, context, {
+      currency: 'USDC',
+      description: 'W',
+      network: 'erc20',
+    })
     await depositToWallet(context, { walletId, amount: '1', reference: 'r' })
-    const { id: theirs } = await createPayout(context, { ...nigerian, assetCode: 'USDC', amount: '1' })
+    const { id: theirs } = await perform(createPayout, context, { ...nigerian, assetCode: 'USDC', amount: '1' })
     await settlePayout(context, { payoutId: theirs, status: 'COMPLETED' })
     expect((await streams[2].next())?.data?.payoutsChanged?.uuid).toBe(theirs)
   })
@@ -201,7 +206,7 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
-    const payouts = await Promise.all(Array.from({ length: 100 }, () => createPayout(app.context(), payment)))
+    const payouts = await Promise.all(Array.from({ length: 100 }, () => perform(createPayout, app.context(), payment)))
     const asked: Params[] = []
     const execute = <Result>(query: Query, params: object) => {
       asked.push(params as Params)

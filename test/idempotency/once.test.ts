@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
-import { keyMemory, once } from '../../src/idempotency/once.ts'
+import { customerById } from '../../src/customers/repository.ts'
+import type { Tx } from '../../src/database/query.ts'
+import type { Memory } from '../../src/idempotency/once.ts'
+import { fingerprintOf, keyMemory, once } from '../../src/idempotency/once.ts'
+import { keyByName } from '../../src/idempotency/repository.ts'
+import { newRow } from '../../src/lists/sequence.ts'
 import { payouts } from '../../src/payouts/list.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 
@@ -57,7 +63,40 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
 
     expect(() => run({ at: new Date(0) })).toThrow('plain data')
     expect(() => run({ changes: [{ at: new Map() }] })).toThrow('plain data')
-    expect(await run({ changes: [{ at: null }] })).toEqual({ done: true })
+    expect((await run({ changes: [{ at: null }] })).result).toEqual({ done: true })
+  })
+
+  // Read at once with the memory, because each wait is a round trip; but what is done already must not be done again.
+  test.each([true, false])('has nothing written before it is known whether it is done already: %s', async (isDone) => {
+    const app = await startApp(engine)
+    const context = createContext(app.service, app.merchant.id, 'the key')
+    const asked: string[] = []
+    const request = { name: 'one' }
+    const kept = { fingerprint: fingerprintOf(request), result: 'kept' }
+    const memory: Memory<string> = {
+      recall: async (tx, key) => {
+        const [earlier] = await Promise.all([
+          isDone ? kept : null,
+          keyByName(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' }),
+          customerById(tx, { merchantId: app.merchant.id, id: app.merchant.id }),
+        ])
+        asked.push('recalled')
+        return earlier
+      },
+      keep: async () => void asked.push('kept'),
+    }
+    const operation = async (tx: Tx) => {
+      await customerById(tx, { merchantId: app.merchant.id, id: app.merchant.id })
+      asked.push('read')
+      const { sequence } = await newRow(tx, context, 'customers')
+      asked.push(`written ${sequence}`)
+      return 'made'
+    }
+
+    const done = await once(context, { request, memory, operation })
+    expect(done).toEqual(isDone ? { result: 'kept', isReplayed: true } : { result: 'made', isReplayed: false })
+    expect(asked.filter((each) => each !== 'read')).toEqual(isDone ? ['recalled'] : ['recalled', 'written 1', 'kept'])
+    expect(asked).toContain('read')
   })
 
   test.each(creations)('is refused with another body at $path', async ({ path, body, other }) => {
@@ -114,7 +153,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     for (const { path, body } of creations.slice(1)) {
       answers.push(await app.rest('POST', path, { body, headers, key: other.apiKey }))
     }
-    const customer = await createCustomer(createContext(app.service, app.merchant.id, 'the key'), dullCustomer)
+    const customer = await perform(createCustomer, createContext(app.service, app.merchant.id, 'the key'), dullCustomer)
 
     expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(201))
     expect(answers.map((answer) => answer.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
@@ -156,9 +195,9 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   test('is judged after the input and before everything else', async () => {
     const app = await startApp(engine)
     const context = () => createContext(app.service, app.merchant.id, 'the key')
-    await createCustomer(context(), dullCustomer)
-    const invalid = await refusalOf(async () => createCustomer(context(), { ...dullCustomer, email: 'none' }))
-    const reused = await refusalOf(async () => createCustomer(context(), { ...dullCustomer, city: 'Abuja' }))
+    await perform(createCustomer, context(), dullCustomer)
+    const invalid = await refusalOf(async () => perform(createCustomer, context(), { ...dullCustomer, email: 'none' }))
+    const reused = await refusalOf(async () => perform(createCustomer, context(), { ...dullCustomer, city: 'Abuja' }))
     expect([invalid.code, reused.code]).toEqual(['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'])
   })
 

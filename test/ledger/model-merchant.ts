@@ -13,6 +13,7 @@ import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { dullCustomer } from '../support/bodies.ts'
+import { perform } from '../support/perform.ts'
 import type { Outcome, Owner, Step } from './model.ts'
 
 /** A fresh merchant with two customers, and what turns a step into a call of the service. */
@@ -20,8 +21,8 @@ export async function startMerchant(service: Service) {
   const { id: merchantId } = await createMerchant(service, { name: 'Model' })
   const context = (key: string | null = null) => createContext(service, merchantId, key)
   const [first, second] = await Promise.all([
-    createCustomer(context(), dullCustomer),
-    createCustomer(context(), dullCustomer),
+    perform(createCustomer, context(), dullCustomer),
+    perform(createCustomer, context(), dullCustomer),
   ])
   const customerIds = { 'first customer': first.id, 'second customer': second.id, nobody: service.newId() }
   const customerIdOf = (owner: Owner) => (owner === 'merchant' ? null : customerIds[owner])
@@ -31,7 +32,7 @@ export async function startMerchant(service: Service) {
   const calls: { [Kind in Step['kind']]: (step: Extract<Step, { kind: Kind }>) => Promise<Outcome> } = {
     'open wallet': async ({ owner, asset }) => {
       const customerId = customerIdOf(owner)
-      const wallet = await createWallet(context(), {
+      const wallet = await perform(createWallet, context(), {
         currency: asset,
         description: 'Model',
         customerId,
@@ -45,13 +46,13 @@ export async function startMerchant(service: Service) {
       return { deposited: wallet % walletIds.length, balanceAfter }
     },
     payout: async ({ owner, pair, amount, key }) => {
-      const asked = context(key)
-      const { id, walletId, balanceAfter, ...made } = await createPayout(asked, {
+      const { result, isReplayed } = await createPayout(context(key), {
         customerId: customerIdOf(owner),
         assetCode: pair.asset,
         amount: formatAmount(amount),
         ...recipients[pair.currency],
       })
+      const { id, walletId, balanceAfter, ...made } = result
       if (!payoutIds.includes(id)) payoutIds.push(id)
       return {
         paid: payoutIds.indexOf(id),
@@ -59,7 +60,7 @@ export async function startMerchant(service: Service) {
         amount: made.amount,
         fee: made.fee,
         balanceAfter,
-        isReplayed: asked.isReplayed,
+        isReplayed,
       }
     },
     settle: async ({ payout, status }) => {
@@ -73,7 +74,7 @@ export async function startMerchant(service: Service) {
       return 'done'
     },
     'close customer': async ({ owner }) => {
-      await closeCustomer(context(), { customerId: customerIdOf(owner) ?? merchantId })
+      await perform(closeCustomer, context(), { customerId: customerIdOf(owner) ?? merchantId })
       return 'done'
     },
   }

@@ -13,6 +13,7 @@ import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { wallets } from '../../src/wallets/list.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import type { Browsed } from './lists.ts'
 
 type Lists = {
@@ -142,7 +143,7 @@ async function fill(app: App, tick: () => void): Promise<World> {
       tick()
       const currency = ['USDC', 'NGN', 'USDT', 'USDC'][i] as string
       const network = currency === 'NGN' ? null : 'solana'
-      const wallet = await createWallet(context, { currency, network, description: 'Test', customerId })
+      const wallet = await perform(createWallet, context, { currency, network, description: 'Test', customerId })
       walletIds.push(wallet.id)
       await depositToWallet(context, { walletId: wallet.id, amount: '1000', reference: wallet.id })
       const bank = {
@@ -153,21 +154,21 @@ async function fill(app: App, tick: () => void): Promise<World> {
         bankName: 'B',
         bankCode: '044',
       } as const
-      const deleted = await createBankPayoutMethod(context, { ...bank, customerId })
-      await createBankPayoutMethod(context, { ...bank, customerId })
-      await deletePayoutMethod(context, { payoutMethodId: deleted.id, customerId })
+      const deleted = await perform(createBankPayoutMethod, context, { ...bank, customerId })
+      await perform(createBankPayoutMethod, context, { ...bank, customerId })
+      await perform(deletePayoutMethod, context, { payoutMethodId: deleted.id, customerId })
       const address = {
         type: 'WALLET',
         currency: 'USDC',
         network: 'erc20',
         walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
       } as const
-      await createWalletPayoutMethod(context, { ...address, customerId })
+      await perform(createWalletPayoutMethod, context, { ...address, customerId })
       if (currency === 'NGN') continue
       for (let j = 0; j < 3; j++) {
         tick()
         const south = j === 1 ? ({ recipientCurrency: 'ZAR', recipientCountry: 'South Africa' } as const) : {}
-        const payout = await createPayout(context, {
+        const payout = await perform(createPayout, context, {
           ...toNigeria,
           ...south,
           assetCode: currency as 'USDC',

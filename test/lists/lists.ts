@@ -20,6 +20,7 @@ import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { wallets } from '../../src/wallets/list.ts'
 import { dullCustomer } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 /** What a test says of an item: its id, and what the list's filters look at. */
 export type Row = Readonly<Record<string, unknown>> & { readonly id: string; readonly createdAt: string }
@@ -46,17 +47,21 @@ export type List = {
 
 export async function buildWorld(service: Service, merchantId: string) {
   const context = createContext(service, merchantId)
-  const { id: customerId } = await createCustomer(context, dullCustomer)
+  const { id: customerId } = await perform(createCustomer, context, dullCustomer)
   const walletIds: Record<string, string> = {}
   for (const currency of ['USDC', 'USDT']) {
     for (const owner of [null, customerId]) {
       const wallet = { currency, description: 'Test', network: 'solana', customerId: owner }
-      const { id: walletId } = await createWallet(context, wallet)
+      const { id: walletId } = await perform(createWallet, context, wallet)
       await depositToWallet(context, { walletId, amount: '1000', reference: `opening ${walletId}` })
       walletIds[`${currency} ${owner === null ? 'merchant' : 'customer'}`] = walletId
     }
   }
-  const statementOf = await createWallet(context, { currency: 'USDC', description: 'Statement', network: 'solana' })
+  const statementOf = await perform(createWallet, context, {
+    currency: 'USDC',
+    description: 'Statement',
+    network: 'solana',
+  })
   return { merchantId, customerId, walletIds, statementId: statementOf.id }
 }
 
@@ -94,8 +99,12 @@ export const customerList: List = {
   rowOf: (customer: Row) => customer,
   add: async (context, _, i) => {
     const type = pick(['individual', 'business', 'business'] as const, i)
-    const customer = await createCustomer(context, { ...dullCustomer, customerType: type, businessName: 'Example Ltd' })
-    return i % 4 === 0 ? closeCustomer(context, { customerId: customer.id }) : customer
+    const customer = await perform(createCustomer, context, {
+      ...dullCustomer,
+      customerType: type,
+      businessName: 'Example Ltd',
+    })
+    return i % 4 === 0 ? perform(closeCustomer, context, { customerId: customer.id }) : customer
   },
   filters: () => [
     none,
@@ -116,7 +125,12 @@ export const walletList: List = {
   add: async (context, { customerId }, i) => {
     const currency = pick(['USDC', 'NGN', 'USDT', 'USDC', 'ZAR'], i)
     const network = currency.startsWith('USD') ? 'solana' : null
-    return createWallet(context, { currency, network, description: 'Test', customerId: pick([null, customerId], i) })
+    return perform(createWallet, context, {
+      currency,
+      network,
+      description: 'Test',
+      customerId: pick([null, customerId], i),
+    })
   },
   filters: (world) =>
     byOwner(world, [
@@ -141,7 +155,7 @@ export const payoutMethodList: List = {
     const currency = pick(['NGN', 'USDC', 'ZAR', 'NGN', 'USDT'], i)
     if (currency.startsWith('USD')) {
       const walletAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
-      return createWalletPayoutMethod(context, {
+      return perform(createWalletPayoutMethod, context, {
         type: 'WALLET',
         walletAddress,
         network: 'erc20',
@@ -150,7 +164,7 @@ export const payoutMethodList: List = {
       })
     }
     const bank = { accountName: 'Ada Obi', accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
-    return createBankPayoutMethod(context, { type: 'BANK', ...bank, currency, customerId })
+    return perform(createBankPayoutMethod, context, { type: 'BANK', ...bank, currency, customerId })
   },
   filters: (world) =>
     byOwner(world, [
@@ -169,9 +183,9 @@ export const payoutList: List = {
   find: payouts.find,
   rowOf: (payout: Row) => payout,
   add: async (context, world, i) => {
-    const payout = await createPayout(context, {
+    const payout = await perform(createPayout, context, {
       customerId: pick([null, world.customerId, world.customerId], i),
-      assetCode: pick(['USDC', 'USDT'], i),
+      assetCode: pick(['USDC', 'USDT'] as const, i),
       amount: '1',
       accountNumber: '0690000032',
       bankName: 'Access Bank',
@@ -239,7 +253,7 @@ async function payFromStatement(context: Context, walletId: string, isFailure: b
     await settlePayout(context, { payoutId: items[0]?.id ?? '', status: 'FAILED' })
     return
   }
-  await createPayout(context, {
+  await perform(createPayout, context, {
     walletId,
     assetCode: 'USDC',
     amount: '1',

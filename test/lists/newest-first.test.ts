@@ -11,6 +11,7 @@ import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 import { dullCustomer, everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 const payout = { assetCode: 'USDC', amount: '0.01', ...nigerian } as const
 
@@ -33,11 +34,11 @@ async function processOn(app: App, clock: () => number): Promise<Service> {
 /** Makes one row in each list, and two lines in the statement of `walletId`. */
 async function makeOfEach(service: Service, { merchantId, walletId }: { merchantId: string; walletId: string }) {
   const context = () => createContext(service, merchantId)
-  await createCustomer(context(), dullCustomer)
-  await createWallet(context(), { currency: 'USDC', description: 'One more', network: 'erc20' })
-  await createBankPayoutMethod(context(), bankMethod)
+  await perform(createCustomer, context(), dullCustomer)
+  await perform(createWallet, context(), { currency: 'USDC', description: 'One more', network: 'erc20' })
+  await perform(createBankPayoutMethod, context(), bankMethod)
   await depositToWallet(context(), { walletId, amount: '1', reference: service.newId() })
-  const { id: payoutId } = await createPayout(context(), { ...payout, walletId })
+  const { id: payoutId } = await perform(createPayout, context(), { ...payout, walletId })
   return settlePayout(context(), { payoutId, status: 'COMPLETED' })
 }
 
@@ -114,7 +115,7 @@ test.runIf(everyEngine.includes('postgres'))(
     const processes = [await processOn(app, Date.now), await processOn(app, () => Date.now() - 3)]
     const clients = Array.from({ length: 48 }, async (_, i) => {
       const context = () => createContext(processes[i % 2] as Service, app.merchant.id)
-      for (let n = 0; n < 2; n++) await createPayout(context(), { ...payout, walletId })
+      for (let n = 0; n < 2; n++) await perform(createPayout, context(), { ...payout, walletId })
     })
     await Promise.all(clients)
 

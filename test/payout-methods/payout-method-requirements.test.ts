@@ -100,7 +100,8 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       try {
         const input = { type, currency, ...values } as never
         const create = type === 'BANK' ? createBankPayoutMethod : createWalletPayoutMethod
-        return { method: await create(app.context(), input), faulty: [] }
+        const { result } = await create(app.context(), input)
+        return { method: result, faulty: [] }
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         return { method: null, faulty: error.details.fields?.map(({ field }) => field) ?? [error.code] }

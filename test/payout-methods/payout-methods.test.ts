@@ -4,6 +4,7 @@ import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { payoutMethodById } from '../../src/payout-methods/repository.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, startApp, walletMethodBody } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 const banksPath = '/api/payout/methods/banks'
 const walletsPath = '/api/payout/methods/wallets'
@@ -275,7 +276,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const id = await add(app, banksPath, { ...bankMethodBody, customer_id })
-    await closeCustomer(app.context(), { customerId: customer_id })
+    await perform(closeCustomer, app.context(), { customerId: customer_id })
     const refused = [
       await app.rest('POST', banksPath, { body: { ...bankMethodBody, customer_id } }),
       await app.rest('POST', walletsPath, { body: { ...walletMethodBody, customer_id } }),

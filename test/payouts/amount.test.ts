@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CreatePayoutInput } from '../../src/payouts/create-payout.ts'
+import { CreatePayoutInput } from '../../src/payouts/payout-input.ts'
 import { anyText, unitsByTheRule } from '../money/amount-forms.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'

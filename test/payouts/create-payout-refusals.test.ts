@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { whatIsStored } from '../support/stored.ts'
 
 const path = '/api/payouts/banks'
@@ -17,7 +18,7 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
     const app = await startApp(engine, { rates })
     const closedId = await app.customer()
     const customerId = await app.customer()
-    await closeCustomer(app.context(), { customerId: closedId })
+    await perform(closeCustomer, app.context(), { customerId: closedId })
     await app.wallet({ balance: '140' })
     const used = await app.rest('POST', path, { body: payoutBody, headers: { 'idempotency-key': 'used' } })
     expect(used.body.data.balance).toBe('100.00000000')

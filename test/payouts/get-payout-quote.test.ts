@@ -11,6 +11,7 @@ import type { Payout } from '../../src/payouts/payout.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { everyEngine } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 import type { Places } from './payout-places.ts'
@@ -89,7 +90,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       recipientCountry: _,
       ...account
     } = { ...nigerian, accountNumber: '0690000031' }
-    const method = await createBankPayoutMethod(app.context(), {
+    const method = await perform(createBankPayoutMethod, app.context(), {
       ...account,
       type: 'BANK',
       accountName: recipientName,
@@ -105,7 +106,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     expect(codes(ofMethod)).toEqual([nuban, ['iban', 'IBAN', 'FAILED']])
     expect(codes(ofDetails)).toEqual([nuban])
     expect(codes(await getPayoutQuote(app.context(), { ...terms, ...southAfrican }))).toEqual([])
-    expect(await createPayout(app.context(), { ...terms, payoutMethodId: method.id })).toMatchObject({
+    expect(await perform(createPayout, app.context(), { ...terms, payoutMethodId: method.id })).toMatchObject({
       payoutMethodId: method.id,
     })
   })
@@ -125,7 +126,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
         expect(app.db.statistics()).toEqual({ writes, commits })
         if (isLookedAt) expect(await whatIsStored(app)).toEqual(before)
 
-        const made = await outcomeOf(() => createPayout(app.context(), input), figuresOfPayout)
+        const made = await outcomeOf(() => perform(createPayout, app.context(), input), figuresOfPayout)
         expect(quoted).toEqual(made)
         if (made.code) counts.refused.add(made.code)
         else counts.made++

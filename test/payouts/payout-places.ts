@@ -4,6 +4,7 @@ import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
 import type { Engine } from '../support/app.ts'
 import { startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 /** An id that nothing has. */
 export const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -45,7 +46,7 @@ export async function startWithPlaces(engine: Engine) {
   const bank = async (currency: string, customerId?: string, asked = context()) => {
     const { recipientName, accountNumber, bankName, bankCode } = currency === 'ZAR' ? southAfrican : nigerian
     const input = { type: 'BANK', accountName: recipientName, accountNumber, bankName, bankCode, currency } as const
-    return (await createBankPayoutMethod(asked, { ...input, customerId })).id
+    return (await perform(createBankPayoutMethod, asked, { ...input, customerId })).id
   }
   const crypto = { type: 'WALLET', walletAddress: 'T1', network: 'trc20', currency: 'USDT' } as const
   const places = {
@@ -60,7 +61,7 @@ export async function startWithPlaces(engine: Engine) {
       ofOther: await bank('NGN', other),
       ofClosed: await bank('NGN', closed),
       ofForeign: await bank('NGN', undefined, foreign),
-      crypto: (await createWalletPayoutMethod(context(), { ...crypto, customerId: payer })).id,
+      crypto: (await perform(createWalletPayoutMethod, context(), { ...crypto, customerId: payer })).id,
     },
     wallets: {
       ofMerchant: await app.wallet({ balance: '50' }),
@@ -72,7 +73,7 @@ export async function startWithPlaces(engine: Engine) {
       ofOther: await app.wallet({ balance: '1000', customerId: other }),
     },
   }
-  await closeCustomer(context(), { customerId: closed })
+  await perform(closeCustomer, context(), { customerId: closed })
   return { app, ...places }
 }
 

@@ -12,6 +12,7 @@ import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { whatIsStored } from '../support/stored.ts'
 
 type Answer = { status: number; isReplayed: boolean; text: string }
@@ -149,7 +150,7 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
     const client = async () => {
       while (started < 1_500) {
         started++
-        const outcome = await codeOf(createPayout(app.context(), { ...payoutInput, amount: '1' }))
+        const outcome = await codeOf(perform(createPayout, app.context(), { ...payoutInput, amount: '1' }))
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
       }
     }
@@ -168,13 +169,16 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
       const made = async () => (await whatIsStored(app)).payout_methods?.length
       const outcomes: string[] = []
       const client = async () => {
-        do outcomes.push(await codeOf(createBankPayoutMethod(app.context(), { ...bankMethodInput, customerId })))
+        do
+          outcomes.push(
+            await codeOf(perform(createBankPayoutMethod, app.context(), { ...bankMethodInput, customerId })),
+          )
         while (outcomes.at(-1) === 'success')
       }
       const making = Promise.all(times(4, client))
 
       await expect.poll(() => outcomes.length, { interval: 1 }).toBeGreaterThan(4)
-      await closeCustomer(app.context(), { customerId })
+      await perform(closeCustomer, app.context(), { customerId })
       const whenClosed = await made()
       await making
 
@@ -188,7 +192,7 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
     const app = await startApp(engine)
     const customerId = await app.customer()
 
-    const outcomes = await Promise.all(times(10, () => codeOf(closeCustomer(app.context(), { customerId }))))
+    const outcomes = await Promise.all(times(10, () => codeOf(perform(closeCustomer, app.context(), { customerId }))))
 
     expect(outcomes.sort()).toEqual([...Array(9).fill('CUSTOMER_CLOSED'), 'success'])
   })
@@ -196,7 +200,7 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
   test('a payout is settled once, in one way', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { id: payoutId } = await createPayout(app.context(), { ...payoutInput, amount: '1' })
+    const { id: payoutId } = await perform(createPayout, app.context(), { ...payoutInput, amount: '1' })
 
     const outcomes = await Promise.all(
       times(10, (i) => codeOf(settlePayout(app.context(), { payoutId, status: i % 2 ? 'COMPLETED' : 'FAILED' }))),
@@ -210,14 +214,16 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
 
   test('changes of different fields of a method are all kept, and a deletion leaves every count right', async () => {
     const app = await startApp(engine)
-    const { id } = await createBankPayoutMethod(app.context(), bankMethodInput)
+    const { id } = await perform(createBankPayoutMethod, app.context(), bankMethodInput)
     const changes = [{ accountName: 'Eve' }, { bankName: 'Other' }, { currency: 'ZAR' }, { bankCode: '999' }]
 
-    await Promise.all(changes.map((change) => updateBankPayoutMethod(app.context(), { payoutMethodId: id, ...change })))
-    const method = await updateBankPayoutMethod(app.context(), { payoutMethodId: id })
+    await Promise.all(
+      changes.map((change) => perform(updateBankPayoutMethod, app.context(), { payoutMethodId: id, ...change })),
+    )
+    const method = await perform(updateBankPayoutMethod, app.context(), { payoutMethodId: id })
     await Promise.all([
-      updateBankPayoutMethod(app.context(), { payoutMethodId: id, currency: 'NGN' }).catch(() => {}),
-      deletePayoutMethod(app.context(), { payoutMethodId: id }),
+      perform(updateBankPayoutMethod, app.context(), { payoutMethodId: id, currency: 'NGN' }).catch(() => {}),
+      perform(deletePayoutMethod, app.context(), { payoutMethodId: id }),
     ])
 
     expect(method).toMatchObject({ accountName: 'Eve', bankName: 'Other', currency: 'ZAR', bankCode: '999' })
@@ -241,7 +247,11 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
 
     const wallets = await Promise.all(
       times(30, (i) =>
-        createWallet(app.context(), { currency: 'USDT', description: `${i}`, network: networks[i % 3] ?? 'erc20' }),
+        perform(createWallet, app.context(), {
+          currency: 'USDT',
+          description: `${i}`,
+          network: networks[i % 3] ?? 'erc20',
+        }),
       ),
     )
 

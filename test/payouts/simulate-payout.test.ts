@@ -5,6 +5,7 @@ import { getNamedPayout, getPayout } from '../../src/payouts/get-payout.ts'
 import { simulatePayout } from '../../src/payouts/simulate-payout.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 import { nigerian, nobody } from './payout-places.ts'
@@ -14,7 +15,11 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '100' })
-    const { id: payoutId } = await createPayout(app.context(), { assetCode: 'USDC', amount: '40', ...nigerian })
+    const { id: payoutId } = await perform(createPayout, app.context(), {
+      assetCode: 'USDC',
+      amount: '40',
+      ...nigerian,
+    })
     const balance = async () => (await getWallet(app.context(), { walletId })).balance
     return { app, payoutId, balance }
   }
@@ -26,7 +31,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
   ] as const)('plays the bank that answers %j', async (statuses, balanceAfter) => {
     const { app, payoutId, balance } = await startWithPayout()
     for (const status of statuses) {
-      const payout = await simulatePayout(app.context(), { payoutId, status, cause: `it is ${status}` })
+      const payout = await perform(simulatePayout, app.context(), { payoutId, status, cause: `it is ${status}` })
       expect(payout.status).toBe(status)
       expect(await getPayout(app.context(), { payoutId })).toEqual(payout)
     }
@@ -39,9 +44,12 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
   test('finds the payout by the key that it was made with, once', async () => {
     const { app, payoutId: other } = await startWithPayout()
     const request = { assetCode: 'USDC', amount: '1', ...nigerian } as const
-    const { id } = await createPayout(createContext(app.service, app.merchant.id, 'my payout'), request)
+    const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'my payout'), request)
     const settle = () =>
-      simulatePayout(createContext(app.service, app.merchant.id, 'k'), { payoutKey: 'my payout', status: 'COMPLETED' })
+      perform(simulatePayout, createContext(app.service, app.merchant.id, 'k'), {
+        payoutKey: 'my payout',
+        status: 'COMPLETED',
+      })
 
     const [first, again] = [await settle(), await settle()]
     expect(first).toMatchObject({ id, status: 'COMPLETED' })
@@ -61,7 +69,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
   ] as const)('refuses the name %j of a payout', async (name, field, code) => {
     const { app } = await startWithPayout()
     for (const ask of [
-      () => simulatePayout(app.context(), { ...name, status: 'FAILED' }),
+      () => perform(simulatePayout, app.context(), { ...name, status: 'FAILED' }),
       () => getNamedPayout(app.context(), name),
     ]) {
       expect((await refusalOf(ask)).details.fields).toMatchObject([{ field, code }])
@@ -78,7 +86,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const { app, payoutId } = await startWithPayout()
     const before = await whatIsStored(app)
     const context = { ...app.context(), mode }
-    expect((await refusalOf(() => simulatePayout(context, { payoutId, ...input }))).code).toBe(code)
+    expect((await refusalOf(() => perform(simulatePayout, context, { payoutId, ...input }))).code).toBe(code)
     expect(await whatIsStored(app)).toEqual(before)
     await app.expectBooksToBalance()
   })
@@ -86,7 +94,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
   test("refuses another merchant's payout", async () => {
     const { app, payoutId } = await startWithPayout()
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
-    const refusal = await refusalOf(() => simulatePayout(stranger, { payoutId, status: 'FAILED' }))
+    const refusal = await refusalOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
     expect(refusal.message).toBe('Payout not found.')
   })
 })

@@ -6,6 +6,7 @@ import { setRate } from '../../src/rates/set-rate.ts'
 import { createServer } from '../../src/server/host.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { perform } from '../support/perform.ts'
 import { openCommittingAlone } from './commit-alone.ts'
 
 /** What the server tells its parent: first where it is, then at each message what it has done. */
@@ -27,7 +28,7 @@ const service = createService({ db, mode: 'sandbox' })
 const merchant = await createMerchant(service, { name: 'Proof' })
 await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
 const context = () => createContext(service, merchant.id)
-const wallet = await createWallet(context(), { currency: 'USDC', description: 'Proof', network: 'erc20' })
+const wallet = await perform(createWallet, context(), { currency: 'USDC', description: 'Proof', network: 'erc20' })
 await depositToWallet(context(), { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
 
 const app = createServer({ service, logger: createLogger('silent', { write: () => {} }), rateLimit: null })

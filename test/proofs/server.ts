@@ -7,6 +7,7 @@ import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { perform } from '../support/perform.ts'
 import type { Change } from './changed-source.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -96,7 +97,7 @@ export async function makeDatabase(path: string): Promise<{ readonly url: string
   const { id, apiKey } = await createMerchant(service, { name: 'Proof' })
   await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
   const context = createContext(service, id)
-  const wallet = await createWallet(context, { currency: 'USDC', description: 'Proof', network: 'erc20' })
+  const wallet = await perform(createWallet, context, { currency: 'USDC', description: 'Proof', network: 'erc20' })
   await depositToWallet(context, { walletId: wallet.id, amount: '1000000000', reference: 'opening' })
   await db.close()
   return { url, apiKey }

@@ -4,6 +4,7 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { startWorlds } from '../graphql/support/world.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { absentId } from './endpoints.ts'
 
 const ids = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
@@ -155,7 +156,7 @@ describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
     const customerId = await app.customer()
     const [usdc, zar] = [await app.wallet({ balance: '12.5' }), await app.wallet({ assetCode: 'ZAR' })]
     const customers = await app.wallet({ customerId })
-    await closeCustomer(app.context(), { customerId })
+    await perform(closeCustomer, app.context(), { customerId })
     const { body } = await app.rest('GET', '/api/wallets')
     expect(ids(body)).toEqual([zar, usdc])
     expect(body.pagination).toEqual({ total: 2, page: 1, limit: 10, totalPages: 1 })

@@ -4,6 +4,7 @@ import { createKey } from '../../src/merchants/keys.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App, RestMethod } from '../support/app.ts'
 import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { absentId, creations, walletBody } from './endpoints.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -150,7 +151,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     const path = `/api/payout/methods/${first.body.data.id}`
     await app.rest('PUT', path.replace('methods/', 'methods/banks/'), { body: { customer_id, bank_name: 'Zenith' } })
     await app.rest('DELETE', path, { body: { customer_id } })
-    await closeCustomer(app.context(), { customerId: customer_id })
+    await perform(closeCustomer, app.context(), { customerId: customer_id })
     const replay = await ask('/api/payout/methods/banks', owned, 'k')
     expect([replay.status, replay.text]).toEqual([201, first.text])
   })

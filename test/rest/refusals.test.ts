@@ -7,6 +7,7 @@ import { unavailable } from '../../src/errors.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 import { absentId, endpoints, endpointsWithBody, walletBody } from './endpoints.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -348,7 +349,7 @@ describe.each(everyEngine)('states and faults on %s', (engine) => {
   test('ruling 7: a closed customer is a conflict', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
-    await closeCustomer(app.context(), { customerId })
+    await perform(closeCustomer, app.context(), { customerId })
     const body = { ...walletBody, customer_id: customerId }
     const answer = await app.rest('POST', '/api/wallets', { body })
     expect([answer.status, answer.body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])

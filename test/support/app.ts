@@ -19,6 +19,7 @@ import { createServer } from '../../src/server/host.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { dullCustomer } from './bodies.ts'
+import { perform } from './perform.ts'
 import { newPostgresDatabase } from './postgres-database.ts'
 
 export { bankMethodBody, dullCustomer, payoutBody, walletMethodBody } from './bodies.ts'
@@ -135,7 +136,7 @@ export async function startApp(
 
     /** A customer of the merchant; its id. */
     async customer(changes: Partial<Parameters<typeof createCustomer>[1]> = {}): Promise<string> {
-      const { id } = await createCustomer(context(), { ...dullCustomer, ...changes })
+      const { id } = await perform(createCustomer, context(), { ...dullCustomer, ...changes })
       return id
     },
 
@@ -152,7 +153,12 @@ export async function startApp(
       customerId?: string
       network?: string | null
     } = {}): Promise<string> {
-      const { id } = await createWallet(context(), { currency: assetCode, description: 'Test', network, customerId })
+      const { id } = await perform(createWallet, context(), {
+        currency: assetCode,
+        description: 'Test',
+        network,
+        customerId,
+      })
       if (Number(balance) > 0) {
         await depositToWallet(context(), { walletId: id, amount: balance, reference: `opening ${id}` })
       }
@@ -212,7 +218,7 @@ async function openDoors(writing: Service, url: string): Promise<{ service: Serv
   const db = await openDatabase({ url, isReadOnly: true, onFatal: () => {} })
   const line = lineToWriter(path, db.refresh)
   return {
-    service: { ...writing, db, handOver: line.handOver },
+    service: { ...writing, db, perform: line.perform },
     close: async () => {
       line.close()
       await new Promise((resolve) => listener.close(resolve))

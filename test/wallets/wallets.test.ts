@@ -9,6 +9,7 @@ import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { importSolanaAddresses } from '../../src/wallets/import-addresses.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
 
 const usdc = { currency: 'USDC', network: 'erc20', description: 'Savings' }
 const rand = { currency: 'ZAR', description: 'Rand' }
@@ -169,7 +170,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const walletId = await app.wallet({ customerId: customer_id, balance: '100' })
-    await closeCustomer(app.context(), { customerId: customer_id })
+    await perform(closeCustomer, app.context(), { customerId: customer_id })
     const refused = [
       await create(app, { ...usdc, customer_id }),
       await create(app, { ...rand, customer_id }),
@@ -189,7 +190,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
   test('ruling 35: what is wrong in itself is said before the state', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
-    await closeCustomer(app.context(), { customerId: customer_id })
+    await perform(closeCustomer, app.context(), { customerId: customer_id })
     expect((await create(app, { ...usdc, customer_id, network: 'bitcoin' })).status).toBe(400)
   })
 

@@ -87,8 +87,8 @@ export const commands: Readonly<Record<string, Command>> = {
     run: async (service, words) => {
       const customerId = word(words, 0)
       const context = await contextOf(service, 'customer', customerId)
-      const { id, status } = await closeCustomer(context, { customerId })
-      return { id, status }
+      const { result } = await closeCustomer(context, { customerId })
+      return { id: result.id, status: result.status }
     },
   },
   ...listCommands,
@@ -220,7 +220,7 @@ async function newCustomer(service: Service, words: readonly string[], options: 
     state,
     country,
   })
-  return { id: customer.id }
+  return { id: customer.result.id }
 }
 
 /** Invented data must never meet a live merchant. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
-import type { HandOver } from '../../context.ts'
+import type { Perform } from '../../context.ts'
 import { answerLimitMs, machineClock } from '../../database/deadline.ts'
 import { Refusal, unavailable, unknownOutcome } from '../../errors.ts'
 import type { Send } from './channel.ts'
@@ -24,7 +24,6 @@ const nestingLimit = 3
 
 type Pending = {
   readonly call: Call
-  readonly context: { isReplayed: boolean }
   isSent: boolean
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
@@ -32,7 +31,7 @@ type Pending = {
 
 /** The way to the process that writes. */
 export type WriterLine = {
-  readonly handOver: HandOver
+  readonly perform: Perform
   /** @throws Refusal UNAVAILABLE when the writer does not answer at once */
   readonly ping: () => Promise<void>
   readonly close: () => void
@@ -107,21 +106,20 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
     if (!pending) return
     waiting.delete(answer.id)
     onAnswer()
-    pending.context.isReplayed = answer.isReplayed
     if ('result' in answer) pending.resolve(answer.result as never)
     else if ('refusal' in answer) pending.reject(refusalFrom(answer))
     else pending.reject(answer.fault)
   }
 
-  const handOver: HandOver = (operation, context, input) => {
+  const perform: Perform = (operation, context, input) => {
     // Nothing that an operation takes: it is refused here as it would be there, and not sent, which takes stack for each level.
-    if (isNestedBeyond(nestingLimit, input)) return operation.run(context, input)
+    if (isNestedBeyond(nestingLimit, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (waiting.size >= waitingLimit) throw unavailable('Too many requests are waiting to be stored.')
       const { merchantId, idempotencyKey } = context
       const beginBy = machineClock() + limitMs
       const call = { id: ++lastId, operation: operation.name, merchantId, idempotencyKey, input, beginBy }
-      add({ call, context, isSent: false, resolve, reject })
+      add({ call, isSent: false, resolve, reject })
     })
   }
 
@@ -129,7 +127,7 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
     return new Promise((resolve, reject) => {
       const beginBy = machineClock() + pingLimitMs
       const call = { id: ++lastId, operation: pingCall, merchantId: '', idempotencyKey: null, input: null, beginBy }
-      add({ call, context: { isReplayed: false }, isSent: false, resolve, reject })
+      add({ call, isSent: false, resolve, reject })
     })
   }
 
@@ -140,7 +138,7 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
 
   open()
   return {
-    handOver,
+    perform,
     ping,
     close: () => {
       clearInterval(looking)

@@ -57,7 +57,7 @@ export type Call = {
 }
 
 /** What became of it. `refusal` is what a Refusal is made of, `fault` an error that is none. */
-export type Answer = { readonly id: number; readonly isReplayed: boolean } & (
+export type Answer = { readonly id: number } & (
   | { readonly result: unknown }
   | { readonly refusal: Pick<Refusal, 'code' | 'message' | 'details'>; readonly cause: unknown }
   | { readonly fault: unknown }
@@ -109,7 +109,7 @@ function takeCalls(service: Service, socket: Socket): void {
   const send = channelOver(socket, (call: Call) => {
     const bounded = { ...service, db: beginningBy(service.db, call.beginBy) }
     const context = createContext(bounded, call.merchantId, call.idempotencyKey)
-    outcomeOf(context, call).then((outcome) => send({ id: call.id, isReplayed: context.isReplayed, ...outcome }))
+    outcomeOf(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
   // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.
   socket.on('error', () => {})

@@ -2,6 +2,7 @@ import { Refusal } from '../../errors.ts'
 import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { Query, Tx } from '../query.ts'
+import { isRead } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import { isLostRace, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
@@ -125,7 +126,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     if (beginBy < machineClock()) return () => reject(tooLate())
     let hasWritten = false
     const watched = (query: Query, params: object) => {
-      hasWritten ||= query.node.kind !== 'SelectQueryNode'
+      hasWritten ||= !isRead(query)
       return execute(query as never, params)
     }
     try {

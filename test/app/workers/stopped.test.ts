@@ -129,9 +129,9 @@ describe('a writer that was stopped', () => {
       silent.close()
     })
     const context = createContext(createService({ db: absentDatabase(), mode: 'sandbox' }), 'merchant', 'key')
-    const write = { name: 'createPayout', run: async () => {} }
+    const write = async () => {}
 
-    await expect(line.handOver(write, context, {})).rejects.toMatchObject({
+    await expect(line.perform(write, context, {})).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: expect.stringContaining('may be stored'),
     })

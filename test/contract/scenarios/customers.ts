@@ -1,5 +1,6 @@
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import type { App } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 import type { Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 
@@ -66,6 +67,6 @@ async function threeCustomers({ tick }: Transcript, app: App) {
   tick()
   const closed = await app.customer({ email: 'closed@example.com' })
   tick()
-  await closeCustomer(app.context(), { customerId: closed })
+  await perform(closeCustomer, app.context(), { customerId: closed })
   return { individual, business, closed }
 }

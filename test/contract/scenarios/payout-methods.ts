@@ -1,6 +1,7 @@
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import type { App } from '../../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 
@@ -111,7 +112,7 @@ export async function updateBankPayoutMethod(transcript: Transcript): Promise<vo
   await sayOf(wallet)('404: a crypto address', {})
   await sayOf(customers)("404: a customer's without its customer", { account_name: 'Eve' })
   await say("404: the merchant's with a customer", { customer_id: customerId, account_name: 'Eve' })
-  await closeCustomer(app.context(), { customerId })
+  await perform(closeCustomer, app.context(), { customerId })
   await sayOf(customers)('409: a closed customer', { customer_id: customerId, account_name: 'Eve' })
   await recordCommonRefusals(transcript, app, { request: `PUT ${banksPath}/${merchants}`, body: {} })
 }
@@ -225,6 +226,6 @@ async function recordOwnerRefusals(
   const owned = { ...body, customer_id: customerId }
   await say('404: no such customer', { ...body, customer_id: absentId })
   await say("404: another merchant's customer", owned, { key: await otherMerchant(transcript, app) })
-  await closeCustomer(app.context(), { customerId })
+  await perform(closeCustomer, app.context(), { customerId })
   await say('409: a closed customer', owned)
 }

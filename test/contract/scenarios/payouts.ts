@@ -2,6 +2,7 @@ import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import { settlePayout } from '../../../src/payouts/settle-payout.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 
@@ -45,7 +46,7 @@ export async function createPayout(transcript: Transcript): Promise<void> {
     { ...payoutBody, customer_id: customerId },
     { key: await otherMerchant(transcript, app) },
   )
-  await closeCustomer(app.context(), { customerId })
+  await perform(closeCustomer, app.context(), { customerId })
   await say('409: a closed customer', { ...payoutBody, customer_id: customerId })
   const rateless = await transcript.start({ rates: [] })
   await transcript.exchange(rateless, '422: no rate', 'POST /api/payouts/banks', { body: payoutBody })

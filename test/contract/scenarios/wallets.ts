@@ -1,6 +1,7 @@
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
 import type { App } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 
@@ -39,7 +40,7 @@ export async function createWallet(transcript: Transcript): Promise<void> {
     { ...usdc, customer_id: customerId },
     { key: await otherMerchant(transcript, app) },
   )
-  await closeCustomer(app.context(), { customerId })
+  await perform(closeCustomer, app.context(), { customerId })
   await say('409: a closed customer', { ...usdc, customer_id: customerId })
   const live = await transcript.start({ mode: 'live' })
   await transcript.exchange(live, '422: live, and no address to give', 'POST /api/wallets', { body: usdc })

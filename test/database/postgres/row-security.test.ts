@@ -8,6 +8,7 @@ import type { Scope } from '../../../src/database/scope.ts'
 import { createMerchant } from '../../../src/merchants/create-merchant.ts'
 import { dullCustomer, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
+import { perform } from '../../support/perform.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
 const merchantsCustomers = query((p: Params<{ merchantId: string }>) =>
@@ -35,7 +36,7 @@ async function startTwoMerchants() {
   const app = await startApp('postgres')
   const other = await createMerchant(app.service, { name: 'Other' })
   await app.customer()
-  await createCustomer(createContext(app.service, other.id), dullCustomer)
+  await perform(createCustomer, createContext(app.service, other.id), dullCustomer)
   return { ...app, mine: app.merchant.id, other: other.id }
 }
 

@@ -7,6 +7,7 @@ import { openDatabase } from '../../../src/database/open-database.ts'
 import { createPayout } from '../../../src/payouts/create-payout.ts'
 import { startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
+import { perform } from '../../support/perform.ts'
 
 const payout = {
   assetCode: 'USDC',
@@ -69,18 +70,18 @@ describePostgres('writing', {}, () => {
   test('a payout takes three round trips', async () => {
     const { context, trips } = await startCounted('100')
     // A statement's first time on a connection takes one more, which describes it.
-    await createPayout({ ...context(), idempotencyKey: 'one' }, payout)
+    await perform(createPayout, { ...context(), idempotencyKey: 'one' }, payout)
     const before = trips()
-    await createPayout({ ...context(), idempotencyKey: 'two' }, payout)
+    await perform(createPayout, { ...context(), idempotencyKey: 'two' }, payout)
     expect(trips() - before).toBe(3)
   })
 
   test('payouts of a merchant that come together share a commit, and are answered in their order', async () => {
     const { context, db, trips } = await startCounted('100')
-    await createPayout(context(), payout)
+    await perform(createPayout, context(), payout)
     await new Promise((resolve) => setImmediate(resolve))
     const before = { trips: trips(), ...db.statistics() }
-    const paid = await Promise.all(Array.from({ length: 41 }, () => createPayout(context(), payout)))
+    const paid = await Promise.all(Array.from({ length: 41 }, () => perform(createPayout, context(), payout)))
     expect(paid.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 41 }, (_, i) => i + 2))
     const { writes, commits } = db.statistics()
     // The first runs at once, alone; the others wait for it.
@@ -91,7 +92,7 @@ describePostgres('writing', {}, () => {
   test('whoever is refused in a group is refused alone', async () => {
     const { app, context, walletId } = await startCounted('30')
     const asked = Array.from({ length: 50 }, (_, i) =>
-      createPayout(context(), { ...payout, amount: i % 5 ? '1' : '100' }),
+      perform(createPayout, context(), { ...payout, amount: i % 5 ? '1' : '100' }),
     )
     const outcomes = await Promise.allSettled(asked)
     const reasons = outcomes.map((each) => (each.status === 'fulfilled' ? 'paid' : each.reason.code))
@@ -107,15 +108,15 @@ describePostgres('writing', {}, () => {
     const failing = () =>
       db.write(
         async (tx) => {
-          await createPayout({ ...context(), db: { ...db, write: (operation) => operation(tx) } }, payout)
+          await perform(createPayout, { ...context(), db: { ...db, write: (operation) => operation(tx) } }, payout)
           throw new Error('after its writes')
         },
         { merchantId },
       )
     const outcomes = await Promise.allSettled([
-      ...Array.from({ length: 5 }, () => createPayout(context(), payout)),
+      ...Array.from({ length: 5 }, () => perform(createPayout, context(), payout)),
       failing(),
-      ...Array.from({ length: 5 }, () => createPayout(context(), payout)),
+      ...Array.from({ length: 5 }, () => perform(createPayout, context(), payout)),
       failing(),
     ])
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
@@ -132,7 +133,8 @@ describePostgres('writing', {}, () => {
     const contexts = [context(), { ...context(), db: elsewhere }]
     const paid = await Promise.all(
       Array.from({ length: 80 }, (_, i) =>
-        createPayout(
+        perform(
+          createPayout,
           { ...(contexts[i % 2] as ReturnType<typeof context>) },
           { ...payout, walletId: i % 4 < 2 ? walletId : other },
         ),

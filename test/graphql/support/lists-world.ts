@@ -5,6 +5,7 @@ import { createPayout } from '../../../src/payouts/create-payout.ts'
 import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
 import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 
 export type ListsWorld = Awaited<ReturnType<typeof startLists>>
 
@@ -18,7 +19,7 @@ export async function startLists(engine: Engine) {
   }
   const bankMethod = (customerId: string | null, currency: string) =>
     later(() =>
-      createBankPayoutMethod(app.context(), {
+      perform(createBankPayoutMethod, app.context(), {
         type: 'BANK',
         accountName: 'Ada Obi',
         accountNumber: '0690000032',
@@ -30,7 +31,7 @@ export async function startLists(engine: Engine) {
     )
   const cryptoMethod = (customerId: string | null) =>
     later(() =>
-      createWalletPayoutMethod(app.context(), {
+      perform(createWalletPayoutMethod, app.context(), {
         type: 'WALLET',
         walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
         network: 'erc20',
@@ -40,7 +41,7 @@ export async function startLists(engine: Engine) {
     )
   const payout = (customerId: string | null, assetCode: 'USDC' | 'USDT', recipientCurrency: 'NGN' | 'ZAR' = 'NGN') =>
     later(async () => {
-      const { id } = await createPayout(app.context(), {
+      const { id } = await perform(createPayout, app.context(), {
         customerId,
         assetCode,
         amount: '1',
@@ -54,7 +55,7 @@ export async function startLists(engine: Engine) {
       return id
     })
   const settle = (payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RETURNED') =>
-    later(() => simulatePayout(app.context(), { payoutId, status }))
+    later(() => perform(simulatePayout, app.context(), { payoutId, status }))
 
   const customers: string[] = []
   for (const customerType of ['individual', 'business', 'individual', 'individual', 'business'] as const) {
@@ -62,7 +63,7 @@ export async function startLists(engine: Engine) {
     customers.push(await later(() => app.customer({ customerType, businessName })))
   }
   const [person = '', company = '', closed = ''] = customers
-  await closeCustomer(app.context(), { customerId: closed })
+  await perform(closeCustomer, app.context(), { customerId: closed })
 
   const owners = [null, person, company]
   const wallets: { id: string; owner: string | null }[] = []
@@ -80,7 +81,7 @@ export async function startLists(engine: Engine) {
   }
   for (const owner of owners) {
     const { id: payoutMethodId } = await bankMethod(owner, 'NGN')
-    await deletePayoutMethod(app.context(), { payoutMethodId, customerId: owner })
+    await perform(deletePayoutMethod, app.context(), { payoutMethodId, customerId: owner })
     await bankMethod(owner, 'NGN')
   }
   for (const owner of owners) {

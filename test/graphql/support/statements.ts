@@ -7,6 +7,7 @@ import { sandboxSchema as schema } from '../../../src/server/graphql-schema.ts'
 import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 import { asking, serverLike } from './ask.ts'
 import { everyList, itemOf } from './lists.ts'
 
@@ -44,13 +45,13 @@ export async function startFifty(engine: Engine) {
   }
   const payment = { assetCode: 'USDC', amount: '1' } as const
   const fifty = Array.from({ length: 50 }, (_, index) => index)
-  const method = await createBankPayoutMethod(app.context(), bankMethod)
+  const method = await perform(createBankPayoutMethod, app.context(), bankMethod)
   const walletId = await app.wallet({ balance: '1000' })
   await Promise.all(
     fifty.map(async (index) => {
-      await createPayout(app.context(), { ...payment, payoutMethodId: method.id })
+      await perform(createPayout, app.context(), { ...payment, payoutMethodId: method.id })
       await app.wallet()
-      await createBankPayoutMethod(app.context(), bankMethod)
+      await perform(createBankPayoutMethod, app.context(), bankMethod)
       await depositToWallet(app.context(), { walletId, amount: '1', reference: `another ${index}` })
     }),
   )
@@ -59,8 +60,8 @@ export async function startFifty(engine: Engine) {
     fifty.map(async () => {
       const customerId = await app.customer()
       await app.wallet({ balance: '100', customerId })
-      const { id: payoutMethodId } = await createBankPayoutMethod(app.context(), { ...bankMethod, customerId })
-      await createPayout(app.context(), { ...payment, customerId, payoutMethodId })
+      const { id: payoutMethodId } = await perform(createBankPayoutMethod, app.context(), { ...bankMethod, customerId })
+      await perform(createPayout, app.context(), { ...payment, customerId, payoutMethodId })
     }),
   )
   return { app, walletId }

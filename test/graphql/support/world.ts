@@ -12,6 +12,7 @@ import { createWallet } from '../../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
 import { whatIsStored } from '../../support/stored.ts'
 
 /** The types of the schema whose things have ids. */
@@ -119,11 +120,11 @@ export async function populate(app: App, merchantId: string, words: Words) {
   }
   const newCustomer = async (isBusiness = false) => {
     const customerType = isBusiness ? ('business' as const) : ('individual' as const)
-    const { id } = await createCustomer(context(), { ...details, ...(isBusiness && business), customerType })
+    const { id } = await perform(createCustomer, context(), { ...details, ...(isBusiness && business), customerType })
     return id
   }
   const newBankMethod = async (customerId: string | null, currency = 'NGN') => {
-    const { id } = await createBankPayoutMethod(context(), {
+    const { id } = await perform(createBankPayoutMethod, context(), {
       type: 'BANK',
       customerId,
       currency,
@@ -139,7 +140,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
     return id
   }
   const newCryptoMethod = async (customerId: string | null) => {
-    const { id } = await createWalletPayoutMethod(context(), {
+    const { id } = await perform(createWalletPayoutMethod, context(), {
       type: 'WALLET',
       customerId,
       currency: 'USDC',
@@ -150,13 +151,13 @@ export async function populate(app: App, merchantId: string, words: Words) {
     return id
   }
   const deleted = async (payoutMethodId: string, customerId: string | null) => {
-    await deletePayoutMethod(context(), { payoutMethodId, customerId })
+    await perform(deletePayoutMethod, context(), { payoutMethodId, customerId })
     return payoutMethodId
   }
   const newWallet = async (customerId: string | null, currency = 'USDC') => {
     const network = currency.startsWith('USD') ? 'solana' : null
     const description = words.text(`wallet in ${currency}`)
-    const { id } = await createWallet(context(), { currency, description, customerId, network })
+    const { id } = await perform(createWallet, context(), { currency, description, customerId, network })
     await depositToWallet(context(), { walletId: id, amount: words.deposit, reference: words.text(`deposit ${id}`) })
     return id
   }
@@ -171,7 +172,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
           recipientCurrency: 'NGN' as const,
           recipientCountry: 'Nigeria' as const,
         }
-    const { id } = await createPayout(context(app.service.newId()), {
+    const { id } = await perform(createPayout, context(app.service.newId()), {
       customerId,
       assetCode: 'USDC',
       amount: words.amount,
@@ -181,7 +182,8 @@ export async function populate(app: App, merchantId: string, words: Words) {
     return id
   }
   const settle = async (payoutId: string, ...statuses: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]) => {
-    for (const status of statuses) await simulatePayout(context(), { payoutId, status, cause: words.text('cause') })
+    for (const status of statuses)
+      await perform(simulatePayout, context(), { payoutId, status, cause: words.text('cause') })
     return payoutId
   }
 
@@ -206,7 +208,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
     company: await newWallet(company),
     closed: await newWallet(closed),
   }
-  await closeCustomer(context(), { customerId: closed })
+  await perform(closeCustomer, context(), { customerId: closed })
   const payouts = {
     merchant: await newPayout(null, methods.merchantBank),
     person: await newPayout(person, methods.personBank),

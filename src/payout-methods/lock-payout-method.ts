@@ -4,7 +4,7 @@ import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { payoutMethodOf } from './payout-method.ts'
-import { payoutMethodToChange } from './repository.ts'
+import { lockPayoutMethodById } from './repository.ts'
 
 /**
  * The method that a request changes. A customer's is named together with its customer, a merchant's without; any
@@ -12,13 +12,13 @@ import { payoutMethodToChange } from './repository.ts'
  *
  * @throws Refusal RESOURCE_NOT_FOUND
  */
-export async function findOwnedPayoutMethod(
+export async function lockOwnedPayoutMethod(
   tx: Tx,
   { merchantId }: Context,
   { payoutMethodId, customerId }: { payoutMethodId: string; customerId: string | null },
 ): Promise<PayoutMethod> {
   const id = parseUuid(payoutMethodId)
-  const row = id && (await payoutMethodToChange(tx, { merchantId, id }))
+  const row = id && (await lockPayoutMethodById(tx, { merchantId, id }))
   if (!row || row.customerId !== customerId) throw notFound('Payout method')
   return payoutMethodOf(row)
 }

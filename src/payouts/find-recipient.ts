@@ -1,0 +1,52 @@
+import type { Context } from '../context.ts'
+import type { Reader } from '../database/query.ts'
+import { invalidInput, notFound } from '../errors.ts'
+import { notOneOf } from '../input.ts'
+import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
+import { payoutMethodOf } from '../payout-methods/payout-method.ts'
+import { payoutMethodById } from '../payout-methods/repository.ts'
+import { corridorTo, recipientCurrencies } from './payout.ts'
+import type { PayoutRequest } from './payout-input.ts'
+
+/** Where a payout goes. */
+export type Destination = { readonly recipientCurrency: string; readonly recipientCountry: string }
+
+/** Whom a payout pays, to the account. */
+export type Recipient = Destination & {
+  readonly accountNumber: string
+  readonly bankName: string
+  readonly bankCode: string
+  readonly recipientName: string
+  /** The method that all this is taken from, where the request names one. */
+  readonly method: BankPayoutMethod | null
+}
+
+/**
+ * Whom the request pays: it says so itself, or names a payout method. The merchant may pay to any of its customers' methods;
+ * a customer's money goes to that customer's own.
+ *
+ * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency)
+ */
+export async function findRecipient(db: Reader, { merchantId }: Context, request: PayoutRequest): Promise<Recipient> {
+  if (request.payoutMethodId === null) {
+    const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request
+    return { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry, method: null }
+  }
+  const { customerId, payoutMethodId } = request
+  const row = await payoutMethodById(db, { merchantId, id: payoutMethodId })
+  const method = row && payoutMethodOf(row)
+  const isPayable = method?.type === 'BANK' && (customerId === null || method.customerId === customerId)
+  if (!isPayable) throw notFound('Payout method')
+  return recipientOf(method)
+}
+
+function recipientOf(method: BankPayoutMethod): Recipient {
+  const { currency, accountName, accountNumber, bankName, bankCode } = method
+  const corridor = corridorTo(currency)
+  if (!corridor) {
+    const { message, ...fault } = notOneOf('payoutMethodId', recipientCurrencies)
+    throw invalidInput([{ ...fault, message: `is a method in ${currency}, and its currency ${message}` }])
+  }
+  const { recipientCurrency, recipientCountry } = corridor
+  return { accountNumber, bankName, bankCode, recipientName: accountName, recipientCurrency, recipientCountry, method }
+}

@@ -1,0 +1,11 @@
+import type { Context, Done, Operation } from '../../src/context.ts'
+
+/** What an operation answers that writes, wherever it is run. */
+export async function perform<Input, Result>(
+  operation: Operation<Input, Done<Result>>,
+  context: Context,
+  input: Input,
+): Promise<Result> {
+  const { result } = await context.perform(operation, context, input)
+  return result
+}
