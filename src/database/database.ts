@@ -20,6 +20,8 @@ export type Database = Reader & {
    * @throws Refusal UNAVAILABLE when `write` would refuse whatever it were given, as far as the engine knows
    */
   readonly requireRoom: () => void
+  /** Has `call` called whenever operations are about to run that let nothing else run until they are stored. */
+  readonly beforeGroups: (call: () => void) => void
   /**
    * Makes this process the one that writes, durably, where an engine takes one writer only: whoever was it before commits
    * nothing from now on. For a service, when it has its port and before it answers anything.
@@ -96,6 +98,7 @@ export function absentDatabase(): Database {
     execute: refuse,
     write: refuse,
     requireRoom: () => {},
+    beforeGroups: () => {},
     takeOver: () => {},
     snapshot: refuse,
     refresh: () => {},

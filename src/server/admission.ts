@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
-import { sendOverdue } from '../doors/turn.ts'
 import { Refusal } from '../errors.ts'
 import type { Admitted } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import { presentedKey } from './credentials.ts'
 import type { RateLimits } from './rate-limit.ts'
+import type { Turn } from './turn.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,7 +28,7 @@ declare module 'fastify' {
  * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4). A promise it gives only where
  * there is something to wait for, which a request by a known key has not.
  */
-export function admission(service: Service, limits: RateLimits | null) {
+export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
   const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id }: Admitted) => {
     request.merchantId = merchantId
     request.keyId = id
@@ -41,7 +41,7 @@ export function admission(service: Service, limits: RateLimits | null) {
     throw error
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
-    sendOverdue()
+    turn.sendOverdue()
     const key = presentedKey(request.headers)
     if (key === null) turnAway(request, reply, missingToken())
     const admitted = authenticate(service, key as string)

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
-import { endOfTurn } from '../doors/turn.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import type { Answer, Asked, FormattedResult } from '../graphql/answer.ts'
@@ -22,6 +21,7 @@ import type { GraphiqlPage } from './pages/graphiql.ts'
 import { sendGraphiql } from './pages/graphiql.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { refusalOf } from './refusal-of.ts'
+import type { Turn } from './turn.ts'
 
 /** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
 export type GraphqlOptions = {
@@ -31,6 +31,7 @@ export type GraphqlOptions = {
   readonly compiling: Compiling
   /** How many processes answer: each may hold its share of a merchant's streams. */
   readonly processes: number
+  readonly turn: Turn
 }
 
 const path = '/graphql'
@@ -43,17 +44,17 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limits, graphiql, compiling, processes }: GraphqlOptions,
+  { service, limits, graphiql, compiling, processes, turn }: GraphqlOptions,
 ): void {
   const engine = createEngine(schemaFor(service.mode), { compiling })
   const holdStream = countStreams(app, service, processes)
-  const admit = admission(service, limits)
+  const admit = admission(service, limits, turn)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
   const run = (request: FastifyRequest, reply: FastifyReply, parameters: GraphqlRequest, isReadOnly: boolean) => {
     const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
-    return respond(parameters, { request, reply, asked, isReadOnly, holdStream })
+    return respond(parameters, { request, reply, asked, isReadOnly, holdStream, turn })
   }
   app.post(path, { onRequest: admit }, (request, reply) => run(request, reply, parametersOf(request.body), false))
   const admitProgram: typeof admit = (request, reply, done) => {
@@ -78,6 +79,7 @@ type Responding = {
   readonly asked: Asked
   readonly isReadOnly: boolean
   readonly holdStream: HoldStream
+  readonly turn: Turn
 }
 
 /**
@@ -87,7 +89,7 @@ type Responding = {
  *   for one stream too many
  */
 async function respond(parameters: GraphqlRequest, responding: Responding): Promise<FastifyReply> {
-  const { request, reply, asked, isReadOnly, holdStream } = responding
+  const { request, reply, asked, isReadOnly, holdStream, turn } = responding
   const { json, stream } = formsTaken(request.headers.accept)
   if (json === null && stream === null) {
     throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
@@ -98,7 +100,7 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
   request.operation = answered.seen.operation
   request.refusalCode = answered.seen.codes.join() || null
   const isStream = Symbol.asyncIterator in answered.result
-  if (json !== null && !isStream) return sendJson(answered, json, reply)
+  if (json !== null && !isStream) return sendJson(answered, json, { reply, turn })
   if (stream === null) throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
   if (isStream) {
     if (reply.raw.destroyed) end?.abort()
@@ -120,7 +122,7 @@ async function respond(parameters: GraphqlRequest, responding: Responding): Prom
 async function sendJson(
   { result, operation, httpStatus }: Answer,
   type: string,
-  reply: FastifyReply,
+  { reply, turn }: Pick<Responding, 'reply' | 'turn'>,
 ): Promise<FastifyReply> {
   // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
   const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
@@ -129,7 +131,7 @@ async function sendJson(
   if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
   // Made before the wait: what is left to do then is to send.
   const body = JSON.stringify(result)
-  if (operation === 'query') await endOfTurn()
+  if (operation === 'query') await turn.end()
   return reply.type(`${type}; charset=utf-8`).send(body)
 }
 

@@ -19,6 +19,7 @@ import { refusalOfHead, takeExpectations } from './request-head.ts'
 import { addRestRoutes, sendFailure } from './rest-endpoints.ts'
 import { routes } from './rest-routes.ts'
 import { securityHeaderLines, setSecurityHeaders } from './security-headers.ts'
+import { turns } from './turn.ts'
 
 /** What the HTTP host takes: `rateLimit` in requests a second and merchant, `null` for none. */
 export type ServerOptions = {
@@ -115,13 +116,15 @@ export function createServer({
   addHealth(app, service)
   addPages(app, { mode: service.mode, key: demoKey })
   addDocs(app, routes, { mode: service.mode, demoKey })
+  const turn = turns()
+  service.db.beforeGroups(turn.sendWaiting)
   const limits = limitsOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
-    addRestRoutes(scope, service, limits)
+    addRestRoutes(scope, { service, limits, turn })
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1 })
+    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1, turn })
   })
   return app
 }

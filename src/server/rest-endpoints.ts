@@ -3,7 +3,6 @@ import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
 import type { Names } from '../doors/refusal-text.ts'
-import { endOfTurn } from '../doors/turn.ts'
 import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
@@ -17,6 +16,7 @@ import { refuseOtherMethods } from './other-methods.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { timesSent } from './request-head.ts'
 import { routes } from './rest-routes.ts'
+import type { Turn } from './turn.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,9 +26,12 @@ declare module 'fastify' {
 }
 
 /** Adds the endpoints to the HTTP host. */
-export function addRestRoutes(app: FastifyInstance, service: Service, limits: RateLimits | null): void {
+export function addRestRoutes(
+  app: FastifyInstance,
+  { service, limits, turn }: { service: Service; limits: RateLimits | null; turn: Turn },
+): void {
   takeJson(app)
-  const admit = [requireJsonAccepted, admission(service, limits)]
+  const admit = [requireJsonAccepted, admission(service, limits, turn)]
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireRoom()
     done()
@@ -37,7 +40,7 @@ export function addRestRoutes(app: FastifyInstance, service: Service, limits: Ra
     app.route({
       method: route.method,
       url: route.path,
-      ...(route.method === 'GET' ? { onRequest: admit, onSend: endOfTurn } : { onRequest: [...admit, requireRoom] }),
+      ...(route.method === 'GET' ? { onRequest: admit, onSend: turn.end } : { onRequest: [...admit, requireRoom] }),
       handler: (request, reply) => answer(service, route, request, reply),
     })
   }

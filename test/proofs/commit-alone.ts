@@ -43,6 +43,7 @@ export function openCommittingAlone(path: string): Database {
       return result
     },
     requireRoom: () => {},
+    beforeGroups: () => {},
     takeOver: () => {},
     statistics: () => ({ writes: commits, commits }),
     refresh: reader.refresh,

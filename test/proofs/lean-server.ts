@@ -4,6 +4,7 @@ import { createService } from '../../src/context.ts'
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
 import { refusalOf } from '../../src/server/refusal-of.ts'
 import { addRestRoutes, sendFailure } from '../../src/server/rest-endpoints.ts'
+import { turns } from '../../src/server/turn.ts'
 
 // The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
 // the service does, and as there an unknown outcome of a commit ends the process.
@@ -20,7 +21,7 @@ const app = fastify({ forceCloseConnections: true })
 app.decorateRequest('merchantId', '')
 app.decorateRequest('names', null)
 app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
-addRestRoutes(app, createService({ db, mode: 'sandbox' }), null)
+addRestRoutes(app, { service: createService({ db, mode: 'sandbox' }), limits: null, turn: turns() })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 // Else the cache would be written at the end, which a killed process has none of.
 flushCompileCache()

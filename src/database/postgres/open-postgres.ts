@@ -43,6 +43,7 @@ export async function openPostgres({ url, ...demands }: Demands & { url: string 
     },
     // Operations of one merchant wait together, so whether there is room is only known when one is given.
     requireRoom: () => {},
+    beforeGroups: () => {},
     // Any number of processes write, and none holds what others wait for.
     takeOver: () => {},
     statistics: writer.statistics,

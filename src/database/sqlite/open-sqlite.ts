@@ -63,6 +63,7 @@ export function openSqlite({
     takeOver: (onTakenOver) => naming(path, () => epoch.take(onTakenOver)),
     write: writer.write,
     requireRoom: writer.requireRoom,
+    beforeGroups: writer.beforeGroups,
     statistics: writer.statistics,
     close: async () => {
       await writer.drain()
@@ -97,6 +98,7 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
       throw new Error('this process only reads: an operation that writes must be declared as such')
     },
     requireRoom: () => {},
+    beforeGroups: () => {},
     takeOver: () => {},
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {
@@ -110,7 +112,7 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
 function readSide(
   reading: SqliteConnection,
   { reader, watch }: { reader: SqliteReader; watch: FileWatch },
-): Omit<Database, 'write' | 'requireRoom' | 'takeOver' | 'statistics' | 'close'> {
+): Omit<Database, 'write' | 'requireRoom' | 'beforeGroups' | 'takeOver' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
     snapshot: reader.snapshot,

@@ -1,4 +1,3 @@
-import { sendWaiting } from '../../doors/turn.ts'
 import { unavailable, unknownOutcome } from '../../errors.ts'
 import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
@@ -26,6 +25,8 @@ export type SqliteWriter = {
   readonly write: <Result>(operation: (tx: Tx) => Promise<Result>, options?: WriteOptions) => Promise<Result>
   /** @throws Refusal UNAVAILABLE when the queue is full */
   readonly requireRoom: () => void
+  /** See `Database`. */
+  readonly beforeGroups: (call: () => void) => void
   readonly statistics: () => DatabaseStatistics
   readonly drain: () => Promise<void>
 }
@@ -98,6 +99,7 @@ export function sqliteWriter(
   let lastGroupMs = 0
   let writes = 0
   let commits = 0
+  let beforeGroup = () => {}
   const drained: (() => void)[] = []
 
   function write<Result>(
@@ -132,7 +134,7 @@ export function sqliteWriter(
   function runNext(): void {
     clearImmediate(next ?? undefined)
     next = null
-    sendWaiting()
+    beforeGroup()
     const members = queue.slice(0, groupLimit)
     queue = queue.slice(groupLimit)
     run(members)
@@ -273,6 +275,9 @@ export function sqliteWriter(
   return {
     write,
     requireRoom,
+    beforeGroups: (call) => {
+      beforeGroup = call
+    },
     statistics: () => ({ writes, commits }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }

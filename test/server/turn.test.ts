@@ -1,12 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
-import { endOfTurn, sendOverdue, sendWaiting } from '../../src/doors/turn.ts'
+import { turns } from '../../src/server/turn.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const microtasks = () => new Promise((resolve) => process.nextTick(resolve))
 
+const { end, sendWaiting, sendOverdue } = turns()
+
 let sent: string[] = []
 /** An answer that is ready. */
-const ready = (name: string) => void endOfTurn().then(() => sent.push(name))
+const ready = (name: string) => void end().then(() => sent.push(name))
 
 beforeEach(async () => {
   await nextTurn()
