@@ -144,6 +144,18 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
     'builds queries (queryOne) and is no repository',
   ],
   [
+    'a query locks under the name of a read',
+    'src/customers/repository.ts',
+    `export const customerById = statementOne((p) => from('customers').forUpdate())`,
+    'customerById locks, and its name does not say so',
+  ],
+  [
+    'a read calls what locks',
+    'src/customers/get-customer.ts',
+    `export function findCustomer(tx) {\n  return lockCustomerById(tx)\n}`,
+    'findCustomer locks, and its name does not say so',
+  ],
+  [
     'Kysely outside repositories',
     'src/payouts/quote.ts',
     `import { sql } from 'kysely'`,

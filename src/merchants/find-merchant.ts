@@ -17,7 +17,7 @@ export async function findMerchant(db: Reader, merchantId: string): Promise<Merc
  *
  * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none
  */
-export async function findMerchantToChange(tx: Tx, merchantId: string): Promise<Merchant> {
+export async function lockMerchant(tx: Tx, merchantId: string): Promise<Merchant> {
   const id = parseUuid(merchantId)
   const merchant = id && (await lockMerchantById(tx, { id }))
   if (!merchant) throw notFound('Merchant')

@@ -5,7 +5,7 @@ import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
-import { findMerchant, findMerchantToChange } from './find-merchant.ts'
+import { findMerchant, lockMerchant } from './find-merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
 /** Keys of one merchant that work at the same time: the old and the new one of a rotation. */
@@ -74,7 +74,7 @@ export async function listKeys(service: Service, merchantId: string): Promise<Ap
 }
 
 async function liveKeys(tx: Tx, merchantId: string) {
-  const { id } = await findMerchantToChange(tx, merchantId)
+  const { id } = await lockMerchant(tx, merchantId)
   const keys = await apiKeysOfMerchant(tx, { merchantId: id })
   return keys.filter(({ revokedAt }) => revokedAt === null)
 }

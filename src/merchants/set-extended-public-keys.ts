@@ -7,7 +7,7 @@ import { optionalText, parse } from '../input.ts'
 import { lockInstallation } from '../installation/repository.ts'
 import { parseExtendedPublicKey } from '../networks/derive-address.ts'
 import { sandboxExtendedPublicKeys } from '../networks/sandbox-addresses.ts'
-import { findMerchantToChange } from './find-merchant.ts'
+import { lockMerchant } from './find-merchant.ts'
 import type { Merchant } from './merchant.ts'
 import { otherMerchantWithKey, updateExtendedPublicKeys } from './repository.ts'
 
@@ -33,7 +33,7 @@ export async function setExtendedPublicKeys(
   ])
   return service.db.write(async (tx) => {
     await lockInstallation(tx, {})
-    const merchant = await findMerchantToChange(tx, request.merchantId)
+    const merchant = await lockMerchant(tx, request.merchantId)
     await refuseSharedKeys(tx, service, { ...request, merchantId: merchant.id })
     const changed = {
       ...merchant,

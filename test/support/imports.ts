@@ -107,6 +107,7 @@ const rules: readonly Rule[] = [
   keepsEnginesInDatabase,
   keepsHttpInRest,
   readsOnlyItsOwnSources,
+  saysWhatLocks,
   hasTheForm,
 ]
 
@@ -209,6 +210,19 @@ function readsOnlyItsOwnSources({ path, code }: File) {
       /\bMath\.random\b|\brandomUUID\b/.test(code) &&
       'has a randomness of its own',
   ]
+}
+
+/** House rule 12: what holds a row until the transaction ends says so in its name. */
+function saysWhatLocks({ code }: File) {
+  const declared = code.split(/\n(?=(?:export\s+)?(?:async\s+)?(?:function|const)\s)/)
+  return declared.map((text) => {
+    const [, name = ''] = /\b(?:function|const)\s+(\w+)/.exec(text) ?? []
+    const isSaid = /^(shareL|l)ock/.test(name)
+    if (/\.for(NoKeyUpdate|Update|Share|KeyShare)\(/.test(text) && !isSaid)
+      return `${name} locks, and its name does not say so`
+    const isRead = /^(find|get|list|require)/.test(name)
+    return isRead && /\b(lock|shareLock)[A-Z]\w*\b/.test(text) && `${name} locks, and its name does not say so`
+  })
 }
 
 /** House rule 5: functions, named exports, no barrels, `.ts` in imports, types and not interfaces. */
