@@ -1,16 +1,25 @@
 import { sql } from 'kysely'
 import type { Params, Tx } from '../database/query.ts'
 import { from, into, queryOne, statementOne } from '../database/query.ts'
+import type { SnakeCase, TableName, tables } from '../database/tables.ts'
 import { allInOrder } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 
+/** The tables that have a column, as the database spells them. */
+type TableWith<Column extends string> = {
+  [Table in TableName]: Column extends keyof (typeof tables)[Table] ? SnakeCase<Table> : never
+}[TableName]
+
 /** The merchant's lists, whose rows are numbered in the order of their creation. */
-export type NumberedList = 'customers' | 'wallets' | 'payout_methods' | 'payouts'
+export type NumberedList = Exclude<TableWith<'sequence'>, 'payout_events' | 'pooled_addresses'>
+
+/** Those among them whose rows are numbered for each owner too. */
+type OwnedList = TableWith<'ownerSequence'>
 
 /** The merchant's other dense sequences; those of an owner end in its id. */
 export type SequenceName =
   | 'payout_events'
-  | `${'wallets' | 'payout_methods'}:${string}`
+  | `${OwnedList}:${string}`
   | `addresses:${string}`
   | `pooled_addresses:${string}`
 
@@ -56,7 +65,7 @@ export async function newRow(
 export async function newRowOfOwner(
   tx: Tx,
   numbering: Numbering,
-  { ownerId, name }: { ownerId: string; name: 'wallets' | 'payout_methods' },
+  { ownerId, name }: { ownerId: string; name: OwnedList },
 ): Promise<NewRow & { readonly ownerSequence: number }> {
   // The merchant's first: whoever has that is alone, so the owner's rows stand in the same order as the merchant's.
   const [row, ownerSequence] = await allInOrder([
