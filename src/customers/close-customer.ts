@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { lookupId, parse } from '../input.ts'
 import type { Customer } from './customer.ts'
 import { findCustomer, requireActive } from './get-customer.ts'
@@ -20,15 +20,11 @@ export async function closeCustomer(
   input: z.input<typeof CloseCustomerInput>,
 ): Promise<Done<Customer>> {
   const request = parse(CloseCustomerInput, input)
-  return once(context, {
-    request,
-    memory: keyMemory<Customer>(context, 'closeCustomer'),
-    operation: async (tx) => {
-      const customer = requireActive(await findCustomer(tx, context, request.customerId))
-      const { merchantId, id } = customer
-      const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
-      if (!closed) throw new Conflict('another request closed the customer')
-      return closed
-    },
+  return once(context, 'closeCustomer', request, async (tx) => {
+    const customer = requireActive(await findCustomer(tx, context, request.customerId))
+    const { merchantId, id } = customer
+    const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
+    if (!closed) throw new Conflict('another request closed the customer')
+    return closed
   })
 }

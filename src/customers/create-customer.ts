@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
 import { newRow } from '../lists/sequence.ts'
@@ -57,15 +57,11 @@ export async function createCustomer(
   input: z.input<typeof CreateCustomerInput>,
 ): Promise<Done<Customer>> {
   const request = parse(CreateCustomerInput, input, [...missingNames(input), ...unbornFault(context, input)])
-  return once(context, {
-    request,
-    memory: keyMemory<Customer>(context, 'createCustomer'),
-    operation: async (tx) => {
-      const row = await newRow(tx, context, 'customers')
-      const customer: Customer = { ...row, ...request, status: 'active' }
-      await insertCustomer(tx, customer)
-      return customer
-    },
+  return once(context, 'createCustomer', request, async (tx) => {
+    const row = await newRow(tx, context, 'customers')
+    const customer: Customer = { ...row, ...request, status: 'active' }
+    await insertCustomer(tx, customer)
+    return customer
   })
 }
 

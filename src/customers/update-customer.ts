@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { invalidInput } from '../errors.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { lookupId, parse, sentFields } from '../input.ts'
 import { CreateCustomerInput, missingNames, unbornFault } from './create-customer.ts'
 import type { Customer } from './customer.ts'
@@ -27,19 +27,15 @@ export async function updateCustomer(
 ): Promise<Done<Customer>> {
   const { customerId, ...parsed } = parse(UpdateCustomerInput, input, unbornFault(context, input))
   const changes = sentFields(input, parsed)
-  return once(context, {
-    request: { customerId, changes },
-    memory: keyMemory<Customer>(context, 'updateCustomer'),
-    operation: async (tx) => {
-      const customer = requireActive(await lockCustomer(tx, context, customerId))
-      const merged = { ...customer, ...changes } as Customer
-      const faults = missingNames(merged)
-      if (faults.length > 0) throw invalidInput(faults)
-      if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
+  return once(context, 'updateCustomer', { customerId, changes }, async (tx) => {
+    const customer = requireActive(await lockCustomer(tx, context, customerId))
+    const merged = { ...customer, ...changes } as Customer
+    const faults = missingNames(merged)
+    if (faults.length > 0) throw invalidInput(faults)
+    if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
-      const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
-      await updateCustomerDetails(tx, updated)
-      return updated
-    },
+    const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
+    await updateCustomerDetails(tx, updated)
+    return updated
   })
 }

@@ -28,32 +28,29 @@ export type Memory<Result> = {
  * What the operation reads before it writes is asked for together with the memory, because on a server each wait is a round
  * trip; nothing is written before it is known that the key is new.
  *
+ * @param memory where it is remembered, or the operation's own name, where that is here; a name is kept with each key
+ * @param request the parsed input, in plain data
  * @throws Refusal IDEMPOTENCY_KEY_REUSED when the key came with other input before; else what `operation` throws
  */
-export function once<Result>(
+export function once<Result extends object>(
   context: Context,
-  {
-    request,
-    memory,
-    operation,
-  }: {
-    request: object
-    memory: Memory<Result>
-    operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>
-  },
+  memory: string | Memory<Result>,
+  request: object,
+  operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>,
 ): Promise<Done<Result>> {
   const { idempotencyKey: key, merchantId, db } = context
   if (key === null) {
     return db.write(async (tx) => ({ result: await operation(tx, null), isReplayed: false }), { merchantId })
   }
+  const { recall, keep } = typeof memory === 'string' ? keyMemory<Result>(context, memory) : memory
   const idempotency = { key, fingerprint: fingerprintOf(request) }
   const run = async (tx: Tx): Promise<Done<Result>> => {
-    const recalling = memory.recall(tx, key)
+    const recalling = recall(tx, key)
     const running = operation(writingIfNew(tx, recalling), idempotency)
     const [remembered, outcome] = await Promise.all([recalling, outcomeOf(running)])
     if (remembered === null) {
       const result = await outcome()
-      await memory.keep(tx, idempotency, result)
+      await keep(tx, idempotency, result)
       return { result, isReplayed: false }
     }
     if (remembered.fingerprint === idempotency.fingerprint) return { result: remembered.result, isReplayed: true }
@@ -119,7 +116,7 @@ function canonicalObject(value: Record<string, unknown>, names: string[]): objec
  *
  * Keeping a key also removes a few whose time is over, so that no job has to.
  */
-export function keyMemory<Result extends object>(context: Context, operation: string): Memory<Result> {
+function keyMemory<Result extends object>(context: Context, operation: string): Memory<Result> {
   const { merchantId } = context
   const oldest = () => timestamp(context.now() - retentionMs)
   return {

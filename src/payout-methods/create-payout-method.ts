@@ -5,7 +5,7 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { asciiWord, identifier, oneOf, optionalFreeText, optionalIdentifier, parse, text, whoseId } from '../input.ts'
 import { newRowOfOwner } from '../lists/sequence.ts'
 import type { Network } from '../networks/network.ts'
@@ -57,18 +57,15 @@ export async function createBankPayoutMethod(
     input,
     assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
   )
-  return once(context, {
-    request,
-    memory: keyMemory<BankPayoutMethod>(context, 'createBankPayoutMethod'),
-    operation: (tx) =>
-      addPayoutMethod(tx, context, {
-        ...request,
-        label: null,
-        walletAddress: null,
-        network: null,
-        checks: checkBankDetails(request),
-      }),
-  })
+  return once(context, 'createBankPayoutMethod', request, (tx) =>
+    addPayoutMethod(tx, context, {
+      ...request,
+      label: null,
+      walletAddress: null,
+      network: null,
+      checks: checkBankDetails(request),
+    }),
+  )
 }
 
 /**
@@ -94,23 +91,20 @@ export async function createWalletPayoutMethod(
     }),
   ])
   const request = { ...parsed, network: parsed.network as Network }
-  return once(context, {
-    request,
-    memory: keyMemory<WalletPayoutMethod>(context, 'createWalletPayoutMethod'),
-    operation: (tx) =>
-      addPayoutMethod(tx, context, {
-        ...request,
-        accountName: null,
-        accountNumber: null,
-        bankName: null,
-        bankCode: null,
-        sortCode: null,
-        swiftCode: null,
-        routingNumber: null,
-        iban: null,
-        checks: checkWalletAddress(request),
-      }),
-  })
+  return once(context, 'createWalletPayoutMethod', request, (tx) =>
+    addPayoutMethod(tx, context, {
+      ...request,
+      accountName: null,
+      accountNumber: null,
+      bankName: null,
+      bankCode: null,
+      sortCode: null,
+      swiftCode: null,
+      routingNumber: null,
+      iban: null,
+      checks: checkWalletAddress(request),
+    }),
+  )
 }
 
 type Details = Omit<

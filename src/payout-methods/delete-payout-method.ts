@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { lookupId, parse, whoseId } from '../input.ts'
 import { payoutMethods } from './list.ts'
 import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
@@ -23,14 +23,10 @@ export async function deletePayoutMethod(
   input: z.input<typeof DeletePayoutMethodInput>,
 ): Promise<Done<PayoutMethod>> {
   const request = parse(DeletePayoutMethodInput, input)
-  return once(context, {
-    request,
-    memory: keyMemory<PayoutMethod>(context, 'deletePayoutMethod'),
-    operation: async (tx) => {
-      const method = await lockOwnedPayoutMethod(tx, context, request)
-      if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
-      await payoutMethods.count(tx, method, -1)
-      return method
-    },
+  return once(context, 'deletePayoutMethod', request, async (tx) => {
+    const method = await lockOwnedPayoutMethod(tx, context, request)
+    if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
+    await payoutMethods.count(tx, method, -1)
+    return method
   })
 }

@@ -5,7 +5,7 @@ import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { lookupId, optionalIdentifier, parse, sentFields, text, whoseId } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
@@ -51,23 +51,19 @@ export async function updateBankPayoutMethod(
   )
   const { payoutMethodId, customerId, type: _, ...parsed } = request
   const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
-  return once(context, {
-    request: { payoutMethodId, customerId, changes },
-    memory: keyMemory<BankPayoutMethod>(context, 'updateBankPayoutMethod'),
-    operation: async (tx) => {
-      const method = await lockOwnedPayoutMethod(tx, context, request)
-      if (method.type !== 'BANK') throw notFound('Payout method')
-      await lockActiveCustomer(tx, context, method.customerId)
+  return once(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
+    const method = await lockOwnedPayoutMethod(tx, context, request)
+    if (method.type !== 'BANK') throw notFound('Payout method')
+    await lockActiveCustomer(tx, context, method.customerId)
 
-      const merged = { ...method, ...changes }
-      if (JSON.stringify(merged) === JSON.stringify(method)) return method
-      const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
-      await updateBankDetails(tx, updated)
-      if (updated.currency !== method.currency) {
-        await payoutMethods.count(tx, method, -1)
-        await payoutMethods.count(tx, updated, 1)
-      }
-      return updated
-    },
+    const merged = { ...method, ...changes }
+    if (JSON.stringify(merged) === JSON.stringify(method)) return method
+    const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
+    await updateBankDetails(tx, updated)
+    if (updated.currency !== method.currency) {
+      await payoutMethods.count(tx, method, -1)
+      await payoutMethods.count(tx, updated, 1)
+    }
+    return updated
   })
 }

@@ -37,15 +37,11 @@ import { transactionId } from './transaction-id.ts'
  */
 export async function createPayout(context: Context, input: PayoutInput): Promise<Done<Payout>> {
   const request = parsePayout(input)
-  return once(context, {
-    request,
-    memory: payoutMemory(context),
-    operation: async (tx, idempotency) => {
-      const payer = lockActiveCustomer(tx, context, request.customerId)
-      const recipient = findRecipient(tx, context, request)
-      const terms = await findPayoutTerms(tx, context, request, { payer, recipient })
-      return recordPayout(tx, context, { request, recipient: await recipient, terms, idempotency })
-    },
+  return once(context, payoutMemory(context), request, async (tx, idempotency) => {
+    const payer = lockActiveCustomer(tx, context, request.customerId)
+    const recipient = findRecipient(tx, context, request)
+    const terms = await findPayoutTerms(tx, context, request, { payer, recipient })
+    return recordPayout(tx, context, { request, recipient: await recipient, terms, idempotency })
   })
 }
 

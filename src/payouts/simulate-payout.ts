@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { requireSandbox } from '../context.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { parse } from '../input.ts'
 import { findNamedPayout, getNamedPayout, payoutNameFaults } from './get-payout.ts'
 import type { Payout } from './payout.ts'
@@ -25,14 +25,10 @@ export async function simulatePayout(
   requireSandbox(context)
   const request = parse(SimulatePayoutInput, input, payoutNameFaults(input))
   // When it was settled is enough to answer it again: the rest of a payout never changes.
-  const { result, isReplayed } = await once(context, {
-    request,
-    memory: keyMemory<{ updatedAt: string }>(context, 'simulatePayout'),
-    operation: async (tx) => {
-      const { id: payoutId } = await findNamedPayout(tx, context, request)
-      const { updatedAt } = await settleWithin(tx, context, { ...request, payoutId })
-      return { updatedAt }
-    },
+  const { result, isReplayed } = await once(context, 'simulatePayout', request, async (tx) => {
+    const { id: payoutId } = await findNamedPayout(tx, context, request)
+    const { updatedAt } = await settleWithin(tx, context, { ...request, payoutId })
+    return { updatedAt }
   })
   const payout = await getNamedPayout(context, request)
   return { result: { ...payout, status: request.status, ...result }, isReplayed }

@@ -6,7 +6,7 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { freeText, optional, parse, text, whoseId } from '../input.ts'
 import { openWalletAccount } from '../ledger/open-wallet-account.ts'
 import { newRowOfOwner } from '../lists/sequence.ts'
@@ -34,14 +34,10 @@ type Request = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: 
  */
 export async function createWallet(context: Context, input: z.input<typeof CreateWalletInput>): Promise<Done<Wallet>> {
   const { asset, ...request } = await parseRequest(context, input)
-  const { result, isReplayed } = await once(context, {
-    request,
-    memory: keyMemory<Omit<Wallet, 'balance'>>(context, 'createWallet'),
-    operation: async (tx) => {
-      await lockActiveCustomer(tx, context, request.customerId)
-      const address = request.network && (await nextDepositAddress(tx, context, request.network))
-      return openWallet(tx, context, { ...request, asset }, address)
-    },
+  const { result, isReplayed } = await once(context, 'createWallet', request, async (tx) => {
+    await lockActiveCustomer(tx, context, request.customerId)
+    const address = request.network && (await nextDepositAddress(tx, context, request.network))
+    return openWallet(tx, context, { ...request, asset }, address)
   })
   return { result: { ...result, balance: 0n }, isReplayed }
 }

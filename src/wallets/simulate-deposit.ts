@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { requireSandbox } from '../context.ts'
-import { keyMemory, once } from '../idempotency/once.ts'
+import { once } from '../idempotency/once.ts'
 import { optionalText, parse } from '../input.ts'
 import type { Deposit } from './deposit-to-wallet.ts'
 import { addDeposit, DepositInput } from './deposit-to-wallet.ts'
@@ -23,14 +23,10 @@ export async function simulateDeposit(
   requireSandbox(context)
   const request = parse(SimulateDepositInput, input)
   // A deposit never changes, so its reference is enough to answer it again.
-  const { result, isReplayed } = await once(context, {
-    request,
-    memory: keyMemory<{ reference: string }>(context, 'simulateDeposit'),
-    operation: async (tx) => {
-      const reference = request.reference ?? `simulated ${context.newId()}`
-      await addDeposit(tx, context, { ...request, reference })
-      return { reference }
-    },
+  const { result, isReplayed } = await once(context, 'simulateDeposit', request, async (tx) => {
+    const reference = request.reference ?? `simulated ${context.newId()}`
+    await addDeposit(tx, context, { ...request, reference })
+    return { reference }
   })
   const deposit = await depositByReference(context.db, { merchantId: context.merchantId, ...result })
   if (!deposit) throw new Error('a deposit that was made is not there')

@@ -4,7 +4,7 @@ import { createCustomer } from '../../src/customers/create-customer.ts'
 import { customerById } from '../../src/customers/repository.ts'
 import type { Tx } from '../../src/database/query.ts'
 import type { Memory } from '../../src/idempotency/once.ts'
-import { fingerprintOf, keyMemory, once } from '../../src/idempotency/once.ts'
+import { fingerprintOf, once } from '../../src/idempotency/once.ts'
 import { keyByName } from '../../src/idempotency/repository.ts'
 import { newRow } from '../../src/lists/sequence.ts'
 import { payouts } from '../../src/payouts/list.ts'
@@ -58,8 +58,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   test('is for requests of plain data', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id, 'the key')
-    const memory = keyMemory<{ done: boolean }>(context, 'test')
-    const run = (request: object) => once(context, { request, memory, operation: async () => ({ done: true }) })
+    const run = (request: object) => once(context, 'test', request, async () => ({ done: true }))
 
     expect(() => run({ at: new Date(0) })).toThrow('plain data')
     expect(() => run({ changes: [{ at: new Map() }] })).toThrow('plain data')
@@ -72,8 +71,8 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const context = createContext(app.service, app.merchant.id, 'the key')
     const asked: string[] = []
     const request = { name: 'one' }
-    const kept = { fingerprint: fingerprintOf(request), result: 'kept' }
-    const memory: Memory<string> = {
+    const kept = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
+    const memory: Memory<{ is: string }> = {
       recall: async (tx, key) => {
         const [earlier] = await Promise.all([
           isDone ? kept : null,
@@ -90,11 +89,13 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       asked.push('read')
       const { sequence } = await newRow(tx, context, 'customers')
       asked.push(`written ${sequence}`)
-      return 'made'
+      return { is: 'made' }
     }
 
-    const done = await once(context, { request, memory, operation })
-    expect(done).toEqual(isDone ? { result: 'kept', isReplayed: true } : { result: 'made', isReplayed: false })
+    const done = await once(context, memory, request, operation)
+    expect(done).toEqual(
+      isDone ? { result: { is: 'kept' }, isReplayed: true } : { result: { is: 'made' }, isReplayed: false },
+    )
     expect(asked.filter((each) => each !== 'read')).toEqual(isDone ? ['recalled'] : ['recalled', 'written 1', 'kept'])
     expect(asked).toContain('read')
   })
