@@ -3,6 +3,7 @@ import { datedQueries } from '../lists/dated-rows.ts'
 
 const { inForce, ...queries } = datedQueries('fees', 'assetCode', 'recipientCurrency')
 
+/** A pair's fees from a time on, all that were ever set, and what cancels one. */
 export const { rowsFrom: feesFrom, allRows: allFees, setCancelled: setFeeCancelled } = queries
 
 export const insertFee = insertRow('fees')

@@ -4,6 +4,7 @@ import { datedQueries } from '../lists/dated-rows.ts'
 
 const { inForce, ...queries } = datedQueries('rates', 'fromCode', 'toCode')
 
+/** A pair's rates from a time on, all that were ever set, and what cancels one. */
 export const { rowsFrom: ratesFrom, allRows: allRates, setCancelled: setRateCancelled } = queries
 
 export const insertRate = insertRow('rates')
