@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Params, Rows } from '../database/query.ts'
-import { change, from, insertRow, into, list, query, statement, statementOne } from '../database/query.ts'
+import { change, from, insertRow, into, list, query, sameNames, statement, statementOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 import type { ClearingAccountKind } from './account.ts'
 import type { Entry } from './entry.ts'
@@ -14,14 +14,8 @@ export const insertClearingAccount = statement(
   (p: Params<AccountKey & { kind: ClearingAccountKind; assetCode: string }>) =>
     into('accounts')
       .values({
-        merchantId: p.merchantId,
-        id: p.id,
-        kind: p.kind,
-        assetCode: p.assetCode,
-        balance: null,
-        entryCount: 0,
-        latestTime: 0n,
-        reachableBalance: null,
+        ...sameNames(p, ['merchantId', 'id', 'kind', 'assetCode']),
+        ...{ balance: null, entryCount: 0, latestTime: 0n, reachableBalance: null },
       })
       .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doNothing()),
 )
