@@ -4,31 +4,34 @@ import { modes } from '../context.ts'
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** Every variable that configures the service, with its default; the README lists them. */
-const Environment = z.object({
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(4000),
-  DATABASE_URL: z
-    .string()
-    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)/, 'must be sqlite:<path> or postgres://<user>@<host>/<database>')
-    .default('sqlite:db/payouts.sqlite'),
-  MODE: z.enum(modes).default('sandbox'),
-  LOG_LEVEL: z.enum(logLevels).default('info'),
-  RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
-  WORKERS: wholeNumber(1, 64).default(1),
-})
+const Environment = z
+  .object({
+    HOST: z.string().min(1).default('127.0.0.1'),
+    PORT: wholeNumber(0, 65_535).default(4000),
+    DATABASE_URL: z
+      .string()
+      .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)/, 'must be sqlite:<path> or postgres://<user>@<host>/<database>')
+      .default('sqlite:db/payouts.sqlite'),
+    MODE: z.enum(modes).default('sandbox'),
+    LOG_LEVEL: z.enum(logLevels).default('info'),
+    /** Requests a second and merchant; `null` for no limit. */
+    RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
+    /** Processes that answer requests. */
+    WORKERS: wholeNumber(1, 64).default(1),
+  })
+  .transform((variables) => ({
+    host: variables.HOST,
+    port: variables.PORT,
+    databaseUrl: variables.DATABASE_URL,
+    mode: variables.MODE,
+    logLevel: variables.LOG_LEVEL,
+    rateLimit: variables.RATE_LIMIT,
+    workers: variables.WORKERS,
+  }))
 
-export type Config = {
-  readonly host: string
-  readonly port: number
-  readonly databaseUrl: string
-  readonly mode: 'sandbox' | 'live'
+export type Config = Readonly<z.output<typeof Environment>> & {
   /** Whether `mode` was asked for, and not left to its default. */
   readonly isModeGiven: boolean
-  readonly logLevel: (typeof logLevels)[number]
-  /** Requests a second and merchant; `null` for no limit. */
-  readonly rateLimit: number | null
-  /** Processes that answer requests. */
-  readonly workers: number
 }
 
 /**
@@ -44,17 +47,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
     throw new Error(`The configuration is wrong:\n  ${faults.join('\n  ')}`)
   }
-  const { HOST, PORT, DATABASE_URL, MODE, LOG_LEVEL, RATE_LIMIT, WORKERS } = parsed.data
-  return {
-    host: HOST,
-    port: PORT,
-    databaseUrl: DATABASE_URL,
-    mode: MODE,
-    isModeGiven: given.MODE !== undefined,
-    logLevel: LOG_LEVEL,
-    rateLimit: RATE_LIMIT,
-    workers: WORKERS,
-  }
+  return { ...parsed.data, isModeGiven: given.MODE !== undefined }
 }
 
 function wholeNumber(least: number, most: number) {
