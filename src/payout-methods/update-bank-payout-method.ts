@@ -7,7 +7,7 @@ import { findActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
 import { keyMemory, once } from '../idempotency/once.ts'
 import { writing } from '../idempotency/writing.ts'
-import { lookupId, optionalIdentifier, parse, sentFields, text, whoseId } from '../input.ts'
+import { lookupId, parse, sentFields, whoseId } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
 import { findOwnedPayoutMethod } from './find-payout-method.ts'
@@ -15,22 +15,13 @@ import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod } from './payout-method.ts'
 import { updateBankDetails } from './repository.ts'
 
-const { type, accountName, accountNumber, bankName, bankCode } = CreateBankPayoutMethodInput.shape
+const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
 export const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: whoseId(),
-  type: type.optional(),
-  accountName: accountName.optional(),
-  accountNumber: accountNumber.optional(),
-  bankName: bankName.optional(),
-  currency: text().optional(),
-  bankCode: bankCode.optional(),
-  sortCode: optionalIdentifier(),
-  swiftCode: optionalIdentifier(),
-  routingNumber: optionalIdentifier(),
-  iban: optionalIdentifier(),
+  ...z.object(fields).partial().shape,
 })
 
 /**

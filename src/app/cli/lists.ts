@@ -173,17 +173,8 @@ function ownerOf({ customer, own }: Options): OwnerFilter {
   return customer === undefined ? 'any' : { customerId: customer }
 }
 
-function customerRow({
-  id,
-  status,
-  customerType,
-  firstName,
-  lastName,
-  businessName,
-  email,
-  phone,
-  createdAt,
-}: Customer) {
+function customerRow(customer: Customer) {
+  const { id, status, customerType, firstName, lastName, businessName, email, phone, createdAt } = customer
   const name = businessName ?? [firstName, lastName].filter(Boolean).join(' ')
   return { id, status, customerType, name, email, phone, createdAt }
 }
