@@ -7,8 +7,8 @@ import { createdFields, limit, page, parse } from '../input.ts'
 import { countInLists } from './counted-list.ts'
 import type { AnyList, Asking, Declaration } from './declaration.ts'
 import { declaredLists } from './declared-lists.ts'
-import type { Asked, FieldsOf, Filters, PageFieldsOf } from './filters.ts'
-import { fieldsOf, pageFieldsOf } from './filters.ts'
+import type { Asked, Filters } from './filters.ts'
+import { fieldsOf } from './filters.ts'
 import type { Page } from './page.ts'
 import { pageOf } from './pages.ts'
 import type { Given } from './queries.ts'
@@ -31,9 +31,9 @@ export function defineList<
   Parent extends string = never,
 >(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent>) {
   const { filters, pageSize = standardPageSize } = declaration
-  const SliceInput = z.object({ ...fieldsOf(filters), ...createdFields, ...sliceFields } as SliceShape<Fields>)
-  const ofPages = { ...pageFieldsOf(filters), ...createdFields, page: page(), limit: limit(pageSize) }
-  const PageInput = z.object(ofPages as PageShape<Fields>)
+  const SliceInput = z.object({ ...fieldsOf(filters, 'schema'), ...createdFields, ...sliceFields })
+  const ofPages = { ...fieldsOf(filters, 'pageSchema'), ...createdFields, page: page(), limit: limit(pageSize) }
+  const PageInput = z.object(ofPages)
   const list = withoutTypes(declaration)
   declaredLists.push(list)
 
@@ -63,10 +63,6 @@ export function defineList<
     },
   }
 }
-
-type SliceShape<Fields extends Filters> = FieldsOf<Fields> & typeof createdFields & typeof sliceFields
-type PageShape<Fields extends Filters> = PageFieldsOf<Fields> &
-  typeof createdFields & { page: ReturnType<typeof page>; limit: ReturnType<typeof limit> }
 
 function withoutTypes<
   Table extends TableName,
