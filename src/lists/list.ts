@@ -34,7 +34,7 @@ export function defineList<
   const SliceInput = z.object({ ...fieldsOf(filters, 'schema'), ...createdFields, ...sliceFields })
   const ofPages = { ...fieldsOf(filters, 'pageSchema'), ...createdFields, page: page(), limit: limit(pageSize) }
   const PageInput = z.object(ofPages)
-  const list = withoutTypes(declaration)
+  const list = withoutTypes(declaration as unknown as AnyDeclaration)
   declaredLists.push(list)
 
   return {
@@ -64,22 +64,17 @@ export function defineList<
   }
 }
 
-function withoutTypes<
-  Table extends TableName,
-  Joined extends TableName,
-  Row,
-  Name extends string,
-  Fields extends Filters,
-  Parent extends string,
->(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent>): AnyList {
+type AnyDeclaration = Declaration<TableName, TableName, object, string, Filters, string>
+
+function withoutTypes(declaration: AnyDeclaration): AnyList {
   const { table, columnsOfPages } = declaration
-  const names = Object.keys(declaration.conditions) as Name[]
+  const names = Object.keys(declaration.conditions)
   // In the order of their declaration, however they were come by: a list has one name.
-  const inOrder = (given: Given<Name>) => Object.fromEntries(names.map((name) => [name, given[name]]))
+  const inOrder = (given: Given<string>) => Object.fromEntries(names.map((name) => [name, given[name]]))
   return {
     ...declaration,
     conditionsOf: declaration.conditionsOf ?? present,
-    cursorName: (asked: Asked<Fields>, given: Given<Name>, context: Asking) =>
+    cursorName: (asked: Asked<Filters>, given: Given<string>, context: Asking) =>
       declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) },
     narrowingOfPages: columnsOfPages ? { [table]: columnsAmong(table, new Set(columnsOfPages)) } : null,
     queries: listQueries(declaration),
