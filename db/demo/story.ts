@@ -102,6 +102,12 @@ export const customers = [
   },
 ]
 
+// Some are paid by payouts too.
+const settlementAccount = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
+const adasAccount = { accountNumber: '0000014579', bankName: 'First Bank of Nigeria', bankCode: '011' }
+const thabosAccount = { accountNumber: '1002003004', bankName: 'Capitec Bank', bankCode: '470010' }
+const mistypedAccount = { accountNumber: '0123456789', bankName: 'Guaranty Trust Bank', bankCode: '058' }
+
 const ngn = { currency: 'NGN' }
 const zar = { currency: 'ZAR' }
 
@@ -110,9 +116,7 @@ export const bankMethods = [
     ...ngn,
     owner: null,
     accountName: 'Demo merchant settlement',
-    accountNumber: '0690000032',
-    bankName: 'Access Bank',
-    bankCode: '044',
+    ...settlementAccount,
   },
   {
     ...zar,
@@ -127,25 +131,19 @@ export const bankMethods = [
     ...ngn,
     owner: 'Ada',
     accountName: 'Ada Ngozi Obi',
-    accountNumber: '0000014579',
-    bankName: 'First Bank of Nigeria',
-    bankCode: '011',
+    ...adasAccount,
   },
   {
     ...zar,
     owner: 'Thabo',
     accountName: 'T Nkosi',
-    accountNumber: '1002003004',
-    bankName: 'Capitec Bank',
-    bankCode: '470010',
+    ...thabosAccount,
   },
   {
     ...ngn,
     owner: 'Kola Foods',
     accountName: 'Kola Foods Ltd (mistyped: fails its check)',
-    accountNumber: '0123456789',
-    bankName: 'Guaranty Trust Bank',
-    bankCode: '058',
+    ...mistypedAccount,
   },
 ]
 
@@ -197,9 +195,7 @@ export const payouts = [
     assetCode: 'USDC',
     amount: '850',
     recipientName: 'Ada Ngozi Obi',
-    accountNumber: '0000014579',
-    bankName: 'First Bank of Nigeria',
-    bankCode: '011',
+    ...adasAccount,
     paymentPurpose: 'EMPLOYEE_SALARIES_OR_WAGES',
     narration: 'October salary',
     path: [completed],
@@ -223,9 +219,7 @@ export const payouts = [
     assetCode: 'USDC',
     amount: '430.75',
     recipientName: 'Sunrise Mills',
-    accountNumber: '0123456789',
-    bankName: 'Guaranty Trust Bank',
-    bankCode: '058',
+    ...mistypedAccount,
     paymentPurpose: 'PAYMENT_FOR_GOODS_AND_SERVICES',
     path: [{ status: 'FAILED', cause: 'The bank does not know the account' }],
   },
@@ -235,9 +229,7 @@ export const payouts = [
     assetCode: 'USDC',
     amount: '120',
     recipientName: 'T Nkosi',
-    accountNumber: '1002003004',
-    bankName: 'Capitec Bank',
-    bankCode: '470010',
+    ...thabosAccount,
     paymentPurpose: 'PERSONAL_TRANSFERS',
     path: [completed, { status: 'RETURNED', cause: 'The account was closed' }],
   },
@@ -247,9 +239,7 @@ export const payouts = [
     assetCode: 'USDC',
     amount: '75',
     recipientName: 'Ngozi Obi',
-    accountNumber: '0690000032',
-    bankName: 'Access Bank',
-    bankCode: '044',
+    ...settlementAccount,
     paymentPurpose: 'GIFTS',
     narration: 'Happy birthday',
     path: [],
@@ -260,9 +250,7 @@ export const payouts = [
     assetCode: 'USDC',
     amount: '2310',
     recipientName: 'Thabo Nkosi',
-    accountNumber: '1002003004',
-    bankName: 'Capitec Bank',
-    bankCode: '470010',
+    ...thabosAccount,
     paymentPurpose: 'CONSULTING_FEES',
     path: [],
   },

@@ -1,4 +1,4 @@
-import type { Context, Service } from '../../src/context.ts'
+import type { Service } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
 import { customers as customerList } from '../../src/customers/list.ts'
 import { globalId } from '../../src/graphql/global-ids.ts'
@@ -37,35 +37,25 @@ async function idsOfTheDemo(service: Service) {
   const merchantId = (await apiKeyById(service.db, { id: demoKey.id }))?.merchantId ?? ''
   const context = createContext(service, merchantId)
   const { items } = await customerList.slice(context, { last: 100 })
-  const idOf = (email: string) => items.find((customer) => customer.email === email)?.id
-  const [ada, kola] = [idOf('ada.obi@example.com'), idOf('finance@kolafoods.example')]
+  const customerOf = (email: string) => items.find((customer) => customer.email === email)?.id
+  const [ada, kola] = [customerOf('ada.obi@example.com'), customerOf('finance@kolafoods.example')]
+  const bankOf = async (customerId: string | undefined) =>
+    globalId('BankPayoutMethod', idIn(await payoutMethods.slice(context, { ...oldestOf(customerId), type: 'BANK' })))
   return {
     ada: globalId('Customer', ada ?? ''),
-    adasWallet: globalId('Wallet', await oldest(wallets.slice, context, { ...ownedBy(ada), currency: 'USDC' })),
-    adasBank: globalId(
-      'BankPayoutMethod',
-      await oldest(payoutMethods.slice, context, { ...ownedBy(ada), ...bankOnly }),
-    ),
-    mistypedBank: globalId(
-      'BankPayoutMethod',
-      await oldest(payoutMethods.slice, context, { ...ownedBy(kola), ...bankOnly }),
-    ),
+    adasWallet: globalId('Wallet', idIn(await wallets.slice(context, { ...oldestOf(ada), currency: 'USDC' }))),
+    adasBank: await bankOf(ada),
+    mistypedBank: await bankOf(kola),
   }
 }
 
-const bankOnly = { type: 'BANK' } as const
-
-function ownedBy(customerId: string | undefined) {
-  return { owner: customerId === undefined ? ('any' as const) : { customerId } }
+function oldestOf(customerId: string | undefined) {
+  return { owner: customerId === undefined ? ('any' as const) : { customerId }, last: 1 }
 }
 
-/** The id of the oldest item of a list; empty where somebody has deleted them all, and the tab then says what is missing. */
-async function oldest<Input>(
-  browse: (context: Context, input: Input & { last: number }) => Promise<{ items: readonly { id: string }[] }>,
-  context: Context,
-  input: Input,
-): Promise<string> {
-  return (await browse(context, { ...input, last: 1 })).items[0]?.id ?? ''
+/** The id of the one item; empty where somebody has deleted them all, and the tab then says what is missing. */
+function idIn({ items: [item] }: { readonly items: readonly { readonly id: string }[] }): string {
+  return item?.id ?? ''
 }
 
 function inFull(variables: object): string {

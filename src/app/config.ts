@@ -13,22 +13,25 @@ const Environment = z.object({
     .default('sqlite:db/payouts.sqlite'),
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
+  /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
 })
 
-export type Config = {
-  readonly host: string
-  readonly port: number
-  readonly databaseUrl: string
-  readonly mode: 'sandbox' | 'live'
+const Configuration = Environment.transform((variables) => ({
+  host: variables.HOST,
+  port: variables.PORT,
+  databaseUrl: variables.DATABASE_URL,
+  mode: variables.MODE,
+  logLevel: variables.LOG_LEVEL,
+  rateLimit: variables.RATE_LIMIT,
+  workers: variables.WORKERS,
+}))
+
+export type Config = Readonly<z.output<typeof Configuration>> & {
   /** Whether `mode` was asked for, and not left to its default. */
   readonly isModeGiven: boolean
-  readonly logLevel: (typeof logLevels)[number]
-  /** Requests a second and merchant; `null` for no limit. */
-  readonly rateLimit: number | null
-  /** Processes that answer requests. */
-  readonly workers: number
 }
 
 /**
@@ -39,22 +42,12 @@ export type Config = {
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable is an absent one: that is how shells and compose files unset things.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(given)
+  const parsed = Configuration.safeParse(given)
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
     throw new Error(`The configuration is wrong:\n  ${faults.join('\n  ')}`)
   }
-  const { HOST, PORT, DATABASE_URL, MODE, LOG_LEVEL, RATE_LIMIT, WORKERS } = parsed.data
-  return {
-    host: HOST,
-    port: PORT,
-    databaseUrl: DATABASE_URL,
-    mode: MODE,
-    isModeGiven: given.MODE !== undefined,
-    logLevel: LOG_LEVEL,
-    rateLimit: RATE_LIMIT,
-    workers: WORKERS,
-  }
+  return { ...parsed.data, isModeGiven: given.MODE !== undefined }
 }
 
 function wholeNumber(least: number, most: number) {

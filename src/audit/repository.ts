@@ -1,3 +1,4 @@
+import type { Compilable, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { acrossMerchants, from, query, rowsOf } from '../database/query.ts'
@@ -8,153 +9,142 @@ import type { TableName } from '../database/tables.ts'
  * operator's view: it reads whole tables, and no request runs it.
  */
 
+/** A query over all merchants. */
+const queryOverAll = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
+
+/** The same in SQL of its own, which selects the `id` of what it finds. */
+const idsOverAll = (select: RawBuilder<unknown>) =>
+  queryOverAll(() => from(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
+
 const signed = sql<bigint>`case direction when 'credit' then amount else -amount end`
 
 /** Transfers whose debits and credits differ, or that have no entries at all. */
-export const unbalancedTransfers = query(() =>
-  acrossMerchants(
-    from('transfers')
-      .leftJoin('entries', (join) =>
-        join.onRef('entries.merchantId', '=', 'transfers.merchantId').onRef('entries.transferId', '=', 'transfers.id'),
-      )
-      .select('transfers.id')
-      .groupBy(['transfers.merchantId', 'transfers.id'])
-      .having(sql<boolean>`coalesce(sum(${signed}), 1) <> 0`),
-  ),
+export const unbalancedTransfers = queryOverAll(() =>
+  from('transfers')
+    .leftJoin('entries', (join) =>
+      join.onRef('entries.merchantId', '=', 'transfers.merchantId').onRef('entries.transferId', '=', 'transfers.id'),
+    )
+    .select('transfers.id')
+    .groupBy(['transfers.merchantId', 'transfers.id'])
+    .having(sql<boolean>`coalesce(sum(${signed}), 1) <> 0`),
 )
 
 /** Entries of another asset than their account's. */
-export const entriesOfAnotherAsset = query(() =>
-  acrossMerchants(
-    from('entries')
-      .innerJoin('transfers', (join) =>
-        join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
-      )
-      .innerJoin('accounts', (join) =>
-        join.onRef('accounts.merchantId', '=', 'entries.merchantId').onRef('accounts.id', '=', 'entries.accountId'),
-      )
-      .select('entries.transferId as id')
-      .whereRef('accounts.assetCode', '<>', 'transfers.assetCode'),
-  ),
+export const entriesOfAnotherAsset = queryOverAll(() =>
+  from('entries')
+    .innerJoin('transfers', (join) =>
+      join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
+    )
+    .innerJoin('accounts', (join) =>
+      join.onRef('accounts.merchantId', '=', 'entries.merchantId').onRef('accounts.id', '=', 'entries.accountId'),
+    )
+    .select('entries.transferId as id')
+    .whereRef('accounts.assetCode', '<>', 'transfers.assetCode'),
 )
 
 /** Wallet accounts whose balance or number of entries is not what their entries say. */
-export const wrongBalances = query(() =>
-  acrossMerchants(
-    from('accounts')
-      .leftJoin(
-        from('entries')
-          .select(['merchantId', 'accountId'])
-          .select([
-            sql<bigint>`sum(${signed})`.as('total'),
-            sql<bigint>`count(*)`.as('entries'),
-            sql<bigint>`max(sequence)`.as('latest'),
-          ])
-          .where('sequence', 'is not', null)
-          .groupBy(['merchantId', 'accountId'])
-          .as('sums'),
-        (join) => join.onRef('sums.merchantId', '=', 'accounts.merchantId').onRef('sums.accountId', '=', 'accounts.id'),
-      )
-      .select('accounts.id')
-      .where('accounts.kind', '=', 'wallet')
-      .where(
-        sql<boolean>`accounts.balance <> coalesce(sums.total, 0) or accounts.entry_count <> coalesce(sums.entries, 0)
-        or accounts.entry_count <> coalesce(sums.latest, 0)`,
-      ),
-  ),
+export const wrongBalances = queryOverAll(() =>
+  from('accounts')
+    .leftJoin(
+      from('entries')
+        .select(['merchantId', 'accountId'])
+        .select([
+          sql<bigint>`sum(${signed})`.as('total'),
+          sql<bigint>`count(*)`.as('entries'),
+          sql<bigint>`max(sequence)`.as('latest'),
+        ])
+        .where('sequence', 'is not', null)
+        .groupBy(['merchantId', 'accountId'])
+        .as('sums'),
+      (join) => join.onRef('sums.merchantId', '=', 'accounts.merchantId').onRef('sums.accountId', '=', 'accounts.id'),
+    )
+    .select('accounts.id')
+    .where('accounts.kind', '=', 'wallet')
+    .where(
+      sql<boolean>`accounts.balance <> coalesce(sums.total, 0) or accounts.entry_count <> coalesce(sums.entries, 0)
+      or accounts.entry_count <> coalesce(sums.latest, 0)`,
+    ),
 )
 
 /** Entries of wallet accounts whose balance after them is not the sum up to there. */
-export const wrongRunningBalances = query(() =>
-  acrossMerchants(
-    from(
-      from('entries')
-        .select(['transferId', 'balanceAfter'])
-        .select(sql<bigint>`sum(${signed}) over (partition by merchant_id, account_id order by sequence)`.as('running'))
-        .where('sequence', 'is not', null)
-        .as('statement'),
-    )
-      .select('statement.transferId as id')
-      .whereRef('statement.balanceAfter', '<>', 'statement.running'),
-  ),
+export const wrongRunningBalances = queryOverAll(() =>
+  from(
+    from('entries')
+      .select(['transferId', 'balanceAfter'])
+      .select(sql<bigint>`sum(${signed}) over (partition by merchant_id, account_id order by sequence)`.as('running'))
+      .where('sequence', 'is not', null)
+      .as('statement'),
+  )
+    .select('statement.transferId as id')
+    .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
 /** Payouts whose wallet was not debited by exactly amount and fee, leaving the balance that the payout says. */
-export const payoutsWithoutDebit = query(() =>
-  acrossMerchants(
-    from('payouts')
-      .leftJoin('entries', (join) =>
-        join
-          .onRef('entries.merchantId', '=', 'payouts.merchantId')
-          .onRef('entries.transferId', '=', 'payouts.transferId')
-          .onRef('entries.accountId', '=', 'payouts.walletId')
-          .on('entries.direction', '=', 'debit')
-          .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`)
-          .onRef('entries.balanceAfter', '=', 'payouts.balanceAfter'),
-      )
-      .select('payouts.id')
-      .where('entries.line', 'is', null),
-  ),
+export const payoutsWithoutDebit = queryOverAll(() =>
+  from('payouts')
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.merchantId', '=', 'payouts.merchantId')
+        .onRef('entries.transferId', '=', 'payouts.transferId')
+        .onRef('entries.accountId', '=', 'payouts.walletId')
+        .on('entries.direction', '=', 'debit')
+        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`)
+        .onRef('entries.balanceAfter', '=', 'payouts.balanceAfter'),
+    )
+    .select('payouts.id')
+    .where('entries.line', 'is', null),
 )
 
 /** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
-export const depositsWithoutCredit = query(() =>
-  acrossMerchants(
-    from('deposits')
-      .leftJoin('entries', (join) =>
-        join
-          .onRef('entries.merchantId', '=', 'deposits.merchantId')
-          .onRef('entries.transferId', '=', 'deposits.transferId')
-          .onRef('entries.accountId', '=', 'deposits.walletId')
-          .on('entries.direction', '=', 'credit')
-          .onRef('entries.amount', '=', 'deposits.amount')
-          .onRef('entries.balanceAfter', '=', 'deposits.balanceAfter'),
-      )
-      .select('deposits.reference as id')
-      .where('entries.line', 'is', null),
-  ),
+export const depositsWithoutCredit = queryOverAll(() =>
+  from('deposits')
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.merchantId', '=', 'deposits.merchantId')
+        .onRef('entries.transferId', '=', 'deposits.transferId')
+        .onRef('entries.accountId', '=', 'deposits.walletId')
+        .on('entries.direction', '=', 'credit')
+        .onRef('entries.amount', '=', 'deposits.amount')
+        .onRef('entries.balanceAfter', '=', 'deposits.balanceAfter'),
+    )
+    .select('deposits.reference as id')
+    .where('entries.line', 'is', null),
 )
 
 /** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
-export const payoutsWithoutRefund = query(() =>
-  acrossMerchants(
-    from('payoutEvents')
-      .innerJoin('payouts', (join) =>
-        join
-          .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
-          .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
-      )
-      .leftJoin('entries', (join) =>
-        join
-          .onRef('entries.merchantId', '=', 'payoutEvents.merchantId')
-          .onRef('entries.transferId', '=', 'payoutEvents.transferId')
-          .onRef('entries.accountId', '=', 'payouts.walletId')
-          .on('entries.direction', '=', 'credit')
-          .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`),
-      )
-      .select('payouts.id')
-      .where('payoutEvents.status', 'in', ['FAILED', 'RETURNED'])
-      .where('entries.line', 'is', null),
-  ),
+export const payoutsWithoutRefund = queryOverAll(() =>
+  from('payoutEvents')
+    .innerJoin('payouts', (join) =>
+      join
+        .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
+    )
+    .leftJoin('entries', (join) =>
+      join
+        .onRef('entries.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('entries.transferId', '=', 'payoutEvents.transferId')
+        .onRef('entries.accountId', '=', 'payouts.walletId')
+        .on('entries.direction', '=', 'credit')
+        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`),
+    )
+    .select('payouts.id')
+    .where('payoutEvents.status', 'in', ['FAILED', 'RETURNED'])
+    .where('entries.line', 'is', null),
 )
 
 /** Transfers that no payout, payout event or deposit names. */
-export const orphanedTransfers = query(() =>
-  acrossMerchants(
-    from('transfers')
-      .select('id')
-      .where(
-        sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
-        select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits)`,
-      ),
-  ),
+export const orphanedTransfers = queryOverAll(() =>
+  from('transfers')
+    .select('id')
+    .where(
+      sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
+      select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits)`,
+    ),
 )
 
 /** Transfers that do not say which payout or deposit they were made for, or say another than the one that names them. */
-export const transfersOfAnotherCause = query(() =>
-  acrossMerchants(
-    from(
-      sql<{ id: string }>`(select transfers.id from transfers join (
+export const transfersOfAnotherCause = idsOverAll(
+  sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
         union all
         select merchant_id, transfer_id, payout_id, null from payout_events
@@ -162,31 +152,26 @@ export const transfersOfAnotherCause = query(() =>
         select merchant_id, transfer_id, null, reference from deposits
       ) as causes on causes.merchant_id = transfers.merchant_id and causes.transfer_id = transfers.id
       where causes.payout_id is distinct from transfers.payout_id
-        or causes.reference is distinct from transfers.reference)`.as('wrong'),
-    ).select('wrong.id'),
-  ),
+        or causes.reference is distinct from transfers.reference`,
 )
 
 /** Payouts whose status is not what their events lead to. */
-export const payoutsWithoutEvents = query(() =>
-  acrossMerchants(
-    from('payouts')
-      .leftJoin(
-        from('payoutEvents')
-          .select(['merchantId', 'payoutId'])
-          .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
-          .groupBy(['merchantId', 'payoutId'])
-          .as('events'),
-        (join) =>
-          join.onRef('events.merchantId', '=', 'payouts.merchantId').onRef('events.payoutId', '=', 'payouts.id'),
-      )
-      .select('payouts.id')
-      .where(
-        sql<boolean>`coalesce(events.path, '') <> case payouts.status when 'PROCESSING' then ''
-        when 'COMPLETED' then 'COMPLETED COMPLETED 1' when 'FAILED' then 'FAILED FAILED 1'
-        else 'COMPLETED RETURNED 2' end`,
-      ),
-  ),
+export const payoutsWithoutEvents = queryOverAll(() =>
+  from('payouts')
+    .leftJoin(
+      from('payoutEvents')
+        .select(['merchantId', 'payoutId'])
+        .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
+        .groupBy(['merchantId', 'payoutId'])
+        .as('events'),
+      (join) => join.onRef('events.merchantId', '=', 'payouts.merchantId').onRef('events.payoutId', '=', 'payouts.id'),
+    )
+    .select('payouts.id')
+    .where(
+      sql<boolean>`coalesce(events.path, '') <> case payouts.status when 'PROCESSING' then ''
+      when 'COMPLETED' then 'COMPLETED COMPLETED 1' when 'FAILED' then 'FAILED FAILED 1'
+      else 'COMPLETED RETURNED 2' end`,
+    ),
 )
 
 /**
@@ -194,10 +179,8 @@ export const payoutsWithoutEvents = query(() =>
  * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and the rest are summed apart, so that
  * no sum of all that ever came in leaves 64 bits.
  */
-export const wrongClearingAccounts = query(() =>
-  acrossMerchants(
-    from(
-      sql<{ id: string }>`(select merchant_id || ' ' || account_id as id from (
+export const wrongClearingAccounts = idsOverAll(
+  sql`select merchant_id || ' ' || account_id as id from (
       select merchant_id, 'payouts_in_transit:' || asset_code as account_id, amount from payouts
         where status = 'PROCESSING'
       union all
@@ -213,16 +196,12 @@ export const wrongClearingAccounts = query(() =>
         where sequence is null
     ) as postings group by merchant_id, account_id
       having sum(amount / 100000000) + sum(amount % 100000000) / 100000000 <> 0
-        or sum(amount % 100000000) % 100000000 <> 0)`.as('wrong'),
-    ).select('wrong.id'),
-  ),
+        or sum(amount % 100000000) % 100000000 <> 0`,
 )
 
 /** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
-export const brokenSequences = query(() =>
-  acrossMerchants(
-    from(
-      sql<{ id: string }>`(select merchant_id || ' ' || name as id from (
+export const brokenSequences = idsOverAll(
+  sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
         where name in ('payouts', 'customers', 'wallets')
       union all
@@ -232,9 +211,7 @@ export const brokenSequences = query(() =>
       union all
       select merchant_id, 'wallets', 0, count(*), max(sequence) from wallets group by merchant_id
     ) as numbered group by merchant_id, name
-      having sum(latest) <> sum(total) or sum(latest) <> sum(highest))`.as('broken'),
-    ).select('broken.id'),
-  ),
+      having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
 /** What there may be once only for each merchant, whatever the unique indexes say of it. */
@@ -255,15 +232,9 @@ const unique: readonly (readonly [table: TableName, column: string])[] = [
 /** For each of these a query for what is there twice, found by reading all rows. */
 export const duplicates = unique.map(([table, column]) => {
   const name = sql.ref(column)
-  return query(() =>
-    acrossMerchants(
-      from(
-        sql<{
-          id: string
-        }>`(select merchant_id || ${sql.lit(` ${table}.${column} `)} || ${name} as id from ${rowsOf(table)}
-          where ${name} is not null group by merchant_id, ${name} having count(*) > 1)`.as('twice'),
-      ).select('twice.id'),
-    ),
+  return idsOverAll(
+    sql`select merchant_id || ${sql.lit(` ${table}.${column} `)} || ${name} as id from ${rowsOf(table)}
+      where ${name} is not null group by merchant_id, ${name} having count(*) > 1`,
   )
 })
 
@@ -283,40 +254,31 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
  * Wallet accounts that may come to hold another sum than what was ever deposited there. Versions before took more in all than
  * there can be of an amount: then it is nearly the most that there can be (migration 0023).
  */
-export const wrongReachableBalances = query(() =>
-  acrossMerchants(
-    from(
-      sql<{ id: string }>`(select accounts.id from accounts left join (
+export const wrongReachableBalances = idsOverAll(
+  sql`select accounts.id from accounts left join (
         select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
           sum(amount % 100000000) as rest from deposits group by merchant_id, wallet_id
       ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
       where accounts.kind = 'wallet' and case when sums.units + sums.rest / 100000000 >= 92233720368
         then coalesce(accounts.reachable_balance, 0) < 9223372036800000000
-        else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0) end
-    )`.as('wrong'),
-    ).select('wrong.id'),
-  ),
+        else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0) end`,
 )
 
 /** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */
-export const walletTotals = query(() =>
-  acrossMerchants(
-    from('accounts')
-      .select('assetCode')
-      .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
-      .where('kind', '=', 'wallet')
-      .groupBy('assetCode')
-      .orderBy('assetCode'),
-  ),
+export const walletTotals = queryOverAll(() =>
+  from('accounts')
+    .select('assetCode')
+    .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
+    .where('kind', '=', 'wallet')
+    .groupBy('assetCode')
+    .orderBy('assetCode'),
 )
 
 /** How many transfers, entries and payouts there are. */
-export const bookSizes = query(() =>
-  acrossMerchants(
-    from(
-      sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select
-      (select count(*) from transfers) as transfers, (select count(*) from entries) as entries,
-      (select count(*) from payouts) as payouts)`.as('sizes'),
-    ).selectAll(),
-  ),
+export const bookSizes = queryOverAll(() =>
+  from(
+    sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select
+    (select count(*) from transfers) as transfers, (select count(*) from entries) as entries,
+    (select count(*) from payouts) as payouts)`.as('sizes'),
+  ).selectAll(),
 )

@@ -1,14 +1,5 @@
 import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
-import {
-  CamelCasePlugin,
-  DummyDriver,
-  Kysely,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-  ValueNode,
-} from 'kysely'
+import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import type { Placeholder } from './placeholder.ts'
 import { placeholder } from './placeholder.ts'
 import type { Scope } from './scope.ts'
@@ -47,14 +38,14 @@ export type Params<Values extends object> = Values
 
 // The dialect here only builds trees; each engine compiles them with its own compiler.
 const builder = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
+  dialect: new SqliteDialect({ database: neverOpened }),
   plugins: [new CamelCasePlugin()],
 })
+
+/** Stands for the database of a dialect that only builds or compiles. */
+export async function neverOpened(): Promise<never> {
+  throw new Error('queries run by the connections of an engine')
+}
 
 export const from = builder.selectFrom.bind(builder)
 export const into = builder.insertInto.bind(builder)
@@ -129,6 +120,14 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 }
 
 const overAll = new WeakSet<Compilable<unknown>>()
+
+/** The parameters that columns of the same names are set to. */
+export function sameNames<P extends object, const Name extends keyof P>(
+  params: P,
+  names: readonly Name[],
+): Pick<P, Name> {
+  return Object.fromEntries(names.map((name) => [name, params[name]])) as Pick<P, Name>
+}
 
 /** The right side of `in` for a parameter that is an array; it may be empty. */
 export function list<Item>(values: readonly Item[]): Expression<Item> {

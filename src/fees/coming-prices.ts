@@ -2,9 +2,8 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Service } from '../context.ts'
 import { timestamp } from '../ids.ts'
 import { formatAmount } from '../money/amount.ts'
-import { standing } from '../rates/effective-time.ts'
-import { ratesFrom } from '../rates/repository.ts'
-import { feesFrom } from './repository.ts'
+import { rates } from '../rates/rates.ts'
+import { fees } from './fees.ts'
 
 /**
  * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody
@@ -17,14 +16,11 @@ export async function comingPrices({ db, now }: Service): Promise<string[]> {
     assets.filter(({ assetType }) => assetType === type).map(({ code }) => code)
   const pairs = codesOf('STABLECOIN').flatMap((from) => codesOf('FIAT').map((to) => [from, to] as const))
   const lines = pairs.map(async ([from, to]) => {
-    const rates = await ratesFrom(db, { fromCode: from, toCode: to, at })
-    const fees = await feesFrom(db, { assetCode: from, recipientCurrency: to, at })
-    const isToCome = ({ effectiveAt }: { effectiveAt: string }) => effectiveAt > at
+    const comingRates = await rates.coming(db, { fromCode: from, toCode: to, at })
+    const comingFees = await fees.coming(db, { assetCode: from, recipientCurrency: to, at })
     return [
-      ...standing(rates.filter(isToCome)).map(
-        ({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`,
-      ),
-      ...standing(fees.filter(isToCome)).map(
+      ...comingRates.map(({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`),
+      ...comingFees.map(
         ({ flat, percent, effectiveAt }) =>
           `fee ${from} ${to} ${formatAmount(flat)} and ${percent} % from ${effectiveAt}`,
       ),

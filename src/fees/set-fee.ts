@@ -1,14 +1,13 @@
 import { z } from 'zod'
-import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Service } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
 import { optional, parse, refuse, text } from '../input.ts'
 import { parseAmount } from '../money/amount.ts'
 import { parsePercent } from '../money/pricing.ts'
-import { effectiveTime, placeAmong } from '../rates/effective-time.ts'
 import type { Fee } from './fee.ts'
-import { feesFrom, insertFee } from './repository.ts'
+import { fees } from './fees.ts'
+import { insertFee } from './repository.ts'
 
 export const SetFeeInput = z.object({
   assetCode: text(),
@@ -43,16 +42,10 @@ export async function setFee(
   input: z.input<typeof SetFeeInput>,
 ): Promise<Fee & { readonly later: readonly Fee[] }> {
   return service.db.write(async (tx) => {
-    const assets = await assetCodesWithNetworks(tx)
-    const faults = [
-      ...assetCodeFault(assets, { field: 'assetCode', code: input.assetCode, assetType: 'STABLECOIN' }),
-      ...assetCodeFault(assets, { field: 'recipientCurrency', code: input.recipientCurrency, assetType: 'FIAT' }),
-      ...silenceFault(input),
-    ]
-    const { effectiveAt: asked, ...fee } = parse(SetFeeInput, input, faults)
-    const effectiveAt = effectiveTime(service, asked)
-    const { revision, later } = placeAmong(await feesFrom(tx, { ...fee, at: effectiveAt }), effectiveAt)
-    const row = { ...fee, effectiveAt, revision, cancelledAt: null }
+    const faults = fees.pairFaults(await assetCodesWithNetworks(tx), input)
+    const { effectiveAt: asked, ...fee } = parse(SetFeeInput, input, [...faults, ...silenceFault(input)])
+    const { place, later } = await fees.placeOf(tx, service, { ...fee, asked })
+    const row = { ...fee, ...place }
     await insertFee(tx, row)
     return { ...row, later }
   })

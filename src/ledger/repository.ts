@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Params, Rows } from '../database/query.ts'
-import { change, from, insertRow, into, list, query, queryOne, statement, statementOne } from '../database/query.ts'
+import { change, from, insertRow, into, list, query, sameNames, statement, statementOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 import type { ClearingAccountKind } from './account.ts'
 import type { Entry } from './entry.ts'
@@ -14,14 +14,8 @@ export const insertClearingAccount = statement(
   (p: Params<AccountKey & { kind: ClearingAccountKind; assetCode: string }>) =>
     into('accounts')
       .values({
-        merchantId: p.merchantId,
-        id: p.id,
-        kind: p.kind,
-        assetCode: p.assetCode,
-        balance: null,
-        entryCount: 0,
-        latestTime: 0n,
-        reachableBalance: null,
+        ...sameNames(p, ['merchantId', 'id', 'kind', 'assetCode']),
+        ...{ balance: null, entryCount: 0, latestTime: 0n, reachableBalance: null },
       })
       .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doNothing()),
 )
@@ -72,11 +66,6 @@ export const depositToWalletAccount = statementOne((p: Params<Movement & { highe
 export const insertTransfer = insertRow('transfers')
 
 export const insertEntry = insertRow('entries')
-
-/** A wallet account's balance. */
-export const accountBalance = queryOne((p: Params<AccountKey>) =>
-  from('accounts').select('balance').where('merchantId', '=', p.merchantId).where('id', '=', p.id),
-)
 
 /** How many entries the statement of each wallet among `ids` has. */
 export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>

@@ -27,14 +27,9 @@ export type PageStart = { readonly fromSequence: number; readonly skip: number }
 /** Counts the row with this number in each list (`change` 1) or no longer (-1). */
 export async function countInLists(
   tx: Tx,
-  {
-    merchantId,
-    lists,
-    sequence,
-    change,
-  }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
+  { lists, ...row }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
 ): Promise<void> {
-  for (const list of lists) await addToBlocks(tx, { merchantId, list, sequence, change })
+  for (const list of lists) await addToBlocks(tx, { ...row, list })
 }
 
 /** How many rows the list has. */

@@ -57,18 +57,11 @@ function filter<Schema extends z.ZodType>(
   return { schema, pageSchema: schema, kind, description, rest }
 }
 
-/** The fields of a list's input, for slices and for pages. */
-export type FieldsOf<Fields extends Filters> = { readonly [Field in keyof Fields]: Fields[Field]['schema'] }
-export type PageFieldsOf<Fields extends Filters> = { readonly [Field in keyof Fields]: Fields[Field]['pageSchema'] }
-
 /** What is asked for, as it is parsed. */
 export type Asked<Fields extends Filters> = { readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']> }
 
-export function fieldsOf<Fields extends Filters>(filters: Fields): FieldsOf<Fields> {
-  return Object.fromEntries(Object.entries(filters).map(([field, { schema }]) => [field, schema])) as FieldsOf<Fields>
-}
-
-export function pageFieldsOf<Fields extends Filters>(filters: Fields): PageFieldsOf<Fields> {
-  const fields = Object.entries(filters).map(([field, { pageSchema }]) => [field, pageSchema])
-  return Object.fromEntries(fields) as PageFieldsOf<Fields>
+/** The fields of a list's input: for slices those of `schema`, for pages those of `pageSchema`. */
+export function fieldsOf<Fields extends Filters, Which extends 'schema' | 'pageSchema'>(filters: Fields, which: Which) {
+  const fields = Object.entries(filters).map(([field, filter]) => [field, filter[which]])
+  return Object.fromEntries(fields) as { readonly [Field in keyof Fields]: Fields[Field][Which] }
 }

@@ -7,8 +7,8 @@ import { createdFields, limit, page, parse } from '../input.ts'
 import { countInLists } from './counted-list.ts'
 import type { AnyList, Asking, Declaration } from './declaration.ts'
 import { declaredLists } from './declared-lists.ts'
-import type { Asked, FieldsOf, Filters, PageFieldsOf } from './filters.ts'
-import { fieldsOf, pageFieldsOf } from './filters.ts'
+import type { Asked, Filters } from './filters.ts'
+import { fieldsOf } from './filters.ts'
 import type { Page } from './page.ts'
 import { pageOf } from './pages.ts'
 import type { Given } from './queries.ts'
@@ -31,10 +31,10 @@ export function defineList<
   Parent extends string = never,
 >(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent>) {
   const { filters, pageSize = standardPageSize } = declaration
-  const SliceInput = z.object({ ...fieldsOf(filters), ...createdFields, ...sliceFields } as SliceShape<Fields>)
-  const ofPages = { ...pageFieldsOf(filters), ...createdFields, page: page(), limit: limit(pageSize) }
-  const PageInput = z.object(ofPages as PageShape<Fields>)
-  const list = withoutTypes(declaration)
+  const SliceInput = z.object({ ...fieldsOf(filters, 'schema'), ...createdFields, ...sliceFields })
+  const ofPages = { ...fieldsOf(filters, 'pageSchema'), ...createdFields, page: page(), limit: limit(pageSize) }
+  const PageInput = z.object(ofPages)
+  const list = withoutTypes(declaration as unknown as AnyDeclaration)
   declaredLists.push(list)
 
   return {
@@ -64,26 +64,17 @@ export function defineList<
   }
 }
 
-type SliceShape<Fields extends Filters> = FieldsOf<Fields> & typeof createdFields & typeof sliceFields
-type PageShape<Fields extends Filters> = PageFieldsOf<Fields> &
-  typeof createdFields & { page: ReturnType<typeof page>; limit: ReturnType<typeof limit> }
+type AnyDeclaration = Declaration<TableName, TableName, object, string, Filters, string>
 
-function withoutTypes<
-  Table extends TableName,
-  Joined extends TableName,
-  Row,
-  Name extends string,
-  Fields extends Filters,
-  Parent extends string,
->(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent>): AnyList {
+function withoutTypes(declaration: AnyDeclaration): AnyList {
   const { table, columnsOfPages } = declaration
-  const names = Object.keys(declaration.conditions) as Name[]
+  const names = Object.keys(declaration.conditions)
   // In the order of their declaration, however they were come by: a list has one name.
-  const inOrder = (given: Given<Name>) => Object.fromEntries(names.map((name) => [name, given[name]]))
+  const inOrder = (given: Given<string>) => Object.fromEntries(names.map((name) => [name, given[name]]))
   return {
     ...declaration,
     conditionsOf: declaration.conditionsOf ?? present,
-    cursorName: (asked: Asked<Fields>, given: Given<Name>, context: Asking) =>
+    cursorName: (asked: Asked<Filters>, given: Given<string>, context: Asking) =>
       declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) },
     narrowingOfPages: columnsOfPages ? { [table]: columnsAmong(table, new Set(columnsOfPages)) } : null,
     queries: listQueries(declaration),

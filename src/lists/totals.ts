@@ -55,13 +55,9 @@ export function keptTotal<Name extends string>(
 /** The same of each parent's list; a parent that is not in what it finds has none. */
 export function keptTotalsOfEach<Name extends string>(
   source: Source<Name>,
-  {
-    merchantId,
-    parent,
-    parentIds,
-    given,
-  }: { merchantId: string; parent: Name; parentIds: readonly string[]; given: Given<Name> },
+  asked: { merchantId: string; parent: Name; parentIds: readonly string[]; given: Given<Name> },
 ): ((db: Reader) => Promise<ReadonlyMap<string, number>>) | null {
+  const { merchantId, parent, parentIds, given } = asked
   const parents = new Map<string, string>()
   for (const id of parentIds) {
     const list = countedListOf(source, { ...given, [parent]: id })
@@ -101,14 +97,10 @@ function namesOf<Name extends string>(given: Given<Name>): Name[] {
 
 /** The counted lists that a row is in, each with its number there. */
 export function countedListsOf(
-  {
-    name,
-    counted = [],
-    order,
-    conditions,
-  }: Source<string> & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
+  source: Source<string> & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,
 ): { merchantId: string; lists: string[]; sequence: number }[] {
+  const { name, counted = [], order, conditions } = source
   const cells = row as Record<string, unknown>
   const cellOf = (condition: string) => cells[columnOf((conditions[condition] as Condition).column)]
   return counted.map(({ of, by }) => {

@@ -3,8 +3,9 @@ import type { Service } from '../context.ts'
 import { timestamp } from '../ids.ts'
 import { parse, text } from '../input.ts'
 import type { ApiKey } from './api-key.ts'
-import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
-import { insertApiKey, insertMerchant } from './repository.ts'
+import { newApiKey } from './api-key.ts'
+import { addKey } from './keys.ts'
+import { insertMerchant } from './repository.ts'
 
 export const CreateMerchantInput = z.object({ name: text() })
 
@@ -23,15 +24,7 @@ export async function createMerchant(
     const id = service.newId()
     const createdAt = timestamp(service.now())
     await insertMerchant(tx, { id, name, evmExtendedPublicKey: null, tronExtendedPublicKey: null, createdAt })
-    await insertApiKey(tx, {
-      id: key.id,
-      merchantId: id,
-      mode: key.mode,
-      secretHash: hashSecret(key.secret),
-      createdAt,
-      lastUsedAt: null,
-      revokedAt: null,
-    })
-    return { id, name, apiKey: formatApiKey(key) }
+    const { apiKey } = await addKey(tx, { key, merchantId: id, createdAt })
+    return { id, name, apiKey }
   })
 }

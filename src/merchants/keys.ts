@@ -29,7 +29,7 @@ export async function createKey(
     if (live.length >= liveKeyLimit) {
       throw new Refusal('INVALID_INPUT', `The merchant has ${liveKeyLimit} live keys: revoke one, or rotate.`)
     }
-    return addKey(tx, service, merchantId, key)
+    return addKey(tx, { key, merchantId, createdAt: timestamp(service.now()) })
   })
 }
 
@@ -45,7 +45,8 @@ export async function rotateKey(
   return service.db.write(async (tx) => {
     const older = (await liveKeys(tx, merchantId)).slice(0, -(liveKeyLimit - 1))
     for (const { id } of older) await revokeApiKeyRow(tx, { id, revokedAt: timestamp(service.now()) })
-    return { ...(await addKey(tx, service, merchantId, newApiKey(service.mode))), revoked: older.map(({ id }) => id) }
+    const added = { key: newApiKey(service.mode), merchantId, createdAt: timestamp(service.now()) }
+    return { ...(await addKey(tx, added)), revoked: older.map(({ id }) => id) }
   })
 }
 
@@ -79,20 +80,13 @@ async function liveKeys(tx: Tx, merchantId: string) {
   return keys.filter(({ revokedAt }) => revokedAt === null)
 }
 
-async function addKey(
+/** Records a key of the merchant; what it is shown as, here and never again. */
+export async function addKey(
   tx: Tx,
-  service: Service,
-  merchantId: string,
-  key: ApiKey,
+  { key, merchantId, createdAt }: { key: ApiKey; merchantId: string; createdAt: string },
 ): Promise<{ id: string; apiKey: string }> {
-  await insertApiKey(tx, {
-    id: key.id,
-    merchantId,
-    mode: key.mode,
-    secretHash: hashSecret(key.secret),
-    createdAt: timestamp(service.now()),
-    lastUsedAt: null,
-    revokedAt: null,
-  })
-  return { id: key.id, apiKey: formatApiKey(key) }
+  const { id, mode, secret } = key
+  const secretHash = hashSecret(secret)
+  await insertApiKey(tx, { id, merchantId, mode, secretHash, createdAt, lastUsedAt: null, revokedAt: null })
+  return { id, apiKey: formatApiKey(key) }
 }

@@ -74,17 +74,11 @@ function countryFault(asset: AssetCode | undefined, country: unknown): FieldFaul
 
 function bankFields(currency: string): FieldRequirement[] {
   const examples = bankExamples(currency)
-  const found = checkBankDetails({
-    currency,
-    accountNumber: examples.accountNumber ?? '',
-    bankCode: examples.bankCode ?? '',
-    sortCode: examples.sortCode ?? '',
-    swiftCode: examples.swiftCode ?? '',
-    routingNumber: examples.routingNumber ?? '',
-    iban: examples.iban ?? '',
-  })
+  const found = checkBankDetails({ ...noDetails, ...examples, currency })
   return fieldsOf(CreateBankPayoutMethodInput, { texts: bankFieldTexts, examples, found })
 }
+
+const noDetails = { accountNumber: '', bankCode: '', sortCode: '', swiftCode: '', routingNumber: '', iban: '' }
 
 function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
   const allowed = networks.map(({ network }) => network)

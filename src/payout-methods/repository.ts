@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, queryOne, remove, statementOne } from '../database/query.ts'
+import { change, from, insertRow, queryOne, remove, sameNames, statementOne } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 
 type MethodKey = { merchantId: string; id: string }
@@ -15,42 +15,16 @@ export const lockPayoutMethodById = statementOne((p: Params<MethodKey>) =>
   from('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
 
+const changeable = [
+  ...(['currency', 'accountName', 'accountNumber', 'bankName', 'bankCode', 'checks', 'updatedAt'] as const),
+  ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
+]
+
 /** Replaces what may change of a bank method. */
 export const updateBankDetails = statementOne(
-  (
-    p: Params<
-      Pick<
-        RowOf<'payoutMethods'>,
-        | 'merchantId'
-        | 'id'
-        | 'currency'
-        | 'accountName'
-        | 'accountNumber'
-        | 'bankName'
-        | 'bankCode'
-        | 'sortCode'
-        | 'swiftCode'
-        | 'routingNumber'
-        | 'iban'
-        | 'checks'
-        | 'updatedAt'
-      >
-    >,
-  ) =>
+  (p: Params<MethodKey & Pick<RowOf<'payoutMethods'>, (typeof changeable)[number]>>) =>
     change('payoutMethods')
-      .set({
-        currency: p.currency,
-        accountName: p.accountName,
-        accountNumber: p.accountNumber,
-        bankName: p.bankName,
-        bankCode: p.bankCode,
-        sortCode: p.sortCode,
-        swiftCode: p.swiftCode,
-        routingNumber: p.routingNumber,
-        iban: p.iban,
-        checks: p.checks,
-        updatedAt: p.updatedAt,
-      })
+      .set(sameNames(p, changeable))
       .where('merchantId', '=', p.merchantId)
       .where('id', '=', p.id)
       .returning('id'),

@@ -6,7 +6,7 @@ import { timeOfChange } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
 import { once } from '../idempotency/once.ts'
-import { lookupId, optionalIdentifier, parse, sentFields, text, whoseId } from '../input.ts'
+import { lookupId, parse, sentFields, whoseId } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
 import { payoutMethods } from './list.ts'
@@ -14,22 +14,13 @@ import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { BankPayoutMethod } from './payout-method.ts'
 import { updateBankDetails } from './repository.ts'
 
-const { type, accountName, accountNumber, bankName, bankCode } = CreateBankPayoutMethodInput.shape
+const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
 export const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: whoseId(),
-  type: type.optional(),
-  accountName: accountName.optional(),
-  accountNumber: accountNumber.optional(),
-  bankName: bankName.optional(),
-  currency: text().optional(),
-  bankCode: bankCode.optional(),
-  sortCode: optionalIdentifier(),
-  swiftCode: optionalIdentifier(),
-  routingNumber: optionalIdentifier(),
-  iban: optionalIdentifier(),
+  ...z.object(fields).partial().shape,
 })
 
 /**

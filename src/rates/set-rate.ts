@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Service } from '../context.ts'
 import { invalidInput } from '../errors.ts'
 import { optional, parse, refuse, text } from '../input.ts'
 import { differenceInPercent, parseRate } from '../money/pricing.ts'
-import { effectiveTime, placeAmong } from './effective-time.ts'
 import type { Rate } from './rate.ts'
-import { insertRate, rateInForce, ratesFrom } from './repository.ts'
+import { rates } from './rates.ts'
+import { insertRate, rateInForce } from './repository.ts'
 
 /** A rate that differs by more from the one that it takes over from is taken for a slip of the finger. */
 const largestDifference = 20
@@ -38,17 +37,11 @@ export async function setRate(
   input: z.input<typeof SetRateInput>,
 ): Promise<Rate & { readonly later: readonly Rate[] }> {
   return service.db.write(async (tx) => {
-    const assets = await assetCodesWithNetworks(tx)
-    const faults = [
-      ...assetCodeFault(assets, { field: 'fromCode', code: input.fromCode, assetType: 'STABLECOIN' }),
-      ...assetCodeFault(assets, { field: 'toCode', code: input.toCode, assetType: 'FIAT' }),
-    ]
+    const faults = rates.pairFaults(await assetCodesWithNetworks(tx), input)
     const { isForced, effectiveAt: asked, ...pairAndRate } = parse(SetRateInput, input, faults)
-    const effectiveAt = effectiveTime(service, asked)
-    const at = { ...pairAndRate, at: effectiveAt }
-    const { revision, later } = placeAmong(await ratesFrom(tx, at), effectiveAt)
-    if (!isForced) refuseSlip(pairAndRate.rate, await rateInForce(tx, at))
-    const row = { ...pairAndRate, effectiveAt, revision, cancelledAt: null }
+    const { place, later } = await rates.placeOf(tx, service, { ...pairAndRate, asked })
+    if (!isForced) refuseSlip(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: place.effectiveAt }))
+    const row = { ...pairAndRate, ...place }
     await insertRate(tx, row)
     return { ...row, later }
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cancelFee } from '../../src/fees/cancel-fee.ts'
+import { fees } from '../../src/fees/fees.ts'
 import { feeInForce } from '../../src/fees/repository.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -46,7 +46,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     const set = (flat: string, effectiveAt?: string) => setFee(app.service, { ...pair, flat, effectiveAt })
     await set('2', '2026-04-01T00:00:00Z')
     await set('3', '2026-05-01T00:00:00Z')
-    await cancelFee(app.service, { ...pair, effectiveAt: '2026-05-01T00:00:00Z' })
+    await fees.cancel(app.service, { ...pair, effectiveAt: '2026-05-01T00:00:00Z' })
     expect((await set('1')).later).toMatchObject([{ flat: 200_000_000n, effectiveAt: '2026-04-01T00:00:00.000Z' }])
   })
 

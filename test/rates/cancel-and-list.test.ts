@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Service } from '../../src/context.ts'
 import { createService } from '../../src/context.ts'
-import { cancelFee } from '../../src/fees/cancel-fee.ts'
 import { comingPrices } from '../../src/fees/coming-prices.ts'
-import { listFees } from '../../src/fees/list-fees.ts'
+import { fees } from '../../src/fees/fees.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { quotePayout } from '../../src/payouts/quote.ts'
-import { cancelRate } from '../../src/rates/cancel-rate.ts'
-import { listRates } from '../../src/rates/list-rates.ts'
+import { rates } from '../../src/rates/rates.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
@@ -26,9 +24,9 @@ const prices = [
       set: (service: Service, value: string, effectiveAt?: string) =>
         setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: value, effectiveAt, isForced: true }),
       cancel: (service: Service, effectiveAt: string) =>
-        cancelRate(service, { fromCode: 'USDC', toCode: 'NGN', effectiveAt }),
+        rates.cancel(service, { fromCode: 'USDC', toCode: 'NGN', effectiveAt }),
       list: async (service: Service, filter: object = {}) =>
-        (await listRates(service, filter)).items.map((row) => [...shown(row), row.rate]),
+        (await rates.list(service, filter)).items.map((row) => [...shown(row), row.rate]),
       otherPair: { toCode: 'ZAR' },
     },
   ],
@@ -38,9 +36,9 @@ const prices = [
       set: (service: Service, value: string, effectiveAt?: string) =>
         setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', percent: value, effectiveAt }),
       cancel: (service: Service, effectiveAt: string) =>
-        cancelFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', effectiveAt }),
+        fees.cancel(service, { assetCode: 'USDC', recipientCurrency: 'NGN', effectiveAt }),
       list: async (service: Service, filter: object = {}) =>
-        (await listFees(service, filter)).items.map((row) => [...shown(row), row.percent]),
+        (await fees.list(service, filter)).items.map((row) => [...shown(row), row.percent]),
       otherPair: { recipientCurrency: 'ZAR' },
     },
   ],
@@ -149,7 +147,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     const { later } = await setRate(app.service, { ...pair, rate: '1510' })
     expect(later).toMatchObject([{ rate: '1300', effectiveAt: slip.effectiveAt }])
     expect(await comingPrices(app.service)).toEqual([`rate USDC NGN 1300 from ${slip.effectiveAt}`])
-    await cancelRate(app.service, { ...pair, effectiveAt: slip.effectiveAt })
+    await rates.cancel(app.service, { ...pair, effectiveAt: slip.effectiveAt })
     expect(await comingPrices(app.service)).toEqual([])
     now += 2 * hour
     expect(await rateNow()).toBe('1510')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cancelRate } from '../../src/rates/cancel-rate.ts'
+import { rates } from '../../src/rates/rates.ts'
 import { rateInForce } from '../../src/rates/repository.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -42,7 +42,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     await set('1600', '2026-03-01T02:00:00Z')
     await set('1700', '2026-05-01T00:00:00Z')
     await set('1650', '2026-04-01T00:00:00Z')
-    await cancelRate(app.service, { ...pair, effectiveAt: '2026-05-01T00:00:00Z' })
+    await rates.cancel(app.service, { ...pair, effectiveAt: '2026-05-01T00:00:00Z' })
     await setRate(app.service, { fromCode: 'USDT', toCode: 'NGN', rate: '1500', effectiveAt: '2026-04-01T00:00:00Z' })
     expect((await set('1500')).later).toMatchObject([
       { rate: '1600', effectiveAt: '2026-03-01T02:00:00.000Z' },

@@ -152,7 +152,7 @@ function keepsQueriesInRepositories({ path, imports }: File) {
 
 const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readonly where: string }[] = [
   { packages: /^decimal\.js$/, home: /^src\/money\//, where: 'money/' },
-  { packages: /^(better-sqlite3|pg)$/, home: engines, where: 'an engine of database/' },
+  { packages: /^(better-sqlite3|pg|pg-protocol)$/, home: engines, where: 'an engine of database/' },
   {
     packages: /^kysely(\/|$)/,
     home: /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)|^db\/migrations\//,

@@ -26,6 +26,9 @@ import { progressOn } from './progress.ts'
 
 const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
 
+/** How much `fill` makes where nothing else is said. */
+const standardSizes = { merchants: 1, customers: 100, methods: 200, wallets: 100, payouts: 1000, seed: 1 }
+
 /** Every operator command by its name, in the order in which they are explained. */
 export const commands: Readonly<Record<string, Command>> = {
   'merchant create': {
@@ -146,27 +149,8 @@ export const commands: Readonly<Record<string, Command>> = {
   fill: {
     mayStart: 'inSandbox',
     summary: 'Makes realistic data for load: so much for each of so many merchants.',
-    options: {
-      merchants: 'number',
-      customers: 'number',
-      methods: 'number',
-      wallets: 'number',
-      payouts: 'number',
-      seed: 'number',
-    },
-    run: (service, _, options) =>
-      fill(
-        sandboxOnly(service, 'fill'),
-        {
-          merchants: wholeNumber('merchants', options.merchants ?? '1'),
-          customers: wholeNumber('customers', options.customers ?? '100'),
-          methods: wholeNumber('methods', options.methods ?? '200'),
-          wallets: wholeNumber('wallets', options.wallets ?? '100'),
-          payouts: wholeNumber('payouts', options.payouts ?? '1000'),
-          seed: wholeNumber('seed', options.seed ?? '1'),
-        },
-        progressOn(process.stderr),
-      ),
+    options: Object.fromEntries(Object.keys(standardSizes).map((name) => [name, 'number'])),
+    run: (service, _, options) => fill(sandboxOnly(service, 'fill'), sizesIn(options), progressOn(process.stderr)),
   },
   audit: {
     summary: 'Recomputes the books; fails when anything contradicts.',
@@ -221,6 +205,14 @@ async function newCustomer(service: Service, words: readonly string[], options: 
     country,
   })
   return { id: customer.result.id }
+}
+
+function sizesIn(options: Options): typeof standardSizes {
+  const sizes = Object.entries(standardSizes).map(([name, size]) => [
+    name,
+    wholeNumber(name, options[name] ?? `${size}`),
+  ])
+  return Object.fromEntries(sizes)
 }
 
 /** Invented data must never meet a live merchant. */

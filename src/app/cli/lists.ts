@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import type { Customer } from '../../customers/customer.ts'
 import { getCustomer } from '../../customers/get-customer.ts'
 import { customers } from '../../customers/list.ts'
@@ -28,28 +29,15 @@ export const sliceNames = { first: '--limit' }
 
 /** What operators look things up with. Account numbers are theirs to see; keys are shown once, to whoever makes them. */
 export const listCommands: Readonly<Record<string, Command>> = {
-  'customer list': {
+  'customer list': listCommand({
+    noun: 'customers',
     summary: "Lists a merchant's customers, newest first.",
-    options: {
-      merchant: 'merchant id',
-      status: 'active or closed',
-      type: 'individual or business',
-      ...createdOptions,
-      ...sliceOptions,
-    },
-    names: { ...sliceNames, customerType: '--type' },
-    run: async (service, _, options) => {
-      const { status, type } = options as { status?: 'active'; type?: 'individual' }
-      const context = await contextOfList(service, options)
-      const slice = await customers.slice(context, {
-        status,
-        customerType: type,
-        ...created(options),
-        ...sliced(options),
-      })
-      return listed('customers', slice, customerRow)
-    },
-  },
+    options: { status: 'active or closed', type: 'individual or business' },
+    names: { customerType: '--type' },
+    list: customers,
+    filtersOf: ({ status, type }) => ({ status: status as 'active', customerType: type as 'individual' }),
+    row: customerRow,
+  }),
   'customer show': {
     summary: 'Shows a customer.',
     words: ['customer id'],
@@ -61,29 +49,20 @@ export const listCommands: Readonly<Record<string, Command>> = {
       return shown
     },
   },
-  'wallet list': {
+  'wallet list': listCommand({
+    noun: 'wallets',
     summary: "Lists the wallets of a merchant and its customers, newest first; --own leaves out the customers'.",
-    options: {
-      merchant: 'merchant id',
-      customer: 'customer id',
-      type: 'fiat or stablecoin',
-      currency: 'code',
-      ...createdOptions,
-      ...sliceOptions,
-    },
+    options: { customer: 'customer id', type: 'fiat or stablecoin', currency: 'code' },
     flags: ['own'],
-    names: { ...sliceNames, owner: '--customer', assetType: '--type' },
-    run: async (service, _, options) => {
-      const slice = await wallets.slice(await contextOfList(service, options), {
-        owner: ownerOf(options),
-        assetType: options.type?.toUpperCase() as 'FIAT',
-        currency: options.currency,
-        ...created(options),
-        ...sliced(options),
-      })
-      return listed('wallets', slice, walletRow)
-    },
-  },
+    names: { owner: '--customer', assetType: '--type' },
+    list: wallets,
+    filtersOf: (options) => ({
+      owner: ownerOf(options),
+      assetType: options.type?.toUpperCase() as 'FIAT',
+      currency: options.currency,
+    }),
+    row: walletRow,
+  }),
   'wallet show': {
     summary: 'Shows a wallet with its addresses and its latest entries.',
     words: ['wallet id'],
@@ -95,39 +74,28 @@ export const listCommands: Readonly<Record<string, Command>> = {
       return { ...wallet, entries: items.map(entryRow) }
     },
   },
-  'payout list': {
+  'payout list': listCommand({
+    noun: 'payouts',
     summary: "Lists the payouts of a merchant and its customers, newest first; --own leaves out the customers'.",
     options: {
-      merchant: 'merchant id',
       customer: 'customer id',
       wallet: 'wallet id',
       status: 'processing, completed, failed or returned',
       asset: 'code',
       currency: 'code',
-      ...createdOptions,
-      ...sliceOptions,
     },
     flags: ['own'],
-    names: {
-      ...sliceNames,
-      owner: '--customer',
-      walletId: '--wallet',
-      assetCode: '--asset',
-      recipientCurrency: '--currency',
-    },
-    run: async (service, _, options) => {
-      const slice = await payouts.slice(await contextOfList(service, options), {
-        owner: ownerOf(options),
-        walletId: options.wallet,
-        status: options.status?.toUpperCase() as 'FAILED',
-        assetCode: options.asset,
-        recipientCurrency: options.currency,
-        ...created(options),
-        ...sliced(options),
-      })
-      return listed('payouts', slice, payoutRow)
-    },
-  },
+    names: { owner: '--customer', walletId: '--wallet', assetCode: '--asset', recipientCurrency: '--currency' },
+    list: payouts,
+    filtersOf: (options) => ({
+      owner: ownerOf(options),
+      walletId: options.wallet,
+      status: options.status?.toUpperCase() as 'FAILED',
+      assetCode: options.asset,
+      recipientCurrency: options.currency,
+    }),
+    row: payoutRow,
+  }),
   'payout show': {
     summary: 'Shows a payout with what became of it and what it moved in its wallet.',
     words: ['payout id'],
@@ -145,6 +113,27 @@ export const listCommands: Readonly<Record<string, Command>> = {
       return { ...payout, events: timeline, entries: moved.toSorted(bySequence).map(entryRow) }
     },
   },
+}
+
+/** A list of a merchant's: where it comes from, what narrows it and what is told of each item. */
+type ListCommand<Input, Item> = Pick<Command, 'summary' | 'options' | 'flags' | 'names'> & {
+  readonly noun: string
+  readonly list: { readonly slice: (context: Context, input: Input) => Promise<Slice<Item>> }
+  readonly filtersOf: (options: Options) => Partial<Input>
+  readonly row: (item: Item) => object
+}
+
+function listCommand<Input, Item>({ noun, list, filtersOf, row, ...command }: ListCommand<Input, Item>): Command {
+  return {
+    ...command,
+    options: { merchant: 'merchant id', ...command.options, ...createdOptions, ...sliceOptions },
+    names: { ...sliceNames, ...command.names },
+    run: async (service, _, options) => {
+      const context = await contextOfList(service, options)
+      const asked = { ...filtersOf(options), ...created(options), ...sliced(options) }
+      return listed(noun, await list.slice(context, asked as Input), row)
+    },
+  }
 }
 
 /** A slice as it is printed: its rows, how many there are, where that is counted, and what `--after` takes for more. */
@@ -173,17 +162,8 @@ function ownerOf({ customer, own }: Options): OwnerFilter {
   return customer === undefined ? 'any' : { customerId: customer }
 }
 
-function customerRow({
-  id,
-  status,
-  customerType,
-  firstName,
-  lastName,
-  businessName,
-  email,
-  phone,
-  createdAt,
-}: Customer) {
+function customerRow(customer: Customer) {
+  const { id, status, customerType, firstName, lastName, businessName, email, phone, createdAt } = customer
   const name = businessName ?? [firstName, lastName].filter(Boolean).join(' ')
   return { id, status, customerType, name, email, phone, createdAt }
 }

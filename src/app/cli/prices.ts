@@ -1,11 +1,7 @@
-import { cancelFee } from '../../fees/cancel-fee.ts'
-import type { Fee } from '../../fees/fee.ts'
-import { listFees } from '../../fees/list-fees.ts'
+import { fees } from '../../fees/fees.ts'
 import { setFee } from '../../fees/set-fee.ts'
-import { cancelRate } from '../../rates/cancel-rate.ts'
-import type { PriceState } from '../../rates/effective-time.ts'
-import { listRates } from '../../rates/list-rates.ts'
-import type { Rate } from '../../rates/rate.ts'
+import type { PriceState } from '../../rates/dated-prices.ts'
+import { rates } from '../../rates/rates.ts'
 import { setRate } from '../../rates/set-rate.ts'
 import type { Command } from './command.ts'
 import { word } from './command.ts'
@@ -33,7 +29,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
         effectiveAt: options['effective-at'],
         isForced: options.force !== undefined,
       })
-      return { ...rateRow(rate), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
+      return { ...shown(rate), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
     },
   },
   'rate list': {
@@ -42,7 +38,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     names: { ...sliceNames, fromCode: '--from', toCode: '--to' },
     run: async (service, _, options) => {
       const filter = { fromCode: options.from, toCode: options.to, state: stateOf(options.state) }
-      return listed('rates', await listRates(service, { ...filter, ...sliced(options) }), rateRow)
+      return listed('rates', await rates.list(service, { ...filter, ...sliced(options) }), shown)
     },
   },
   'rate cancel': {
@@ -50,8 +46,8 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     words: ['from', 'to', 'effective at'],
     names: ratePair,
     run: async (service, words) =>
-      rateRow(
-        await cancelRate(service, { fromCode: word(words, 0), toCode: word(words, 1), effectiveAt: word(words, 2) }),
+      shown(
+        await rates.cancel(service, { fromCode: word(words, 0), toCode: word(words, 1), effectiveAt: word(words, 2) }),
       ),
   },
   'fee set': {
@@ -69,7 +65,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
         percent: options.percent,
         effectiveAt: options['effective-at'],
       })
-      return { ...feeRow(fee), later: later.map(({ effectiveAt, flat, percent }) => ({ effectiveAt, flat, percent })) }
+      return { ...shown(fee), later: later.map(({ effectiveAt, flat, percent }) => ({ effectiveAt, flat, percent })) }
     },
   },
   'fee list': {
@@ -78,7 +74,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     names: { ...sliceNames, assetCode: '--asset', recipientCurrency: '--currency' },
     run: async (service, _, options) => {
       const filter = { assetCode: options.asset, recipientCurrency: options.currency, state: stateOf(options.state) }
-      return listed('fees', await listFees(service, { ...filter, ...sliced(options) }), feeRow)
+      return listed('fees', await fees.list(service, { ...filter, ...sliced(options) }), shown)
     },
   },
   'fee cancel': {
@@ -86,8 +82,8 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     words: ['asset', 'currency', 'effective at'],
     names: feePair,
     run: async (service, words) =>
-      feeRow(
-        await cancelFee(service, {
+      shown(
+        await fees.cancel(service, {
           assetCode: word(words, 0),
           recipientCurrency: word(words, 1),
           effectiveAt: word(words, 2),
@@ -101,10 +97,6 @@ function stateOf(text: string | undefined): PriceState | undefined {
 }
 
 /** Which of several rows for one time it is shows in the times of their cancellation. */
-function rateRow({ revision: _, ...shown }: Rate) {
-  return shown
-}
-
-function feeRow({ revision: _, ...shown }: Fee) {
-  return shown
+function shown<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
+  return row
 }

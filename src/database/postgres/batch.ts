@@ -1,6 +1,15 @@
 import type { Connection, FieldDef, Submittable } from 'pg'
-import type { Step } from './wire-messages.ts'
-import { messagesOf } from './wire-messages.ts'
+import { serialize } from 'pg-protocol'
+
+/** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
+export type Step = {
+  /** The name under which the connection keeps the statement. */
+  readonly name: string
+  /** Its text where this connection has not prepared it yet. */
+  readonly text: string | null
+  readonly values: readonly (string | null)[] | null
+  readonly toRow: ((values: (string | null)[]) => unknown) | null
+}
 
 /** What a step answered: rows and the server's word for what it did, or of one described its types. */
 export type Answer = {
@@ -73,4 +82,18 @@ function listen(connection: Connection, listeners: Record<string, (message: any)
   return () => {
     for (const [event, listener] of Object.entries(listeners)) connection.off(event, listener)
   }
+}
+
+/**
+ * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync. In
+ * one buffer, because a write of many small ones costs more than the rest of a payout.
+ */
+function messagesOf(steps: readonly Step[]): Buffer {
+  const messages: Buffer[] = []
+  for (const { name, text, values } of steps) {
+    if (text !== null) messages.push(serialize.parse({ name, text }))
+    if (values === null) messages.push(serialize.describe({ type: 'S', name }))
+    else messages.push(serialize.bind({ statement: name, values: values as string[] }), serialize.execute())
+  }
+  return Buffer.concat([...messages, serialize.sync()])
 }

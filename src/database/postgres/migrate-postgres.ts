@@ -1,18 +1,12 @@
 import type { RawBuilder } from 'kysely'
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Client } from 'pg'
 import { howToMakeOne } from '../database.ts'
 import type { Migration, MigrationDialect } from '../migration.ts'
+import { neverOpened } from '../query.ts'
 import { secureRows } from './row-security.ts'
 
-const kysely = new Kysely<never>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-})
+const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: neverOpened }) })
 
 const dialect: MigrationDialect = {
   uuid: sql`uuid`,

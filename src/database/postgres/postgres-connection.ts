@@ -1,12 +1,11 @@
 import type { Client } from 'pg'
 import type { Query } from '../query.ts'
 import type { Scope } from '../scope.ts'
-import type { Answer } from './batch.ts'
+import type { Answer, Step } from './batch.ts'
 import { batchOf } from './batch.ts'
 import type { PostgresStatement } from './compile-for-postgres.ts'
 import { compileForPostgres } from './compile-for-postgres.ts'
 import { bound, rowMaker } from './values.ts'
-import type { Step } from './wire-messages.ts'
 
 /** A query with the values that it is to run with. */
 export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }

@@ -6,9 +6,7 @@ import { isConnectionLost, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
 
 /** The read side: single statements, and several that see one moment. */
-export type PostgresReader = Reader & {
-  readonly snapshot: Database['snapshot']
-}
+export type PostgresReader = Pick<Database, 'execute' | 'snapshot'>
 
 type Waiting = Call & { readonly resolve: (rows: never[]) => void; readonly reject: (error: unknown) => void }
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { DatabaseStatistics, WriteOptions } from '../database.ts'
+import type { Database, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { Query, Tx } from '../query.ts'
 import { isRead } from '../query.ts'
@@ -16,10 +16,7 @@ const longestPauseMs = 250
 const groupLimit = 64
 
 /** The write side: a transaction for each operation, or for those of a merchant that wait for one another anyway. */
-export type PostgresWriter = {
-  readonly write: <Result>(operation: Operation<Result>, options?: WriteOptions) => Promise<Result>
-  readonly statistics: () => DatabaseStatistics
-}
+export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 
 type Operation<Result> = (tx: Tx) => Promise<Result>
 

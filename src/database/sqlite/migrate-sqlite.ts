@@ -1,16 +1,10 @@
 import type Sqlite from 'better-sqlite3'
 import type { CreateTableBuilder, RawBuilder } from 'kysely'
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../migration.ts'
+import { neverOpened } from '../query.ts'
 
-const kysely = new Kysely<never>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-})
+const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: neverOpened }) })
 
 const dialect: MigrationDialect = {
   uuid: sql`text`,

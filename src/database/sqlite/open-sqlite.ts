@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
-import type { Database } from '../database.ts'
+import type { Database, DatabaseOptions } from '../database.ts'
 import { NotNow } from '../database.ts'
 import { backUp, sync } from './backup.ts'
 import { epochOf } from './epoch.ts'
@@ -27,13 +27,7 @@ export function openSqlite({
   onFatal,
   onStopped = () => {},
   onWarning = () => {},
-}: {
-  path: string
-  mustExist: boolean
-  onFatal: (error: Error) => void
-  onStopped?: (error: Error) => void
-  onWarning?: (message: string) => void
-}): Database {
+}: { path: string; mustExist: boolean } & Pick<DatabaseOptions, 'onFatal' | 'onStopped' | 'onWarning'>): Database {
   const { writing, reading } = openConnections(path, { mustExist, onWarning })
   const watch = watchFiles(path, (fates) => {
     reader.refresh()

@@ -4,7 +4,7 @@ import { style } from './docs-style.ts'
 import type { Html } from './html.ts'
 import { html, prose } from './html.ts'
 import type { OpenapiDocument } from './openapi.ts'
-import { pageScript } from './page-script.ts'
+import { wholePage } from './whole-page.ts'
 
 /** The document as one page for people, which is whole without its script and loads nothing but its mark. */
 export function docsPage(document: OpenapiDocument, caller: Caller): string {
@@ -17,17 +17,7 @@ export function docsPage(document: OpenapiDocument, caller: Caller): string {
     endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag.name)),
   }))
   const failures = failuresOf(endpoints, components.responses)
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title}: REST reference</title>
-<link rel="icon" href="/favicon.svg">
-<style>${{ html: style }}</style>
-</head>
-<body>
-<nav aria-label="Contents">
+  const body = html`<nav aria-label="Contents">
 <a class="name" href="/">${info.title}</a>
 <p><a href="#top">REST</a> · <a href="/openapi.json">OpenAPI</a>${caller.mode === 'sandbox' ? html` · <a href="/graphql">GraphiQL</a>` : ''}</p>
 <h2>In general</h2>
@@ -58,11 +48,8 @@ ${groups.map(
 ${group.endpoints.map((endpoint) => endpointArticle(endpoint, failures.own(endpoint), components.schemas, caller))}
 </section>
 `,
-)}</main>
-<script>${{ html: pageScript }}</script>
-</body>
-</html>
-`.html
+)}</main>`
+  return wholePage({ title: `${info.title}: REST reference`, style }, body)
 }
 
 /** The part before the first heading has no title. */

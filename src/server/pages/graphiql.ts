@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MadePage } from './graphiql-page.ts'
+import { policyOf } from './page-answer.ts'
 
 /** A tab of GraphiQL: an operation that can be run as it is. */
 export type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
@@ -64,11 +65,6 @@ export async function sendGraphiql(
     .header('cache-control', 'private, no-cache')
     .header('vary', 'accept, accept-encoding')
     .header('content-security-policy', policy(scriptHash))
-    .header('x-content-type-options', 'nosniff')
-    .header('x-frame-options', 'DENY')
-    .header('referrer-policy', 'no-referrer')
-    .header('cross-origin-opener-policy', 'same-origin')
-    .header('cross-origin-resource-policy', 'same-origin')
   if (headers['if-none-match']?.includes(`"${etag}"`)) return reply.code(304).send()
   reply.type('text/html; charset=utf-8')
   const encoding = (['br', 'gzip'] as const).find((each) => isAccepted(each, headers['accept-encoding']))
@@ -83,18 +79,14 @@ export async function sendGraphiql(
  * The editor places each of its lines by a style attribute and adds sheets as it goes, so styles can't be told by hash.
  */
 function policy(scriptHash: string): string {
-  return [
-    "default-src 'none'",
+  return policyOf([
     `script-src '${scriptHash}'`,
     'worker-src blob:',
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     'font-src data:',
     "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+  ])
 }
 
 function isAccepted(encoding: string, header: string | string[] | undefined): boolean {

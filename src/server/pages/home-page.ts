@@ -1,8 +1,8 @@
 import type { Mode } from '../../context.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import { pageScript } from './page-script.ts'
 import { pageStyle } from './page-style.ts'
+import { wholePage } from './whole-page.ts'
 
 /** What is where: `key` is that of the demo merchant, where there is one. */
 export type Home = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
@@ -99,20 +99,9 @@ function curlOf({ origin, key }: Home): string {
 }
 
 function page(title: string, main: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="/favicon.svg">
-<style>${{ html: homeStyle }}</style>
-</head>
-<body>
-<main>
-${main}</main>
-<script>${{ html: pageScript }}</script>
-</body>
-</html>
-`.html
+  return wholePage(
+    { title, style: homeStyle },
+    html`<main>
+${main}</main>`,
+  )
 }

@@ -5,15 +5,17 @@ import { pageScript } from './page-script.ts'
 
 /** A page runs the one script, loads nothing but its mark, and has no style but its own. */
 export function pagePolicy(style: string): string {
-  return [
-    "default-src 'none'",
+  return policyOf([
     `script-src 'sha256-${hash('sha256', pageScript, 'base64')}'`,
     `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
     "img-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+  ])
+}
+
+/** A content security policy that allows a page nothing but what is `allowed`. */
+export function policyOf(allowed: readonly string[]): string {
+  const always = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
+  return ["default-src 'none'", ...allowed, ...always].join('; ')
 }
 
 /** Where the caller found the service. A live one is behind what ends TLS, and no example sends its key without. */
