@@ -74,7 +74,7 @@ const customer = resource<Customer>('Customer', 'A person or business that the m
     oneOf('Whether it is a person or a business.', customerTypes),
   ),
   email: from((customer) => customer.email, text('The e-mail address.', 'ada.obi@example.com')),
-  phone: from((customer) => customer.phone, text('The telephone number in international form.', '+2348012345678')),
+  phone: from((customer) => customer.phone, plain('The telephone number in international form.', '+2348012345678')),
   created_at: from((customer) => customer.createdAt, timestamp('When it was registered.')),
   updated_at: from((customer) => customer.updatedAt, timestamp('When it last changed.')),
   status: from(

@@ -166,18 +166,22 @@ function writerOf<Row>(members: readonly Named<Row>[]): (row: Row) => string {
     let text = ''
     let isOpen = false
     let isFirstThere = true
-    for (const { read, write, isText, lead, leadAfterText, nothing, nothingAfterText } of parts) {
-      const value = read(row)
+    for (const part of parts) {
+      const value = part.read(row)
       if (value === undefined) {
         if (text === '') isFirstThere = false
         continue
       }
-      if (value === null) text += isOpen ? nothingAfterText : nothing
-      else {
-        text += isOpen ? leadAfterText : lead
-        text += write === null ? value : write(value as never)
+      if (value === null) {
+        text += isOpen ? part.nothingAfterText : part.nothing
+        isOpen = false
+        continue
       }
-      isOpen = isText && value !== null
+      text += isOpen ? part.leadAfterText : part.lead
+      if (part.write === null) text += value
+      else if (part.write === escaped) text += escaped(value as string)
+      else text += part.write(value as never)
+      isOpen = part.isText
     }
     const members = isFirstThere ? text : `{${text.slice(1)}`
     return isOpen ? `${members}"}` : `${members}}`
@@ -196,13 +200,14 @@ function partOf<Row>({ name, read, form: { isText, write } }: Named<Row>, index:
 function escaped(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)
-    if (code < 0x20 || code === quotationMark || code === backslash || code >= firstSurrogate) {
-      return JSON.stringify(value).slice(1, -1)
-    }
+    const isSpecial =
+      code > backslash ? code >= firstSurrogate : code < space || code === quotationMark || code === backslash
+    if (isSpecial) return JSON.stringify(value).slice(1, -1)
   }
   return value
 }
 
+const space = 0x20
 const quotationMark = 0x22
 const backslash = 0x5c
 const firstSurrogate = 0xd800

@@ -11,6 +11,7 @@ import {
   mostlyNull,
   oneOf,
   orNull,
+  plain,
   resource,
   shape,
   text,
@@ -29,7 +30,7 @@ function walletWith(title: string, addresses: Member<Wallet>, balance = '250.000
   return resource<Wallet>(title, 'Where a balance in one stablecoin or fiat currency is held.', {
     id: from((wallet) => wallet.id, uuid('The id of the wallet.', '01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f')),
     asset_type: from((wallet) => wallet.assetType, oneOf('What kind of money it holds.', assetTypes, 'STABLECOIN')),
-    currency: from((wallet) => wallet.currency, text('The code of what it holds.', 'USDC')),
+    currency: from((wallet) => wallet.currency, plain('The code of what it holds.', 'USDC')),
     balance: from((wallet) => wallet.balance, amount('What it holds now.', balance)),
     description: from((wallet) => wallet.description, text('What its owner calls it.', 'Savings')),
     status: from((wallet) => wallet.status, oneOf('Whether it can be used.', walletStatuses)),
