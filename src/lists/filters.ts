@@ -21,9 +21,11 @@ type Rest = { readonly name?: string; readonly description?: string }
 
 export type Filters = Readonly<Record<string, Filter>>
 
-/** Whose: everyone's, the merchant's own, or one customer's (ruling 18). */
-export const byOwner = (description: string, rest: Rest | null = {}) =>
-  filter('owner', ownerFilter(), { description, rest })
+/** Whose: everyone's, the merchant's own, or one customer's (ruling 18); pages are asked for in REST's words. */
+export const byOwner = (description: string, rest: Rest | null = {}) => ({
+  ...filter('owner', ownerFilter(), { description, rest }),
+  pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
+})
 
 /** One of a list of values. */
 export const byOneOf = <const Values extends readonly string[]>(

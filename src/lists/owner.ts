@@ -5,8 +5,8 @@ import { refuse } from '../input.ts'
 /** Whose things: everyone's, the merchant's own, or one customer's (ruling 18). */
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
 
-/** An `OwnerFilter` that may be absent or null, both of which mean everyone's. */
-export const ownerFilter = () =>
+/** An `OwnerFilter` that may be absent or null, both of which mean everyone's; `message` refuses a customer that is no id. */
+export const ownerFilter = (message = 'must name a customer by its UUID') =>
   z
     .custom<OwnerFilter | null>(() => true)
     .optional()
@@ -14,7 +14,7 @@ export const ownerFilter = () =>
       if (owner === undefined || owner === null || owner === 'any') return 'any'
       if (owner === 'merchant') return 'merchant'
       const customerId = parseUuid(owner.customerId)
-      return customerId ? { customerId } : refuse(context, 'INVALID_FORMAT', 'must name a customer by its UUID')
+      return customerId ? { customerId } : refuse(context, 'INVALID_FORMAT', message)
     })
 
 const nobody = '00000000-0000-0000-0000-000000000000'

@@ -3,44 +3,8 @@ import type { Names } from '../doors/refusal-text.ts'
 import { refusalText } from '../doors/refusal-text.ts'
 import type { ErrorCode, FieldFault, Refusal } from '../errors.ts'
 import { errorCodes, fieldFaultCodes } from '../errors.ts'
-import { formatAmount } from '../money/amount.ts'
-import type { JsonSchema } from './reference.ts'
-import { amount, listOf, object, oneOf, text } from './reference.ts'
-
-/** The body of every failure (ruling 2). Faulty fields carry the caller's own names. */
-export function failureBody(refusal: Refusal, { names, requestId }: { names: Names; requestId: string }) {
-  const { message, details } = describe(refusal, names)
-  return {
-    status: 'failed',
-    message,
-    error: { code: refusal.code, message, ...(details && { details }) },
-    request_id: requestId,
-  }
-}
-
-/** The same failure as RFC 9457 problem details (ruling 10). */
-export function problemBody(refusal: Refusal, { names, requestId }: { names: Names; requestId: string }) {
-  const { message, details } = describe(refusal, names)
-  return {
-    type: `urn:payout-gateway:problem:${refusal.code.toLowerCase()}`,
-    title: refusal.code,
-    status: statusOfCode[refusal.code],
-    detail: message,
-    ...details,
-    request_id: requestId,
-  }
-}
-
-function describe(refusal: Refusal, names: Names) {
-  const { message, fields } = refusalText(refusal, names)
-  const { available, required } = refusal.details
-  const details = {
-    ...(fields && { fields }),
-    ...(available !== undefined && { available: formatAmount(available) }),
-    ...(required !== undefined && { required: formatAmount(required) }),
-  }
-  return { message, details: Object.keys(details).length > 0 ? details : null }
-}
+import type { Members } from './shape.ts'
+import { always, amount, from, integer, listOf, oneOf, optional, resource, saying, shape, text } from './shape.ts'
 
 /** What each code means to a caller; `null` for those of operations that have no endpoint. */
 export const meanings: Record<ErrorCode, string | null> = {
@@ -74,61 +38,62 @@ export const meanings: Record<ErrorCode, string | null> = {
 
 const answeredCodes = errorCodes.filter((code) => meanings[code] !== null)
 
+/** A refusal as a caller is told it; faulty fields have the caller's own names. */
+export function toldTo({ names, requestId }: { names: Names; requestId: string }, refusal: Refusal) {
+  const { code, details } = refusal
+  return { ...refusalText(refusal, names), code, available: details.available, required: details.required, requestId }
+}
+type Told = ReturnType<typeof toldTo>
+
 const missingAmount = { field: 'amount', code: 'MISSING_REQUIRED_FIELD', message: 'amount is required' }
+const fault = shape<FieldFault>('A faulty field.', {
+  field: from(({ field }) => field, text('The name of the field.', missingAmount.field)),
+  code: from(({ code }) => code, oneOf('What is wrong with it.', fieldFaultCodes, missingAmount.code)),
+  message: from(({ message }) => message, text('The same in a sentence for people.', missingAmount.message)),
+})
+
+const details: Members<Told> = {
+  fields: optional(({ fields }) => fields ?? undefined, listOf('Every faulty field.', fault)),
+  available: optional(({ available }) => available, amount('What the wallet holds.', '10.00000000')),
+  required: optional(({ required }) => required, amount('What amount and fee take together.', '26.00000000')),
+}
+
 const messageText = text('What went wrong, in a sentence for people.', 'amount is required.')
-const requestIdText = text('The id of the request, as in `X-Request-Id`.', '01980c61-0a1b-7c2d-8e3f-405162738495')
+const code = from(({ code }: Told) => code, oneOf('The reason, for programs.', answeredCodes))
+const message = from(({ message }: Told) => message, messageText)
+const requestId = from(
+  ({ requestId }: Told) => requestId,
+  text('The id of the request, as in `X-Request-Id`.', '01980c61-0a1b-7c2d-8e3f-405162738495'),
+)
 
-export function failureSchema(): JsonSchema {
-  type Json = ReturnType<typeof failureBody>
-  return object<Json>(
-    'A failure.',
-    {
-      status: oneOf('Says that it is a failure.', ['failed']),
-      message: messageText,
-      error: object<Json['error']>(
-        'Why.',
-        {
-          code: oneOf('The reason, for programs.', answeredCodes),
-          message: messageText,
-          details: {
-            ...object('What can be said beyond the sentence.', detailsSchemas(), { optional: everyDetail }),
-            examples: [{ fields: [missingAmount] }],
-          },
-        },
-        { optional: ['details'] },
-      ),
-      request_id: requestIdText,
-    },
-    { title: 'Failure' },
-  )
-}
+/** The body of every failure (ruling 2). */
+export const failure = resource<Told>('Failure', 'A failure.', {
+  status: always('Says that it is a failure.', 'failed'),
+  message,
+  error: shape('Why.', {
+    code,
+    message,
+    details: optional(
+      (told) => (told.fields || told.available !== undefined || told.required !== undefined ? told : undefined),
+      saying(shape('What can be said beyond the sentence.', details), { examples: [{ fields: [missingAmount] }] }),
+    ),
+  }),
+  request_id: requestId,
+})
 
-export function problemSchema(): JsonSchema {
-  return object<ReturnType<typeof problemBody>>(
-    'The same failure as RFC 9457 has it, for callers that accept `application/problem+json`.',
-    {
-      type: text('A URI that names the reason.', 'urn:payout-gateway:problem:invalid_input'),
-      title: oneOf('The reason, for programs.', answeredCodes),
-      status: { type: 'integer', description: 'The HTTP status.', examples: [400] },
-      detail: messageText,
-      ...detailsSchemas(),
-      request_id: requestIdText,
-    },
-    { title: 'Problem', optional: everyDetail },
-  )
-}
-
-const everyDetail = ['fields', 'available', 'required'] as const
-
-function detailsSchemas() {
-  const fault = object<FieldFault>('A faulty field.', {
-    field: text('The name of the field.', missingAmount.field),
-    code: oneOf('What is wrong with it.', fieldFaultCodes, missingAmount.code),
-    message: text('The same in a sentence for people.', missingAmount.message),
-  })
-  return {
-    fields: listOf('Every faulty field.', fault),
-    available: amount('What the wallet holds.', '10.00000000'),
-    required: amount('What amount and fee take together.', '26.00000000'),
-  }
-}
+/** The same failure as RFC 9457 problem details (ruling 10). */
+export const problem = resource<Told>(
+  'Problem',
+  'The same failure as RFC 9457 has it, for callers that accept `application/problem+json`.',
+  {
+    type: from(
+      ({ code }) => `urn:payout-gateway:problem:${code.toLowerCase()}`,
+      text('A URI that names the reason.', 'urn:payout-gateway:problem:invalid_input'),
+    ),
+    title: code,
+    status: from(({ code }) => statusOfCode[code], integer('The HTTP status.', 400)),
+    detail: message,
+    ...details,
+    request_id: requestId,
+  },
+)

@@ -1,101 +1,91 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Context } from '../context.ts'
-import { snakeCase } from '../database/tables.ts'
 import type { ErrorCode } from '../errors.ts'
-import { invalidInput } from '../errors.ts'
-import { createdFields, faultsOf, parse } from '../input.ts'
+import type { createdFields } from '../input.ts'
 import type { Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Page } from '../lists/page.ts'
-import { ownerOfText, ownerText, ownerTextField } from './owner-text.ts'
-import type { Answer, JsonSchema, Reference } from './reference.ts'
-import { idField, limitField, pageField } from './reference.ts'
-import type { Route } from './route.ts'
-import { get, pagination, paginationSchema } from './route.ts'
+import { totalPages } from '../lists/page.ts'
+import type { InputField } from './reference.ts'
+import { limitField, pageField } from './reference.ts'
+import type { Endpoint, Route } from './route.ts'
+import { get } from './route.ts'
+import type { Form, Member, Members } from './shape.ts'
+import { from, integer, shape, truth } from './shape.ts'
 
 /** A list, as far as its endpoint needs it. */
 type Listed<Row> = {
   readonly filters: Filters
   readonly pageSize: number
-  readonly PageInput: z.ZodObject
+  readonly PageInput: z.ZodType
   readonly page: (context: Context, input: never) => Promise<Page<Row>>
 }
 
-type Options<Row> = Pick<Reference, 'name' | 'title' | 'description' | 'example'> & {
+type Options<Row> = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'example'> & {
+  /** The fields that it takes besides, and what it refuses with for them. */
+  readonly fields?: Readonly<Record<string, InputField>>
+  readonly refusals?: readonly ErrorCode[]
   /** A sentence for each filter by time, where it has them. */
   readonly times?: { readonly [Field in keyof typeof createdFields]: string }
-  readonly answer: (page: Page<Row>) => Answer
-  readonly schemas: () => { readonly [Part in keyof Answer]: JsonSchema }
-  /** Whose it is, where that is not for the caller to say. */
-  readonly owner?: OwnerFilter
-  /** The parameter of the path that names a customer, and what finds that customer's id, or refuses. */
-  readonly ofCustomer?: { readonly wire: string; readonly find: (context: Context, id: string) => Promise<string> }
+  readonly message?: Member<unknown>
+  readonly rows: Form<readonly Row[]>
+  /** What is said of the page beside its numbers. */
+  readonly pagination?: Members<Page<unknown>>
 }
 
 /** The endpoint that lists rows page by page, with the filters that the list shows at this door. */
-export function listRoute<Row>(path: string, list: Listed<Row>, options: Options<Row>): Route {
-  const { owner, ofCustomer, answer } = options
-  const { schema, names, fields } = partsOf(list, options)
-  const refusals: ErrorCode[] = ofCustomer ? ['RESOURCE_NOT_FOUND'] : []
-  const reference = { ...options, fields, refusals, answer: options.schemas }
-  return get(path, schema as never, names as never, reference as never, async (context, input) => {
-    const asked = input as Record<string, unknown>
-    const whose = ofCustomer ? await ownerInPath(ofCustomer, context, parse(schema, asked)) : owner
-    return answer(await list.page(context, { ...asked, owner: whose ?? ownerIn(schema, asked) } as never))
+export function listRoute<Row>(
+  path: string,
+  { filters, pageSize, PageInput, page }: Listed<Row>,
+  { rows, message, pagination, fields, times, ...options }: Options<Row>,
+): Route {
+  const endpoint: Endpoint<z.ZodType, Page<Row>> = {
+    input: PageInput,
+    operation: page as Endpoint<z.ZodType, Page<Row>>['operation'],
+    refusals: [],
+    ...options,
+    fields: { ...fields, ...fieldsOf(filters), ...timesOf(times), page: pageField, limit: limitField(pageSize) },
+    answer: {
+      ...(message && { message }),
+      data: from(({ items }) => items, rows),
+      pagination: shape('Where the page stands in the list.', { ...numbers, ...pagination }),
+    },
+  }
+  return get(path, endpoint)
+}
+
+/** The pagination object that every list has (contract 4). */
+const numbers: Members<Page<unknown>> = {
+  total: from(({ total }) => total, integer('How many the whole list has.', 1)),
+  page: from(({ page }) => page, integer('Which page this is, counted from 1.', 1)),
+  limit: from(({ limit }) => limit, integer('How many a page has at most.', 20)),
+  totalPages: from(totalPages, integer('How many pages there are; 0 for an empty list.', 1)),
+}
+
+/** Which pages there are beside the one that is shown. */
+export const neighbours: Members<Page<unknown>> = {
+  hasNextPage: from((page) => page.page < totalPages(page), truth('Whether a page follows.', false)),
+  hasPreviousPage: from(({ page }) => page > 1, truth('Whether a page comes before.', false)),
+}
+
+function fieldsOf(filters: Filters): Record<string, InputField> {
+  const shown = Object.entries(filters).flatMap(([field, { kind, description, rest }]) => {
+    if (rest === null) return []
+    const said = { description, ...rest }
+    return [[field, kind === 'owner' ? { ...ownerField, ...said } : said] as const]
   })
+  return Object.fromEntries(shown)
 }
 
-/** The fields of the endpoint: their schemas, their names on the wire, and what is said of them. */
-function partsOf(
-  { filters, PageInput, pageSize }: Pick<Listed<unknown>, 'filters' | 'PageInput' | 'pageSize'>,
-  { owner, ofCustomer, times }: Pick<Options<never>, 'owner' | 'ofCustomer' | 'times'>,
-) {
-  const own = {
-    schema: {} as Record<string, z.ZodType>,
-    names: {} as Record<string, string>,
-    fields: {} as Record<string, unknown>,
-  }
-  const add = (field: string, schema: z.ZodType, name: string, description: unknown) => {
-    own.schema[field] = schema
-    own.names[field] = name
-    own.fields[field] = description
-  }
-  if (ofCustomer) add('customerId', z.string(), ofCustomer.wire, idField('The id of the customer.'))
-  for (const [field, { kind, pageSchema, description, rest }] of Object.entries(filters)) {
-    if (rest === null || (kind === 'owner' && (owner !== undefined || ofCustomer))) continue
-    const text = rest.description ?? description
-    if (kind === 'owner') add(field, ownerText(), 'customer_id', ownerTextField(text))
-    else add(field, pageSchema, rest.name ?? snakeCase(field), text)
-  }
-  for (const [field, description] of Object.entries(times ?? {})) {
-    add(field, createdFields[field as keyof typeof createdFields], snakeCase(field), {
-      format: 'date-time',
-      description,
-    })
-  }
-  add('page', PageInput.shape.page as z.ZodType, 'page', pageField)
-  add('limit', PageInput.shape.limit as z.ZodType, 'limit', limitField(pageSize))
-  return { ...own, schema: z.object(own.schema) }
+function timesOf(times: Options<never>['times']): Record<string, InputField> {
+  const said = Object.entries(times ?? {}).map(([field, description]) => [field, { format: 'date-time', description }])
+  return Object.fromEntries(said)
 }
 
-async function ownerInPath(
-  { find }: NonNullable<Options<never>['ofCustomer']>,
-  context: Context,
-  { customerId }: Record<string, unknown>,
-): Promise<OwnerFilter> {
-  return { customerId: await find(context, customerId as string) }
+/** How a query spells whose: absent or empty for all, `null` for the merchant's own, else a customer (ruling 18). */
+const ownerField = {
+  name: 'customer_id',
+  anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],
+  read: (text: unknown): OwnerFilter =>
+    text === '' ? 'any' : text === 'null' ? 'merchant' : { customerId: text as string },
 }
-
-/** The query spells an owner as text. @throws Refusal INVALID_INPUT, with whatever else is wrong */
-function ownerIn(schema: z.ZodType, asked: Record<string, unknown>): OwnerFilter {
-  const owner = ownerOfText(asked.owner)
-  if (owner === null) throw invalidInput(faultsOf(schema, asked))
-  return owner
-}
-
-/** What most lists answer: their rows, and where the page stands. */
-export function listAnswer<Row>(toJson: (row: Row) => unknown) {
-  return (page: Page<Row>): Answer => ({ data: page.items.map(toJson), pagination: pagination(page) })
-}
-
-export const listSchemas = (data: () => JsonSchema) => () => ({ data: data(), pagination: paginationSchema() })

@@ -1,65 +1,116 @@
 import type { z } from 'zod'
-import type { Context } from '../context.ts'
+import type { Context, Done, Operation } from '../context.ts'
+import { snakeCase } from '../database/tables.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import { nameOf } from '../doors/refusal-text.ts'
-import type { FieldFault } from '../errors.ts'
+import type { ErrorCode, FieldFault } from '../errors.ts'
 import { invalidInput } from '../errors.ts'
 import { faultsOf } from '../input.ts'
-import type { Page } from '../lists/page.ts'
-import { totalPages } from '../lists/page.ts'
-import type { JsonSchema, Reference, Replayable, SchemasOf } from './reference.ts'
-import { integer, object } from './reference.ts'
+import type { InputField, InputFields, JsonSchema } from './reference.ts'
+import type { Member, Shape } from './shape.ts'
+import { always, shape } from './shape.ts'
 
-/** The wire name of each field of an operation's input: a field that the operation gains and this forgets won't compile. */
-export type WireNames<Input> = { readonly [Field in keyof Required<Input>]: string }
+/** What an endpoint is beside its method and path: an operation, what it takes and answers, and what is said of all that. */
+export type Endpoint<Schema extends z.ZodType, Result, Answered = Result> = {
+  /** The name that programs know it by. */
+  readonly name: string
+  /** What it does, in a few words. */
+  readonly title: string
+  readonly description: string
+  /** The operation's own schema of its input, or what of it the endpoint takes. */
+  readonly input: Schema
+  readonly operation: Operation<z.input<Schema>, Answered>
+  readonly fields: InputFields<z.input<Schema>>
+  /** An input that is answered with success. */
+  readonly example: Partial<z.input<Schema>>
+  /** What the operation itself can refuse with, beside what the door does for every endpoint of its method. */
+  readonly refusals: readonly ErrorCode[]
+  readonly answer: Answer<Result>
+}
 
-/** One endpoint of the contract: `path` in Fastify's syntax, `status` that of a success. */
-export type Route = {
+/** What is answered besides `status`, in this order (ruling 1). */
+type Answer<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: Member<Result> }
+
+/** One endpoint: `path` in Fastify's syntax, `status` that of a success. */
+export type Route = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'refusals'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
-  /** The operation's own schema of its input. */
+  readonly status: 200 | 201
   readonly schema: z.ZodType
+  readonly example: Readonly<Record<string, unknown>>
+  /** The wire name of each field of the input. */
   readonly names: Names
+  /** What is said of each beyond its schema. */
+  readonly said: Readonly<Record<string, JsonSchema>>
+  /** What makes its value of what callers write, for those that have such. */
+  readonly readers: ReadonlyMap<string, (given: unknown) => unknown>
   /** The wire names of the fields that the query or body carries; the others are in the path. */
   readonly carried: ReadonlySet<string>
   /** The same, each by its folded spelling. */
   readonly spellings: ReadonlyMap<string, string>
-  readonly status: 200 | 201
-  readonly reference: Reference
-  readonly run: (context: Context, input: Record<string, unknown>) => Promise<Replayable>
+  readonly run: (context: Context, input: Record<string, unknown>) => Promise<Done<unknown>>
+  /** The operation that it has performed, where it writes. */
+  readonly performs: Operation<never, Done<unknown>> | null
+  readonly answer: Shape<unknown>
 }
 
 /** Creations answer 201: the contract does not say, and the service that it describes does so (ruling 1). */
 const created = 201
 
-const route =
+/** An endpoint that reads, which it does here. */
+export function get<Schema extends z.ZodType, Result>(
+  path: string,
+  { operation, ...endpoint }: Endpoint<Schema, Result>,
+): Route {
+  const run: Route['run'] = async (context, input) => ({
+    result: await operation(context, input as z.input<Schema>),
+    isReplayed: false,
+  })
+  return route({ method: 'GET', status: 200, path, run, performs: null }, endpoint)
+}
+
+const writing =
   (method: Route['method'], status: Route['status']) =>
-  <Schema extends z.ZodType>(
+  <Schema extends z.ZodType, Result>(
     path: string,
-    schema: Schema,
-    names: WireNames<z.input<Schema>>,
-    reference: Reference<z.input<Schema>>,
-    run: (context: Context, input: z.input<Schema>) => Promise<Replayable>,
+    { operation, ...endpoint }: Endpoint<Schema, Result, Done<Result>>,
   ): Route => {
-    const carried = Object.values<string>(names).filter((wire) => !path.includes(`:${wire}`))
-    return {
-      method,
-      path,
-      schema,
-      names,
-      carried: new Set(carried),
-      spellings: new Map(carried.map((wire) => [fold(wire), wire])),
-      status,
-      reference,
-      // The operation itself parses what it is given, so an input that does not fit its type is refused there.
-      run: (context, input) => run(context, input as z.input<Schema>),
-    }
+    const run: Route['run'] = (context, input) => context.perform(operation, context, input as z.input<Schema>)
+    return route({ method, status, path, run, performs: operation }, endpoint)
   }
 
-export const get = route('GET', 200)
-export const post = route('POST', created)
-export const put = route('PUT', 200)
-export const remove = route('DELETE', 200)
+export const post = writing('POST', created)
+export const put = writing('PUT', 200)
+export const remove = writing('DELETE', 200)
+
+/** The operation itself parses what it is given, so an input that does not fit its type is refused there. */
+function route<Schema extends z.ZodType, Result>(
+  { path, ...own }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'performs'>,
+  { input, fields, answer, ...endpoint }: Omit<Endpoint<Schema, Result>, 'operation'>,
+): Route {
+  const all = Object.entries<InputField>(fields).map(([field, said]) => fieldOf(field, said))
+  const carried = all.map(({ wire }) => wire).filter((wire) => !path.includes(`:${wire}`))
+  return {
+    ...endpoint,
+    ...own,
+    path,
+    schema: input,
+    names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
+    said: Object.fromEntries(all.map(({ field, said }) => [field, said])),
+    readers: new Map(all.flatMap(({ field, read }) => (read ? [[field, read]] : []))),
+    carried: new Set(carried),
+    spellings: new Map(carried.map((wire) => [fold(wire), wire])),
+    answer: shape('The answer.', {
+      status: always('Says that it is a success.', 'success'),
+      ...answer,
+    }) as Shape<unknown>,
+  }
+}
+
+function fieldOf(field: string, given: InputField) {
+  const { name = snakeCase(field), read, ...said } = typeof given === 'string' ? { description: given } : given
+  return { field, wire: name, read, said }
+}
 
 /** What an HTTP request carries, as the host parsed it. */
 export type Parts = {
@@ -94,6 +145,7 @@ export function unpack(
     const from = Object.hasOwn(inPath, wire) ? inPath : source
     if (Object.hasOwn(from, wire)) input[field] = from[wire]
   }
+  for (const [field, read] of route.readers) if (field in input) input[field] = read(input[field])
   const faults = [...doorFaults, ...(isQuery ? repeatedParameters(route, source) : misspeltFields(route, source))]
   if (faults.length > 0) throw invalidInput([...faults, ...otherFaults(schema, input, { names, faults })])
   return input
@@ -109,22 +161,6 @@ function otherFaults(
   return faultsOf(schema, input)
     .map((fault) => ({ ...fault, field: nameOf(fault.field, names) }))
     .filter(({ field }) => !spelt.includes(fold(field)))
-}
-
-/** The pagination object that every list has (contract 4). */
-export function pagination({ total, page, limit }: Page<unknown>) {
-  return { total, page, limit, totalPages: totalPages({ total, limit }) }
-}
-
-/** Its schema, with what a list has besides. */
-export function paginationSchema(more: SchemasOf<Record<string, boolean>> = {}): JsonSchema {
-  return object<ReturnType<typeof pagination>>('Where the page stands in the list.', {
-    total: integer('How many the whole list has.', 1),
-    page: integer('Which page this is, counted from 1.', 1),
-    limit: integer('How many a page has at most.', 20),
-    totalPages: integer('How many pages there are; 0 for an empty list.', 1),
-    ...more,
-  })
 }
 
 function bodyFields(body: unknown): Record<string, unknown> {

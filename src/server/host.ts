@@ -5,7 +5,7 @@ import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
 import { Refusal, unavailable } from '../errors.ts'
 import type { Compiling } from '../graphql/engine.ts'
-import { failureBody } from '../rest/failures.ts'
+import { failure, toldTo } from '../rest/failures.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
 import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './other-methods.ts'
 import { addPages, isMissingPage, sendMissingPage } from './pages/add-pages.ts'
@@ -174,7 +174,7 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket, requ
   const refusal = isTimeout
     ? new Refusal('REQUEST_TIMEOUT', 'The request did not arrive in time.')
     : new Refusal('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
-  const body = JSON.stringify(failureBody(refusal, { names: {}, requestId }))
+  const body = failure.write(toldTo({ names: {}, requestId }, refusal))
   socket.end(
     `HTTP/1.1 ${statusOfCode[refusal.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +
       `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n${securityHeaderLines}` +

@@ -6,7 +6,7 @@ import type { Names } from '../doors/refusal-text.ts'
 import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
-import { failureBody, problemBody } from '../rest/failures.ts'
+import { failure, problem, toldTo } from '../rest/failures.ts'
 import type { Route } from '../rest/route.ts'
 import { unpack } from '../rest/route.ts'
 import { wanted } from './accept.ts'
@@ -56,28 +56,20 @@ async function answer(service: Service, route: Route, request: FastifyRequest, r
   const context = createContext(service, request.merchantId, key)
   const input = unpack(route, request, faults)
   request.names = route.names
-  const { message, data, pagination, isReplayed } = await route.run(context, input)
+  const { result, isReplayed } = await route.run(context, input)
   if (isReplayed) reply.header('idempotent-replayed', 'true')
   reply.code(route.status).type(jsonType)
-  // Undefined members are left out, which gives each endpoint its own envelope (ruling 1).
-  return JSON.stringify({ status: 'success', message, data, pagination })
+  return route.answer.write(result)
 }
 
 /** Answers a failure in the envelope of ruling 2, or as problem details where the caller asks for them (ruling 10). */
 export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const given = { names: request.names ?? {}, requestId: request.id }
-  const status = statusOfCode[refusal.code]
+  const told = toldTo({ names: request.names ?? {}, requestId: request.id }, refusal)
   request.refusalCode = refusal.code
-  reply.headers(failureHeaders(refusal.code))
+  reply.code(statusOfCode[refusal.code]).headers(failureHeaders(refusal.code))
   return isProblemWanted(request.headers.accept)
-    ? reply
-        .code(status)
-        .type('application/problem+json')
-        .send(JSON.stringify(problemBody(refusal, given)))
-    : reply
-        .code(status)
-        .type(jsonType)
-        .send(JSON.stringify(failureBody(refusal, given)))
+    ? reply.type('application/problem+json').send(problem.write(told))
+    : reply.type(jsonType).send(failure.write(told))
 }
 
 const jsonType = 'application/json; charset=utf-8'

@@ -19,7 +19,8 @@ export const wallets = defineList({
     currency: { column: 'wallets.currency' },
   },
   filters: {
-    owner: byOwner("Only one customer's, or the merchant's own."),
+    // Each endpoint says itself whose it lists.
+    owner: byOwner("Only one customer's, or the merchant's own.", null),
     status: byOneOfOrNothing(
       walletStatuses,
       'Only wallets in this status.',

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { failureSchema, problemSchema } from '../../src/rest/failures.ts'
+import { failure, problem } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
 import type { OpenapiDocument, Operation } from '../../src/server/pages/openapi.ts'
 import type { Exchange } from '../contract/exchanges.ts'
@@ -48,10 +48,10 @@ export function answerFaults(document: OpenapiDocument, exchange: Exchange): str
   const type = headers['content-type']?.split(';')[0] ?? ''
   const schema =
     type === 'application/problem+json' && status >= 400
-      ? problemSchema()
+      ? problem.schema
       : operation
         ? response?.content[type]?.schema
-        : failureSchema()
+        : failure.schema
   if (operation && !response) return [`the status ${status} is not there`]
   return [
     ...(schema ? valueFaults(document, schema, body) : [`the media type ${headers['content-type']} is not there`]),

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ErrorCode } from '../../src/errors.ts'
 import { errorCodes } from '../../src/errors.ts'
-import { failureSchema, problemSchema } from '../../src/rest/failures.ts'
+import { failure, problem } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
-import { text } from '../../src/rest/reference.ts'
 import { get } from '../../src/rest/route.ts'
+import { shape } from '../../src/rest/shape.ts'
 import { sampleOf } from '../../src/server/pages/docs-endpoint.ts'
 import type { OpenapiDocument } from '../../src/server/pages/openapi.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
@@ -172,20 +172,20 @@ describe('the OpenAPI document', () => {
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
     ['an endpoint', { title: 'New' }, /paths\/\/api\/new\/get$/, '/api/new'],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
-    ['a part of an answer', { answer: () => ({ data: text('', 'red') }) }, /schema\/properties\/data$/],
+    ['a part of an answer', { answer: { data: shape('', {}) } }, /schema\/properties\/data$/],
   ])('would not be complete with %s of which nothing is said', (_, change, where, path = '/api/customers/new') => {
     const complete = {
       name: 'getNew',
       title: 'Get a new thing',
       description: 'Gives a new thing.',
+      input: z.object({ colour: z.string() }),
+      operation: async () => ({}),
       fields: { colour: 'Its colour.' },
       example: { colour: 'red' },
       refusals: [],
-      answer: () => ({ data: text('The thing.', 'red') }),
+      answer: { data: shape('The thing.', {}) },
     }
-    const schema = z.object({ colour: z.string() })
-    const reference = { ...complete, ...change }
-    const grown = openapiDocument([...routes, get(path, schema, { colour: 'colour' }, reference, async () => ({}))])
+    const grown = openapiDocument([...routes, get(path, { ...complete, ...change })])
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 
@@ -197,7 +197,7 @@ describe('the OpenAPI document', () => {
       ),
     )
     expect(answers).toHaveLength(15)
-    for (const schema of [...answers, failureSchema(), problemSchema()]) {
+    for (const schema of [...answers, failure.schema, problem.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
     }

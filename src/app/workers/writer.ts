@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
-import type { Context, Service } from '../../context.ts'
+import type { Context, Operation, Service } from '../../context.ts'
 import { createContext, createService } from '../../context.ts'
 import { closeCustomer } from '../../customers/close-customer.ts'
 import { createCustomer } from '../../customers/create-customer.ts'
@@ -11,12 +11,8 @@ import { beginningBy } from '../../database/database.ts'
 import { machineClock, tooLate } from '../../database/deadline.ts'
 import { Refusal } from '../../errors.ts'
 import { recordKeyUse } from '../../merchants/authenticate.ts'
-import { createBankPayoutMethod, createWalletPayoutMethod } from '../../payout-methods/create-payout-method.ts'
-import { deletePayoutMethod } from '../../payout-methods/delete-payout-method.ts'
-import { updateBankPayoutMethod } from '../../payout-methods/update-bank-payout-method.ts'
-import { createPayout } from '../../payouts/create-payout.ts'
 import { simulatePayout } from '../../payouts/simulate-payout.ts'
-import { createWallet } from '../../wallets/create-wallet.ts'
+import { routes } from '../../server/rest-routes.ts'
 import { simulateDeposit } from '../../wallets/simulate-deposit.ts'
 import type { Config } from '../config.ts'
 import { end, prepare, start, takeOver } from '../start.ts'
@@ -27,21 +23,18 @@ import { beatForSupervisor, pingCall, tellSupervisor } from './messages.ts'
 /** How long the readers, which end first, and the rest of the end are waited for. */
 const endTimeoutMs = 9_000
 
-/** Every operation that a door may hand over, by its name. */
-export const operations = {
-  closeCustomer,
-  createBankPayoutMethod,
-  createCustomer,
-  createPayout,
-  createWallet,
-  createWalletPayoutMethod,
-  deletePayoutMethod,
-  recordKeyUse,
-  simulateDeposit,
-  simulatePayout,
-  updateBankPayoutMethod,
-  updateCustomer,
-}
+/** Every operation that a door has performed, by its name: those of the endpoints, and those that have none. */
+export const operations = new Map(
+  [
+    ...routes.flatMap(({ performs }) => performs ?? []),
+    closeCustomer,
+    createCustomer,
+    recordKeyUse,
+    simulateDeposit,
+    simulatePayout,
+    updateCustomer,
+  ].map((operation) => [operation.name, operation as Operation<unknown, unknown>]),
+)
 
 /**
  * An operation that is handed over: `id` is the sender's, and comes back with the answer. `beginBy` is the moment of
@@ -120,7 +113,8 @@ async function outcomeOf(context: Context, { operation, input, beginBy }: Call) 
     // What lay in the socket while this process was stopped; the database looks again when its turn has come.
     if (beginBy < machineClock()) throw tooLate()
     if (operation === pingCall) return { result: await context.db.ping() }
-    const run = operations[operation as keyof typeof operations] as (context: Context, input: unknown) => unknown
+    const run = operations.get(operation)
+    if (!run) throw new Error(`${operation} is no operation that is handed over`)
     return { result: await run(context, input) }
   } catch (error) {
     if (!(error instanceof Refusal)) return { fault: error }

@@ -4,9 +4,8 @@ import { statusOfCode } from '../../doors/http-status.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { errorCodes } from '../../errors.ts'
 import { textRules } from '../../input.ts'
-import { failureSchema, meanings } from '../../rest/failures.ts'
+import { failure, meanings } from '../../rest/failures.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
-import { object, oneOf } from '../../rest/reference.ts'
 import type { Route } from '../../rest/route.ts'
 
 /** The description of the endpoints for programs. */
@@ -65,13 +64,12 @@ The same service answers GraphQL at \`/graphql\`, with the same key and the same
 /**
  * The OpenAPI 3.1 document of these routes.
  *
- * What is taken comes from the schemas that the operations parse with, what is answered from those beside the functions
- * that shape it. A test holds every recorded exchange against it.
+ * What is taken comes from the schemas that the operations parse with, what is answered from the shapes that write it. A test holds every recorded exchange against it.
  */
 export function openapiDocument(routes: readonly Route[]) {
   const { name, version, license } = readPackage()
   const schemas: Schemas = {}
-  hoisted(failureSchema(), schemas)
+  hoisted(failure.schema, schemas)
   const paths: Record<string, Record<string, Operation>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
@@ -110,13 +108,13 @@ function readPackage(): { name: string; version: string; license: string } {
 }
 
 function operationOf(route: Route, schemas: Schemas) {
-  const { method, path, status, reference } = route
+  const { method, path, status } = route
   const isCreation = method === 'POST'
   const fields = fieldsOf(route)
   return {
-    operationId: reference.name,
-    summary: reference.title,
-    description: reference.description,
+    operationId: route.name,
+    summary: route.title,
+    description: route.description,
     tags: groups.filter((group) => path.startsWith(group.path)).map(({ name }) => name),
     parameters: [
       ...fields.filter(({ place }) => place !== 'body').map(parameterOf),
@@ -128,7 +126,7 @@ function operationOf(route: Route, schemas: Schemas) {
       [status]: {
         description: 'Success.',
         headers: headersOf(['X-Request-Id', ...rateHeaders, ...(isCreation ? (['Idempotent-Replayed'] as const) : [])]),
-        content: { 'application/json': { schema: successSchema(route, schemas) } },
+        content: { 'application/json': { schema: hoisted(route.answer.schema, schemas) } },
       },
       ...Object.fromEntries(
         refusalsOf(route).map((codes) => [statusOf(codes), { $ref: `#/components/responses/${codes.join('-')}` }]),
@@ -146,18 +144,15 @@ type Field = {
   readonly example: unknown
 }
 
-function fieldsOf({ schema, names, carried, method, reference }: Route): Field[] {
+function fieldsOf({ schema, names, said, carried, method, example }: Route): Field[] {
   const { properties = {}, required = [] } = inputSchema(schema)
-  return Object.entries(names).map(([field, name]) => {
-    const said = reference.fields[field] ?? {}
-    return {
-      name,
-      place: !carried.has(name) ? 'path' : method === 'GET' ? 'query' : 'body',
-      isRequired: required.includes(field),
-      schema: merged(typeof said === 'string' ? { description: said } : said, properties[field] ?? {}),
-      example: reference.example[field],
-    }
-  })
+  return Object.entries(names).map(([field, name]) => ({
+    name,
+    place: !carried.has(name) ? 'path' : method === 'GET' ? 'query' : 'body',
+    isRequired: required.includes(field),
+    schema: merged(said[field] ?? {}, properties[field] ?? {}),
+    example: example[field],
+  }))
 }
 
 /** The operation's own schema of its input, with the lengths that texts may have. */
@@ -223,11 +218,6 @@ function withoutNull({ type, enum: values, ...schema }: JsonSchema): JsonSchema 
   return { ...schema, type: String(type?.[0]), ...(values && { enum: values.filter((value) => value !== null) }) }
 }
 
-function successSchema({ reference }: Route, schemas: Schemas): JsonSchema {
-  const parts = { status: oneOf('Says that it is a success.', ['success']), ...reference.answer() }
-  return hoisted(object<Record<string, unknown>>('The answer.', parts), schemas)
-}
-
 /** The schema with every one within it that has a title put among `schemas`, and referred to. */
 function hoisted({ title, ...schema }: JsonSchema, schemas: Schemas): JsonSchema {
   const { properties, items, oneOf: choices } = schema
@@ -245,10 +235,10 @@ function hoisted({ title, ...schema }: JsonSchema, schemas: Schemas): JsonSchema
 }
 
 /** What an endpoint can refuse with, the codes of each status together. */
-function refusalsOf({ method, path, carried, reference }: Route): ErrorCode[][] {
+function refusalsOf({ method, path, carried, refusals }: Route): ErrorCode[][] {
   const codes = new Set<ErrorCode>([
     ...refusedEverywhere,
-    ...reference.refusals,
+    ...refusals,
     ...(carried.size > 0 ? (['INVALID_INPUT'] as const) : []),
     ...(path.includes(':') ? (['ENDPOINT_NOT_FOUND'] as const) : []),
     ...(method === 'GET' ? [] : (['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),

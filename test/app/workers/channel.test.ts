@@ -7,15 +7,19 @@ import { channelOver, frameReader } from '../../../src/app/workers/channel.ts'
 import { operations } from '../../../src/app/workers/writer.ts'
 import { emptyPlace } from '../../support/process.ts'
 
-test('every operation that a door has performed is one that the writer knows by its name', () => {
+test('every operation that a door has performed is one that the writer knows', () => {
   const root = join(import.meta.dirname, '../../../src')
-  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-  const performed = sources.flatMap((path) =>
-    [...readFileSync(join(root, path), 'utf8').matchAll(/\bperform\(\s*(\w+)/g)].map(([, name]) => name),
+  const doors = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /graphql|merchants/.test(path),
   )
+  const performed = doors
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => [...readFileSync(join(root, path), 'utf8').matchAll(/\bperform\(\s*(\w+)/g)])
+    .map(([, name]) => name)
 
-  expect([...new Set(performed)].sort()).toEqual(Object.keys(operations).sort())
-  for (const [name, operation] of Object.entries(operations)) expect(operation.name).toBe(name)
+  expect(performed.length).toBeGreaterThan(10)
+  expect(performed.filter((name) => !operations.has(String(name)))).toEqual([])
+  expect([...operations.keys()].filter((name) => !performed.includes(name))).toEqual([])
 })
 
 test('frames come out as they went in, however the bytes arrive', () => {

@@ -1,0 +1,213 @@
+import type { Amount } from '../money/amount.ts'
+import { formatAmount } from '../money/amount.ts'
+import type { JsonSchema } from './reference.ts'
+
+/** A kind of value in answers: what its schema says, and how it is written. */
+export type Form<Value> = {
+  readonly schema: JsonSchema
+  /** Whether it stands between quotation marks. */
+  readonly isText: boolean
+  /** What stands in the answer for a value, but for quotation marks; `null` where that is the value itself. */
+  readonly write: ((value: Value) => string) | null
+}
+
+/** The form of an object. */
+export type Shape<Row> = Form<Row> & { readonly write: (row: Row) => string }
+
+/** The members of an object by their names on the wire. */
+export type Members<Row> = { readonly [name: string]: Member<Row> }
+
+/** A member of an object that is made of a row: what of the row it tells, and in which form; or the whole row in a form. */
+export type Member<Row> = Sourced<Row> | Form<Row>
+type Sourced<Row> = {
+  readonly read: (row: Row) => unknown
+  readonly form: Form<never>
+  readonly isOptional?: boolean
+}
+
+/** What of a row a member tells. */
+export const from = <Row, Value>(read: (row: Row) => NoInfer<Value>, form: Form<Value>): Sourced<Row> => ({
+  read,
+  form,
+})
+
+/** The same where that can be null. */
+export function orNull<Row, Value>(read: (row: Row) => NoInfer<Value> | null, form: Form<Value>): Sourced<Row> {
+  const { type, enum: values, ...schema } = form.schema
+  const types = { type: [String(type), 'null'], ...(values && { enum: [...values, null] }) }
+  return { read, form: { ...form, schema: { ...schema, ...types } } }
+}
+
+/** The same where null is what readers are shown. */
+export function mostlyNull<Row, Value>(read: (row: Row) => NoInfer<Value> | null, form: Form<Value>): Sourced<Row> {
+  const member = orNull(read, form)
+  return { ...member, form: saying(member.form, { examples: [null] }) }
+}
+
+/** What is the same in every answer. */
+export const always = (description: string, value: string): Member<unknown> =>
+  from(() => value, oneOf(description, [value]))
+
+/** What the answer says to people, where that is always the same. */
+export const message = (said: string): Member<unknown> => from(() => said, text('A sentence for people.', said))
+
+/** What some rows lack. */
+export const optional = <Row, Value>(
+  read: (row: Row) => NoInfer<Value> | undefined,
+  form: Form<Value>,
+): Sourced<Row> => ({ read, form, isOptional: true })
+
+/**
+ * An object of these members, in this order, and no others. A row of which a member tells nothing, such as an answer that was
+ * remembered before there was that member, is told without it.
+ */
+export function shape<Row>(description: string, members: Members<Row>): Shape<Row> {
+  const all = Object.entries(members).map(([name, member]) => ({ name, ...sourced(member) }))
+  const schema = {
+    type: 'object',
+    description,
+    properties: Object.fromEntries(all.map(({ name, form }) => [name, form.schema])),
+    required: all.filter(({ isOptional = false }) => !isOptional).map(({ name }) => name),
+    additionalProperties: false as const,
+  }
+  return { schema, isText: false, write: writerOf(all) }
+}
+
+/** The same under a name by which the reference refers to it. */
+export const resource = <Row>(title: string, description: string, members: Members<Row>): Shape<Row> =>
+  saying(shape(description, members), { title })
+
+/** One of several resources, of which the row's `type` says which. */
+export function byType<Row extends { readonly type: string }>(
+  title: string,
+  description: string,
+  shapes: { readonly [Type in Row['type']]: Shape<Row & { readonly type: Type }> },
+): Shape<Row> {
+  const oneOf = Object.values<Form<never>>(shapes).map(({ schema }) => schema)
+  const write = (row: Row) => shapes[row.type as Row['type']].write(row)
+  return { schema: { title, description, oneOf }, isText: false, write }
+}
+
+export const listOf = <Row>(description: string, { schema: items, write }: Shape<Row>): Form<readonly Row[]> => ({
+  schema: { type: 'array', description, items },
+  isText: false,
+  write: (rows) => {
+    let text = ''
+    for (const row of rows) text += text === '' ? write(row) : `,${write(row)}`
+    return `[${text}]`
+  },
+})
+
+/** Text of any form; the example is there for readers. */
+export const text = (description: string, example: string): Form<string> => ({
+  ...plain(description, example),
+  write: escaped,
+})
+
+/** Text in which nothing is ever escaped, because of where it comes from, of the form `pattern` where it is of one. */
+export const plain = (description: string, example: string, pattern?: string): Form<string> => ({
+  schema: { type: 'string', description, examples: [example], ...(pattern !== undefined && { pattern }) },
+  isText: true,
+  write: null,
+})
+
+export const uuid = (description: string, example = '01980c5e-7a10-7c3f-9d2b-4e5f60718293'): Form<string> =>
+  saying(plain(description, example), { format: 'uuid' })
+
+/** A moment in UTC with milliseconds. */
+export const timestamp = (description: string, example = '2026-03-02T09:30:00.000Z'): Form<string> =>
+  saying(plain(description, example), { format: 'date-time' })
+
+/** A decimal string of eight places. */
+export const amount = (description: string, example: string): Form<Amount> => ({
+  ...decimal(description, example),
+  write: formatAmount,
+})
+
+/** The same of what is stored as such a string. */
+export const decimal = (description: string, example: string): Form<string> =>
+  plain(description, example, String.raw`^\d+\.\d{8}$`)
+
+/** One of a list of values; the first of them is shown unless another is named. */
+export const oneOf = (description: string, values: readonly string[], example = values[0] ?? ''): Form<string> =>
+  saying(plain(description, example), { enum: values })
+
+export const integer = (description: string, example: number): Form<number> => ({
+  schema: { type: 'integer', minimum: 0, description, examples: [example] },
+  isText: false,
+  write: String,
+})
+
+export const truth = (description: string, example: boolean): Form<boolean> => ({
+  schema: { type: 'boolean', description, examples: [example] },
+  isText: false,
+  write: String,
+})
+
+/** A form of which the schema says more. */
+export function saying<Given extends Form<never>>(form: Given, more: JsonSchema): Given {
+  return { ...form, schema: { ...form.schema, ...more } }
+}
+
+/** A shape that is itself a member is made of the whole row. */
+function sourced<Row>(member: Member<Row>): Sourced<Row> {
+  return 'read' in member ? member : { read: (row) => row, form: member }
+}
+
+type Named<Row> = Sourced<Row> & { readonly name: string }
+
+/**
+ * What writes a row as JSON text, at once and without an object of the members in between: all that is the same in every row
+ * is made here. Quotation marks are written with what comes after or before them, because each text that is added takes time.
+ */
+function writerOf<Row>(members: readonly Named<Row>[]): (row: Row) => string {
+  const parts = members.map(partOf)
+  return (row) => {
+    let text = ''
+    let isOpen = false
+    let isFirstThere = true
+    for (const part of parts) {
+      const value = part.read(row)
+      if (value === undefined) {
+        if (text === '') isFirstThere = false
+        continue
+      }
+      if (value === null) {
+        text += isOpen ? part.nothingAfterText : part.nothing
+        isOpen = false
+        continue
+      }
+      text += isOpen ? part.leadAfterText : part.lead
+      if (part.write === null) text += value
+      else if (part.write === escaped) text += escaped(value as string)
+      else text += part.write(value as never)
+      isOpen = part.isText
+    }
+    const members = isFirstThere ? text : `{${text.slice(1)}`
+    return isOpen ? `${members}"}` : `${members}}`
+  }
+}
+
+/** A member with what leads to its value, or says that there is none, where the text before it is closed and where it is not. */
+function partOf<Row>({ name, read, form: { isText, write } }: Named<Row>, index: number) {
+  const key = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`
+  const lead = isText ? `${key}"` : key
+  const nothing = `${key}null`
+  return { read, write, isText, lead, leadAfterText: `"${lead}`, nothing, nothingAfterText: `"${nothing}` }
+}
+
+/** As `JSON.stringify` writes it. Most texts have nothing to escape, and to see that takes half as long as to ask for it. */
+function escaped(value: string): string {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    const isSpecial =
+      code > backslash ? code >= firstSurrogate : code < space || code === quotationMark || code === backslash
+    if (isSpecial) return JSON.stringify(value).slice(1, -1)
+  }
+  return value
+}
+
+const space = 0x20
+const quotationMark = 0x22
+const backslash = 0x5c
+const firstSurrogate = 0xd800
