@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { breachesOf, breachesOfLayout, circlesOf, importsOf, order } from './support/imports.ts'
+import { breachesOf, breachesOfLayout, circlesOf, importsOf, order, unusedExports } from './support/imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -323,6 +323,22 @@ test('the order names every part once, and none that is not there', () => {
 
   expect(new Set(order).size).toBe(order.length)
   expect([...parts.map((name) => name.replace(/\.ts$/, '')), 'demo'].sort()).toEqual([...order].sort())
+})
+
+test('nothing is exported that nobody uses', () => {
+  expect(unusedExports(readSources(), [readFileSync(join(root, 'codegen.ts'), 'utf8')])).toEqual([])
+})
+
+test('an export without a use is reported', () => {
+  const sources = {
+    'src/rates/rate.ts': 'export const ratePattern = /x/\nexport type Rate = string\n',
+    'src/rates/set-rate.ts': 'export async function setRate(rate: Rate) {}\nexport function rateNow() {}\n',
+  }
+
+  expect(unusedExports(sources, ['setRate(1)'])).toEqual([
+    'src/rates/rate.ts: ratePattern',
+    'src/rates/set-rate.ts: rateNow',
+  ])
 })
 
 test('few files stand loose, and each has a name of its own', () => {

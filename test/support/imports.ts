@@ -265,6 +265,19 @@ export function breachesOfLayout(paths: readonly string[]): string[] {
   ]
 }
 
+/** Every export that nothing mentions, its own file neither, as `path: name`; `others` are sources that may use them too. */
+export function unusedExports(sources: Sources, others: readonly string[]): string[] {
+  const uses = new Map<string, number>()
+  for (const source of [...Object.values(sources), ...others]) {
+    for (const [name] of source.matchAll(/\w+/g)) uses.set(name, (uses.get(name) ?? 0) + 1)
+  }
+  return Object.entries(sources).flatMap(([path, source]) =>
+    [...source.matchAll(/^export (?:async )?(?:const|function\*?|type|class) (\w+)/gm)]
+      .filter(([, name]) => uses.get(String(name)) === 1)
+      .map(([, name]) => `${path}: ${name}`),
+  )
+}
+
 /** Every circle of imports, those of types too, as its files in alphabetical order: whoever reads one of them reads all. */
 export function circlesOf(sources: Sources): string[] {
   const imports = new Map(
