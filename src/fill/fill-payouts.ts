@@ -14,12 +14,14 @@ import type { Payout } from '../payouts/payout.ts'
 import { paymentPurposes, payoutAssetCodes } from '../payouts/payout.ts'
 import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
+import { settlementTransfer } from '../payouts/settle-payout.ts'
 import { transactionId } from '../payouts/transaction-id.ts'
 import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { insertDeposit, walletsOfMerchant } from '../wallets/repository.ts'
 import { banks, personName } from './people.ts'
 import type { Random } from './random.ts'
+import type { Standing } from './repository.ts'
 import { setAccount, setSequence } from './repository.ts'
 
 /** Called as work goes on: what is being made, and how many of how many there are. */
@@ -31,15 +33,7 @@ const chunkSize = 5_000
 /** One payout in twenty-five fails. */
 const outcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
 
-type Book = {
-  id: string
-  customerId: string | null
-  currency: string
-  balance: Amount
-  reachableBalance: Amount
-  entryCount: number
-  latestTime: bigint
-}
+type Book = { id: string; customerId: string | null; currency: string } & Standing
 
 /**
  * Writes payouts in bulk, most of them settled, with a deposit wherever a wallet runs low.
@@ -112,21 +106,19 @@ async function writePayout(
   const price = prices.get(`${assetCode} ${bank.currency}`)
   if (!price) throw new Error(`there is no rate from ${assetCode} to ${bank.currency}`)
   const { total, ...quote } = priceOf(amount, price)
-  const fee = quote.fee ?? 0n
   if (book.balance < total) await writeDeposit(tx, context, book, total * 50n)
 
-  const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
-  const fees = { accountId: clearingAccountId('fees', assetCode), amount: fee }
   const id = context.newId()
   const createdAt = timestamp(context.now())
   const latest = { latestTime: BigInt(context.now()), latestId: id }
-  const cause = { payoutId: id }
-  const paying = { accountId: book.id, amount: total }
   const transferId = await write(tx, context, book, {
     kind: 'payout',
-    debits: [paying],
-    credits: [inTransit, fees],
-    cause,
+    debits: [{ accountId: book.id, amount: total }],
+    credits: [
+      { accountId: clearingAccountId('payouts_in_transit', assetCode), amount },
+      { accountId: clearingAccountId('fees', assetCode), amount: quote.fee ?? 0n },
+    ],
+    cause: { payoutId: id },
   })
   const { firstName, lastName } = personName(random)
   const settlement = random.chance(0.97) ? random.pick(outcomes) : null
@@ -168,15 +160,7 @@ async function writePayout(
   if (settlement === null) return latest
 
   const later = atOneMoment(service)
-  const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
-  const settlementId = await write(
-    tx,
-    later,
-    book,
-    settlement === 'COMPLETED'
-      ? { kind: 'payout_completed', debits: [inTransit], credits: [settled], cause }
-      : { kind: 'payout_failed', debits: [inTransit, fees], credits: [paying], cause },
-  )
+  const settlementId = await write(tx, later, book, settlementTransfer(payout, settlement))
   const settledAt = timestamp(later.now())
   const event = { merchantId, payoutId: id, status: settlement, cause: null, transferId: settlementId }
   // Without a number: nobody watches what is filled in.

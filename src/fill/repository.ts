@@ -3,7 +3,8 @@ import { change, into, sameNames, statement } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
 import type { Amount } from '../money/amount.ts'
 
-type Standing = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
+/** What a wallet account holds, and where its statement ends. */
+export type Standing = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
 
 /** Sets a wallet account to what the entries just written add up to. */
 export const setAccount = statement((p: Params<{ merchantId: string; id: string } & Standing>) =>

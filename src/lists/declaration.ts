@@ -64,5 +64,5 @@ export type AnyList = KeptTotals<string> &
     readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>
     readonly cursorName: (asked: object, given: Given<string>, context: Asking) => object
     readonly narrowingOfPages: Narrowing | null
-    readonly queries: ListQueries<object, string>
+    readonly queries: ListQueries
   }

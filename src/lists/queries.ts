@@ -53,32 +53,32 @@ export type EachRange = Pick<Range, 'limit' | 'isAscending'> & Times & { readonl
 /** The number and time of a row. */
 export type Mark = { readonly sequence: number; readonly createdAt: string }
 
-type Asked<Name extends string> = { readonly merchantId: string } & Given<Name>
+type Asked = { readonly merchantId: string } & Given<string>
 
 /** The queries of a list: each is one statement for every set of conditions that is asked for. */
-export type ListQueries<Row, Name extends string> = {
+export type ListQueries = {
   /** The rows of a range, newest first unless `isAscending`. */
-  readonly rows: (db: Reader, asked: Asked<Name> & Range) => Promise<Row[]>
+  readonly rows: (db: Reader, asked: Asked & Range) => Promise<object[]>
   /** How many rows a range has, of which at most `limit` are looked at. */
-  readonly count: (db: Reader, asked: Asked<Name> & Range) => Promise<number>
+  readonly count: (db: Reader, asked: Asked & Range) => Promise<number>
   /** The number of the row in a range that `skip` newer ones come before. */
-  readonly numberAfter: (db: Reader, asked: Asked<Name> & Omit<Range, 'limit'>) => Promise<number | null>
+  readonly numberAfter: (db: Reader, asked: Asked & Omit<Range, 'limit'>) => Promise<number | null>
   /** The number and time of the row at or below a number. */
-  readonly markAt: (db: Reader, asked: Asked<Name> & { readonly fromSequence: number }) => Promise<Mark | null>
+  readonly markAt: (db: Reader, asked: Asked & { readonly fromSequence: number }) => Promise<Mark | null>
   /** The merchant's rows among `ids`, in any order. */
   readonly byIds: (
     db: Reader,
     asked: { readonly merchantId: string; readonly ids: readonly string[] },
-  ) => Promise<Row[]>
+  ) => Promise<object[]>
   /** For each condition that has parents, what asks for the lists of many of them. */
-  readonly ofEach: ReadonlyMap<Name, EachQueries<Row, Name>>
+  readonly ofEach: ReadonlyMap<string, EachQueries>
 }
 
-export type EachQueries<Row, Name extends string> = {
+type EachQueries = {
   /** The first rows of each parent's list, in any order. */
-  readonly rows: (db: Reader, asked: Asked<Name> & EachRange) => Promise<Row[]>
+  readonly rows: (db: Reader, asked: Asked & EachRange) => Promise<object[]>
   /** How many rows each parent's list has, of which at most `limit` are looked at. */
-  readonly counts: (db: Reader, asked: Asked<Name> & EachRange) => Promise<{ id: string; total: number }[]>
+  readonly counts: (db: Reader, asked: Asked & EachRange) => Promise<{ id: string; total: number }[]>
 }
 
 // Conditions are given by name, so what is built of them has no types; a declaration has, and tests compile every set.
@@ -98,16 +98,12 @@ type Has = (filter: string) => boolean
 type AnyQuery = <Result>(db: Reader, asked: object) => Promise<Result[]>
 
 /** Builds the queries of a list from what its declaration says of rows and conditions. */
-export function listQueries<Table extends TableName, Joined extends TableName, Row, Name extends string>(
-  source: RowSource<Table, Joined, Row, Name>,
-): ListQueries<Row, Name> {
+export function listQueries(source: AnySource): ListQueries {
   const parts = partsOf(source)
-  const parents = Object.entries<Condition>(source.conditions).filter(([, each]) => each.parents !== undefined)
+  const parents = Object.keys(source.conditions).filter((name) => source.conditions[name]?.parents !== undefined)
   return {
-    ...(rangeQueries(source, parts) as Omit<ListQueries<Row, Name>, 'ofEach'>),
-    ofEach: new Map(
-      parents.map(([name]) => [name as Name, eachQueries(source, parts, name) as EachQueries<Row, Name>]),
-    ),
+    ...rangeQueries(source, parts),
+    ofEach: new Map(parents.map((name) => [name, eachQueries(source, parts, name)])),
   }
 }
 

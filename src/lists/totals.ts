@@ -31,13 +31,13 @@ type ParentTotals = (
   asked: { merchantId: string; ids: readonly string[] },
 ) => Promise<readonly { readonly id: string; readonly total: number }[]>
 
-type Source<Name extends string> = KeptTotals<Name> & { readonly name: string }
+type Source = KeptTotals<string> & { readonly name: string }
 
 /** What finds the total of a list with these conditions; `null` where it is not kept. */
-export function keptTotal<Name extends string>(
-  source: Source<Name>,
+export function keptTotal(
+  source: Source,
   merchantId: string,
-  given: Given<Name>,
+  given: Given<string>,
 ): ((db: Reader) => Promise<number>) | null {
   const counted = countedListOf(source, given)
   if (counted !== null) return (db) => countOfList(db, { merchantId, list: counted })
@@ -53,9 +53,9 @@ export function keptTotal<Name extends string>(
 }
 
 /** The same of each parent's list; a parent that is not in what it finds has none. */
-export function keptTotalsOfEach<Name extends string>(
-  source: Source<Name>,
-  asked: { merchantId: string; parent: Name; parentIds: readonly string[]; given: Given<Name> },
+export function keptTotalsOfEach(
+  source: Source,
+  asked: { merchantId: string; parent: string; parentIds: readonly string[]; given: Given<string> },
 ): ((db: Reader) => Promise<ReadonlyMap<string, number>>) | null {
   const { merchantId, parent, parentIds, given } = asked
   const parents = new Map<string, string>()
@@ -71,10 +71,7 @@ export function keptTotalsOfEach<Name extends string>(
 }
 
 /** The name of the list that is counted for these conditions. */
-export function countedListOf<Name extends string>(
-  { name, counted = [] }: Source<Name>,
-  given: Given<Name>,
-): string | null {
+export function countedListOf({ name, counted = [] }: Source, given: Given<string>): string | null {
   for (const { of, by } of counted) {
     if (of !== null && given[of.condition] === undefined) continue
     const others = namesOf(given).filter((each) => each !== of?.condition)
@@ -91,13 +88,13 @@ export function partOfName(label: string | undefined, value: unknown): string {
   return `/${label}:${value}`
 }
 
-function namesOf<Name extends string>(given: Given<Name>): Name[] {
-  return (Object.keys(given) as Name[]).filter((name) => given[name] !== undefined)
+function namesOf(given: Given<string>): string[] {
+  return Object.keys(given).filter((name) => given[name] !== undefined)
 }
 
 /** The counted lists that a row is in, each with its number there. */
 export function countedListsOf(
-  source: Source<string> & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
+  source: Source & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,
 ): { merchantId: string; lists: string[]; sequence: number }[] {
   const { name, counted = [], order, conditions } = source

@@ -19,17 +19,13 @@ export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
  *
  * @throws Refusal RESOURCE_NOT_FOUND, INVALID_INPUT when the merchant has two live keys already
  */
-export async function createKey(
-  service: Service,
-  merchantId: string,
-  key: ApiKey = newApiKey(service.mode),
-): Promise<{ id: string; apiKey: string }> {
+export async function createKey(service: Service, merchantId: string): Promise<{ id: string; apiKey: string }> {
   return service.db.write(async (tx) => {
     const live = await liveKeys(tx, merchantId)
     if (live.length >= liveKeyLimit) {
       throw new Refusal('INVALID_INPUT', `The merchant has ${liveKeyLimit} live keys: revoke one, or rotate.`)
     }
-    return addKey(tx, { key, merchantId, createdAt: timestamp(service.now()) })
+    return addNewKey(tx, service, merchantId)
   })
 }
 
@@ -45,8 +41,7 @@ export async function rotateKey(
   return service.db.write(async (tx) => {
     const older = (await liveKeys(tx, merchantId)).slice(0, -(liveKeyLimit - 1))
     for (const { id } of older) await revokeApiKeyRow(tx, { id, revokedAt: timestamp(service.now()) })
-    const added = { key: newApiKey(service.mode), merchantId, createdAt: timestamp(service.now()) }
-    return { ...(await addKey(tx, added)), revoked: older.map(({ id }) => id) }
+    return { ...(await addNewKey(tx, service, merchantId)), revoked: older.map(({ id }) => id) }
   })
 }
 
@@ -78,6 +73,10 @@ async function liveKeys(tx: Tx, merchantId: string) {
   const { id } = await lockMerchant(tx, merchantId)
   const keys = await apiKeysOfMerchant(tx, { merchantId: id })
   return keys.filter(({ revokedAt }) => revokedAt === null)
+}
+
+function addNewKey(tx: Tx, { mode, now }: Service, merchantId: string) {
+  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()) })
 }
 
 /** Records a key of the merchant; what it is shown as, here and never again. */

@@ -7,6 +7,7 @@ import { describedValues } from '../doors/described-values.ts'
 import { Refusal } from '../errors.ts'
 import { oneOf, optionalText, parse } from '../input.ts'
 import { clearingAccountId } from '../ledger/account.ts'
+import type { ClearingRequest } from '../ledger/post-transfer.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
 import { nextInSequence } from '../lists/sequence.ts'
 import { findPayout } from './get-payout.ts'
@@ -70,32 +71,25 @@ export async function settleWithin(
 
 /** Posts the transfer of a settlement and returns its id. */
 async function moveMoney(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
-  const { assetCode, amount, walletId } = payout
-  const cause = { payoutId: payout.id }
+  const transfer = settlementTransfer(payout, status)
+  if (status === 'COMPLETED') return postClearingTransfer(tx, context, transfer)
+  return (await postTransfer(tx, context, { ...transfer, walletId: payout.walletId })).id
+}
+
+/** What a settlement moves: what is in transit has arrived, or amount and fee come back into the wallet. */
+export function settlementTransfer(payout: Payout, status: SettledStatus): ClearingRequest {
+  const { id, assetCode, amount, walletId } = payout
+  const fee = payout.fee ?? 0n
   const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
   const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
-  if (status === 'COMPLETED') {
-    return postClearingTransfer(tx, context, {
-      kind: 'payout_completed',
-      assetCode,
-      debits: [inTransit],
-      credits: [settled],
-      cause,
-    })
-  }
-  const fee = payout.fee ?? 0n
-  const transfer = await postTransfer(tx, context, {
-    kind: status === 'FAILED' ? 'payout_failed' : 'payout_returned',
-    assetCode,
-    walletId,
-    debits: [
-      status === 'FAILED' ? inTransit : settled,
-      { accountId: clearingAccountId('fees', assetCode), amount: fee },
-    ],
-    credits: [{ accountId: walletId, amount: amount + fee }],
-    cause,
-  })
-  return transfer.id
+  const fees = { accountId: clearingAccountId('fees', assetCode), amount: fee }
+  const back = { accountId: walletId, amount: amount + fee }
+  const movements = {
+    COMPLETED: { kind: 'payout_completed', debits: [inTransit], credits: [settled] },
+    FAILED: { kind: 'payout_failed', debits: [inTransit, fees], credits: [back] },
+    RETURNED: { kind: 'payout_returned', debits: [settled, fees], credits: [back] },
+  } as const
+  return { ...movements[status], assetCode, cause: { payoutId: id } }
 }
 
 function statusConflict(from: string, to: SettledStatus): Refusal {
