@@ -1,6 +1,7 @@
 import type { Params } from '../database/query.ts'
-import { acrossMerchants, change, from, insertRow, queryOne, statementOne } from '../database/query.ts'
+import { change, from, insertRow, merchantOf, queryOne, sameNames, statementOne } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
+import { tables } from '../database/tables.ts'
 
 type CustomerKey = { merchantId: string; id: string }
 
@@ -20,32 +21,13 @@ export const shareLockCustomerById = statementOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),
 )
 
+const { merchantId, id, sequence, customerType, status, createdAt, ...details } = tables.customers
+const changeable = Object.keys(details) as (keyof typeof details)[]
+
 /** Replaces what may change of a customer. */
 export const updateCustomerDetails = statementOne((p: Params<RowOf<'customers'>>) =>
   change('customers')
-    .set({
-      email: p.email,
-      phone: p.phone,
-      addressLine1: p.addressLine1,
-      addressLine2: p.addressLine2,
-      city: p.city,
-      state: p.state,
-      postalCode: p.postalCode,
-      country: p.country,
-      firstName: p.firstName,
-      middleName: p.middleName,
-      lastName: p.lastName,
-      birthDate: p.birthDate,
-      accountPurpose: p.accountPurpose,
-      employmentStatus: p.employmentStatus,
-      expectedMonthlyIncome: p.expectedMonthlyIncome,
-      mostRecentOccupation: p.mostRecentOccupation,
-      sourceOfFunds: p.sourceOfFunds,
-      businessName: p.businessName,
-      businessType: p.businessType,
-      businessWebsite: p.businessWebsite,
-      updatedAt: p.updatedAt,
-    })
+    .set(sameNames(p, changeable))
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
     .returning('id'),
@@ -62,12 +44,4 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
 )
 
 /** The merchant of a customer, for an operator who has nothing but the customer's id: one look per merchant. */
-export const merchantOfCustomer = queryOne((p: Params<{ id: string }>) =>
-  acrossMerchants(
-    from('merchants')
-      .crossJoin('customers')
-      .whereRef('customers.merchantId', '=', 'merchants.id')
-      .where('customers.id', '=', p.id)
-      .select('merchants.id'),
-  ),
-)
+export const merchantOfCustomer = merchantOf('customers')

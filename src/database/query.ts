@@ -121,6 +121,21 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 
 const overAll = new WeakSet<Compilable<unknown>>()
 
+/** Finds whose a row is, for an operator who has nothing but its id: one look per merchant. */
+export function merchantOf(table: 'customers' | 'payouts' | 'wallets') {
+  // Kysely has types for one table.
+  const one = table as 'customers'
+  return queryOne((p: Params<{ id: string }>) =>
+    acrossMerchants(
+      from('merchants')
+        .crossJoin(one)
+        .whereRef(`${one}.merchantId`, '=', 'merchants.id')
+        .where(`${one}.id`, '=', p.id)
+        .select('merchants.id'),
+    ),
+  )
+}
+
 /** The parameters that columns of the same names are set to. */
 export function sameNames<P extends object, const Name extends keyof P>(
   params: P,

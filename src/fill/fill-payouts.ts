@@ -11,7 +11,7 @@ import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
 import { withChecksum } from '../payouts/contents.ts'
 import type { Payout } from '../payouts/payout.ts'
-import { paymentPurposes, payoutAssetCodes } from '../payouts/payout.ts'
+import { paymentPurposes, payoutAssetCodes, untouched } from '../payouts/payout.ts'
 import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
 import { settlementTransfer } from '../payouts/settle-payout.ts'
@@ -136,7 +136,8 @@ async function writePayout(
     referenceId: context.newId(),
     idempotencyKey: null,
     fingerprint: null,
-    status: settlement ?? 'PROCESSING',
+    ...untouched,
+    ...(settlement && { status: settlement }),
     assetCode,
     amount,
     balanceAfter: book.balance,
@@ -149,11 +150,6 @@ async function writePayout(
     paymentPurpose: random.pick(paymentPurposes),
     narration: random.chance(0.5) ? `Invoice ${sequence}` : null,
     transferType: bank.currency === 'NGN' ? 'nip' : 'eft',
-    receiverWalletId: null,
-    cryptoTransactionId: null,
-    network: null,
-    address: null,
-    fiatReferenceId: null,
     payoutMethodId: null,
   }
   await insertPayout(tx, withChecksum(payout))

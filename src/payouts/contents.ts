@@ -3,18 +3,10 @@ import type { RowOf } from '../database/tables.ts'
 import { tables } from '../database/tables.ts'
 import { fingerprintOf } from '../idempotency/once.ts'
 import type { Payout } from './payout.ts'
+import { untouched } from './payout.ts'
 
-/** What becomes of a payout later; all else in its row stays as it was written. */
-const changing = [
-  'status',
-  'receiverWalletId',
-  'cryptoTransactionId',
-  'network',
-  'address',
-  'fiatReferenceId',
-  'updatedAt',
-  'checksum',
-]
+/** What becomes of a payout later. */
+const changing = [...Object.keys(untouched), 'updatedAt', 'checksum']
 
 /** In the order of the table, to which columns are only added. */
 const lasting = Object.keys(tables.payouts).filter((name) => !changing.includes(name)) as (keyof Payout)[]

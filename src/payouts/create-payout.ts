@@ -14,7 +14,7 @@ import { withChecksum } from './contents.ts'
 import type { Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { Payout } from './payout.ts'
-import { railOf } from './payout.ts'
+import { railOf, untouched } from './payout.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { parsePayout } from './payout-input.ts'
 import type { PayoutTerms } from './quote.ts'
@@ -158,13 +158,3 @@ function payoutMemory({ merchantId }: Context): Memory<Payout> {
 function asCreated(payout: Payout): Payout {
   return { ...payout, ...untouched, updatedAt: payout.createdAt }
 }
-
-/** What a payout begins with, before anything has become of it. */
-const untouched = {
-  status: 'PROCESSING',
-  receiverWalletId: null,
-  cryptoTransactionId: null,
-  network: null,
-  address: null,
-  fiatReferenceId: null,
-} as const

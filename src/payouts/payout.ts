@@ -84,6 +84,16 @@ export type PayoutStatus = (typeof payoutStatuses)[number]
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
+/** What a payout begins with, before anything has become of it; all else in its row stays as it was written. */
+export const untouched = {
+  status: 'PROCESSING',
+  receiverWalletId: null,
+  cryptoTransactionId: null,
+  network: null,
+  address: null,
+  fiatReferenceId: null,
+} as const
+
 /** What became of a payout after its creation: a status, its time, its cause and the transfer that moved the money. */
 export type PayoutEvent = RowOf<'payoutEvents'>
 

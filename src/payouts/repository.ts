@@ -1,5 +1,5 @@
 import type { Params } from '../database/query.ts'
-import { acrossMerchants, change, from, insertRow, list, query, queryOne, statementOne } from '../database/query.ts'
+import { change, from, insertRow, list, merchantOf, query, queryOne, statementOne } from '../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
@@ -51,12 +51,4 @@ export const payoutEventsAfter = query((p: Params<{ merchantId: string; after: n
 )
 
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
-export const merchantOfPayout = queryOne((p: Params<{ id: string }>) =>
-  acrossMerchants(
-    from('merchants')
-      .crossJoin('payouts')
-      .whereRef('payouts.merchantId', '=', 'merchants.id')
-      .where('payouts.id', '=', p.id)
-      .select('merchants.id'),
-  ),
-)
+export const merchantOfPayout = merchantOf('payouts')

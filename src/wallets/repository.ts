@@ -1,5 +1,5 @@
 import type { Params, Rows } from '../database/query.ts'
-import { acrossMerchants, from, insertRow, list, query, queryOne } from '../database/query.ts'
+import { acrossMerchants, from, insertRow, list, merchantOf, query, queryOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 
 type WalletKey = { merchantId: string; id: string }
@@ -67,15 +67,7 @@ export const oldestWalletWith = queryOne(
 )
 
 /** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
-export const merchantOfWallet = queryOne((p: Params<{ id: string }>) =>
-  acrossMerchants(
-    from('merchants')
-      .crossJoin('wallets')
-      .whereRef('wallets.merchantId', '=', 'merchants.id')
-      .where('wallets.id', '=', p.id)
-      .select('merchants.id'),
-  ),
-)
+export const merchantOfWallet = merchantOf('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
 
