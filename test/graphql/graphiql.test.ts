@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { parse, validate } from 'graphql'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
 import { tourTabs } from '../../db/demo/tour.ts'
 import { createLogger } from '../../src/app/logger.ts'
@@ -18,7 +18,14 @@ import { everyEngine, newDatabase } from '../support/app.ts'
 import { leastCpuMs } from '../support/cpu.ts'
 
 /** The service as its first start leaves it: with the demo, in the sandbox, and with nothing else. */
-async function startEmpty(engine: Engine, { mode = 'sandbox' as Mode, tabs }: { mode?: Mode; tabs?: Tab[] } = {}) {
+async function startEmpty(
+  engine: Engine,
+  {
+    mode = 'sandbox',
+    tabs,
+    onEnd = onTestFinished,
+  }: { mode?: Mode; tabs?: Tab[]; onEnd?: (close: () => Promise<void>) => void } = {},
+) {
   const { url, remove } = await newDatabase(engine)
   const db = await openDatabase({
     url,
@@ -30,7 +37,7 @@ async function startEmpty(engine: Engine, { mode = 'sandbox' as Mode, tabs }: { 
   if (mode === 'sandbox') await seedDemo(service)
   const logger = createLogger('silent', { write: () => {} })
   const server = createServer({ service, logger, rateLimit: null, ...(tabs && { tabs: async () => tabs }) })
-  onTestFinished(async () => {
+  onEnd(async () => {
     await server.close()
     await db.close()
     await remove()
@@ -162,15 +169,23 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
 })
 
 describe('the page', () => {
+  // To make the page takes two seconds, and most look at the same.
+  const closing: (() => Promise<void>)[] = []
+  let get: Awaited<ReturnType<typeof startEmpty>>['get']
+  beforeAll(async () => {
+    ;({ get } = await startEmpty('sqlite', { onEnd: (close) => closing.push(close) }))
+  })
+  afterAll(async () => {
+    for (const close of closing) await close()
+  })
+
   test('is for whoever wants HTML, and for no program that says that it does not', async () => {
-    const { get } = await startEmpty('sqlite')
     const status = async (accept: string) => (await get({ accept })).statusCode
     expect(await status('text/html;q=0.1, */*')).toBe(200)
     for (const accept of ['text/html;q=0, application/json', 'application/json']) expect(await status(accept)).toBe(401)
   })
 
   test('is sent in the time of any other, however the encodings are written', async () => {
-    const { get } = await startEmpty('sqlite')
     await get()
     // What Node leaves in a header and a regular expression takes for a space.
     const ask = (character: string) => async () => {
@@ -238,8 +253,6 @@ describe('the page', () => {
   })
 
   test('is sent once to each browser, says how to begin where there is no demo, and answers HEAD', async () => {
-    const { get } = await startEmpty('sqlite')
-
     const { headers, body, statusCode } = await get()
     expect(statusCode).toBe(200)
     expect(body.includes('# Welcome to payout-gateway.')).toBe(true)
