@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, cliProcess, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
+import { cli, cliProcess, demoPlace, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
@@ -25,15 +25,11 @@ describe('npm start', () => {
     expect(new Set(types)).toEqual(new Set(['individual active', 'business active', 'individual closed']))
   })
 
-  test('prints where GraphQL is: GraphiQL for a browser in the sandbox, and in live mode for programs only', async () => {
-    const { greeting, address } = await startService(await emptyPlace())
+  test('prints where GraphQL is, with GraphiQL for a browser', async () => {
+    const { greeting, address } = await startService(await demoPlace())
     expect(greeting).toContain(`  GraphQL  ${address}/graphql (GraphiQL, in a browser)\n`)
     const page = await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })
     expect(await page.text()).toContain('query _1_')
-
-    const { greeting: liveGreeting, address: liveAddress } = await startService(await livePlace())
-    expect(liveGreeting).toContain(`  GraphQL  ${liveAddress}/graphql\n`)
-    expect((await fetch(`${liveAddress}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
   })
 
   test('names every rate and fee that is set for later and not cancelled', async () => {
@@ -63,7 +59,7 @@ describe('npm start', () => {
   )
 
   test('pays and asks as the README says', async () => {
-    const { address } = await startService(await emptyPlace())
+    const { address } = await startService(await demoPlace())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
     const answers = lines.map((line) =>
@@ -96,8 +92,7 @@ describe('npm start', () => {
   })
 
   test('keeps the demo as it was when it starts again', async () => {
-    const place = await emptyPlace()
-    await cli(place, 'demo')
+    const place = await demoPlace()
     const before = (await cli(place, 'audit', '--json')).json()
     const { child, ended } = await startService(place)
     child.kill('SIGTERM')
@@ -105,17 +100,21 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toEqual(before)
   })
 
-  test('adds no demo to a database that has merchants, and none in live mode', async () => {
+  test('adds no demo to a database that has merchants', async () => {
     const place = await emptyPlace()
     await cli(place, 'merchant', 'create', 'Someone')
     const { address } = await startService(place)
     expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
+  })
 
-    const live = await livePlace()
-    const { address: liveAddress, greeting } = await startService(live)
+  test('in live mode has no demo, and GraphQL for programs only', async () => {
+    const place = await livePlace()
+    const { address, greeting } = await startService(place)
+    expect(greeting).toContain(`  GraphQL  ${address}/graphql\n`)
+    expect((await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
     expect(greeting).not.toContain('pgw_')
-    expect((await fetch(`${liveAddress}/api/customers`, { headers })).status).toBe(401)
-    expect((await cli(live, 'merchant', 'list', '--json')).json()).toEqual([])
+    expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
+    expect((await cli(place, 'merchant', 'list', '--json')).json()).toEqual([])
   })
 
   test('makes one demo where several processes start on an empty database at once', async () => {
@@ -146,26 +145,30 @@ describe('npm start', () => {
     )
   })
 
-  test.each([
-    ['0.0.0.0', true],
-    ['127.0.0.1', false],
-  ])('on HOST=%s warns of the demo key, in the log too: %s', async (HOST, isWarned) => {
-    const { greeting, child, ended } = await startService(await emptyPlace({ HOST }))
+  test('where HOST lets other machines in warns of the demo key, in the log too', async () => {
+    const { greeting, child, ended } = await startService(await demoPlace({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended
-    const warning = `HOST=${HOST} lets other machines in, and everyone knows the demo key.`
-    expect([greeting.includes(`WARNING: ${warning}`), stdout.includes(warning)]).toEqual([isWarned, isWarned])
+    const warning = 'HOST=0.0.0.0 lets other machines in, and everyone knows the demo key.'
+    expect([greeting.includes(`WARNING: ${warning}`), stdout.includes(warning)]).toEqual([true, true])
   })
 
-  test('writes only JSON lines to standard output, without keys and account numbers', async () => {
-    const { child, ended, address } = await startService(await emptyPlace())
+  test('writes only JSON lines to standard output, without keys and account numbers, and ends on SIGTERM', async () => {
+    const { child, ended, address, greeting } = await startService(await demoPlace())
     await fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body: JSON.stringify(payoutBody) })
     await fetch(`${address}/api/wallets/${payoutBody.account_number}?account_number=${payoutBody.account_number}`, {
       headers,
     })
+    const silent = connect(Number(new URL(address).port), '127.0.0.1')
+    await once(silent, 'connect')
+    silent.on('error', () => {})
     child.kill('SIGTERM')
     const { stdout, code } = await ended
+    // It does not wait for a connection that sends nothing.
     expect(code).toBe(0)
+    silent.destroy()
+    // Nobody but this machine gets in, so nobody is warned.
+    expect([greeting.includes('WARNING'), stdout.includes('lets other machines in')]).toEqual([false, false])
     const lines = stdout.trim().split('\n')
     expect(lines.map((line) => JSON.parse(line)).filter(({ route }) => route)).toHaveLength(2)
     expect(stdout).not.toContain(demoApiKey)
@@ -173,7 +176,7 @@ describe('npm start', () => {
   })
 
   test('goes on and ends although its log can not be written', async () => {
-    const place = await emptyPlace()
+    const place = await demoPlace()
     const { address, child, ended } = await startService(place, openSync('/dev/full', 'w'))
     for (let i = 0; i < 50; i++) {
       expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(200)
@@ -183,18 +186,8 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true })
   })
 
-  test('on SIGTERM does not wait for a connection that sends nothing', async () => {
-    const { address, child, ended } = await startService(await emptyPlace())
-    const silent = connect(Number(new URL(address).port), '127.0.0.1')
-    await new Promise((resolve) => silent.on('connect', resolve))
-    silent.on('error', () => {})
-    child.kill('SIGTERM')
-    expect((await ended).code).toBe(0)
-    silent.destroy()
-  })
-
   test('on SIGTERM answers what it has accepted, and ends', async () => {
-    const place = await emptyPlace()
+    const place = await demoPlace()
     const { child, ended, address } = await startService(place)
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })
     const answers: number[] = []

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { cpuMs } from '../support/cpu.ts'
 
 // What is refused here never reaches an engine.
 const anyEngine = everyEngine.slice(0, 1)
@@ -508,14 +509,6 @@ async function post(
 ) {
   const headers = { 'content-type': type, ...(key !== null && { 'x-api-key': key }) }
   return app.server.inject({ method: 'POST', url: '/graphql', headers, payload })
-}
-
-/** The CPU time of this process, in milliseconds: what other processes do does not count, nor does waiting. */
-async function cpuMs(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
 }
 
 /**

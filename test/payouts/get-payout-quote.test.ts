@@ -131,9 +131,12 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
         if (made.code) counts.refused.add(made.code)
         else counts.made++
       }),
-      { numRuns: 100, examples: everyRefusal(places).map((input): [Input, null] => [input, null]) },
+      {
+        numRuns: 100,
+        examples: [...everyRefusal(places), ...everyPayer(places)].map((input): [Input, null] => [input, null]),
+      },
     )
-    expect(counts.made).toBeGreaterThan(10)
+    expect(counts.made).toBeGreaterThanOrEqual(everyPayer(places).length)
     expect([...counts.refused].toSorted()).toEqual([
       'CUSTOMER_CLOSED',
       'INSUFFICIENT_FUNDS',
@@ -157,6 +160,19 @@ function everyRefusal({ customers }: Places): Input[] {
     { ...terms, ...southAfrican, assetCode: 'USDT' },
     { ...input, amount: '9999999999' },
   ]
+}
+
+/** Inputs that a payout comes of, of each owner and of each kind of recipient, for the same reason. */
+function everyPayer({ customers, methods }: Places): Input[] {
+  const recipients = [
+    [undefined, nigerian],
+    [undefined, { payoutMethodId: methods.ofMerchant }],
+    [customers.payer, nigerian],
+    [customers.payer, { payoutMethodId: methods.ofPayer }],
+  ] as const
+  return recipients.flatMap(([customerId, recipient]) =>
+    ['0.5', '1', '3.33333333'].map((amount) => ({ ...terms, ...recipient, customerId, amount })),
+  )
 }
 
 /** Inputs that name places rightly about half the time. */

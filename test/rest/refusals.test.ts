@@ -8,6 +8,7 @@ import { createServer } from '../../src/server/host.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
+import { someOf } from '../support/some-of.ts'
 import { absentId, endpoints, endpointsWithBody, walletBody } from './endpoints.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -110,12 +111,14 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['/api/payouts/banks', { ...payoutBody, customer_id: null, narration: null, transfer_type: null }],
   ])('ruling 3: %s refuses a value of another type in any field', async (path, body) => {
     const app = await startApp(engine)
+    const deepFields = someOf(app, Object.keys(body))
     for (const field of Object.keys(body)) {
-      for (const value of hostileValues) {
+      for (const value of someOf(app, hostileValues)) {
         const answer = await app.rest('POST', path, { body: { ...body, [field]: value } })
         expect(answer.status, `${field}: ${JSON.stringify(value)}`).toBe(400)
         expect(answer.body.error.details.fields[0].field).toBe(field)
       }
+      if (!deepFields.includes(field)) continue
       const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
       const payload = JSON.stringify({ ...body, [field]: 'DEEP' }).replace('"DEEP"', deep)
       expect((await app.rest('POST', path, { payload, headers: json })).status, `${field}: deep`).toBe(400)

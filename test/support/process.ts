@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { dirname, join, resolve } from 'node:path'
+import { inject, onTestFinished } from 'vitest'
 import { runCommand } from '../../src/app/cli/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -26,6 +26,23 @@ export async function emptyPlace(environment: Record<string, string> = {}) {
 }
 
 export type Place = Awaited<ReturnType<typeof emptyPlace>>
+
+/** The same in the sandbox with its demo, which the first start would make: that takes a fifth of it. */
+export async function demoPlace(environment: Record<string, string> = {}): Promise<Place> {
+  const place = await emptyPlace(environment)
+  demoFile ??= makeDemo(place)
+  await copyFile(await demoFile, place.file)
+  return place
+}
+
+/** The file that every other's is a copy of, beside that of the empty ones. */
+let demoFile: Promise<string> | undefined
+
+async function makeDemo(place: Place): Promise<string> {
+  const file = join(dirname(inject('sqliteTemplate')), `demo-${process.pid}.sqlite`)
+  await cli({ ...place, env: { ...place.env, DATABASE_URL: `sqlite:${file}` } }, 'demo')
+  return file
+}
 
 /** The same in live mode, with the database that only `migrate` makes there. */
 export async function livePlace(environment: Record<string, string> = {}): Promise<Place> {

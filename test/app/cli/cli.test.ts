@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../../db/demo/demo.ts'
 import { sandboxExtendedPublicKeys } from '../../../src/networks/sandbox-addresses.ts'
 import { payoutBody } from '../../support/app.ts'
-import { cli, cliProcess, emptyPlace, jsonOf, livePlace, startService } from '../../support/process.ts'
+import { cli, cliProcess, demoPlace, emptyPlace, jsonOf, livePlace, startService } from '../../support/process.ts'
 
 type Merchant = { id: string; name: string; apiKey: string }
 
@@ -31,7 +31,7 @@ describe('the operator’s commands', () => {
   })
 
   test('run a merchant from its registration to a settled payout, beside a running server', async () => {
-    const place = await emptyPlace()
+    const place = await demoPlace()
     const { address } = await startService(place)
     const merchant = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     expect(merchant).toEqual({ id: expect.any(String), name: 'Acme', apiKey: expect.stringMatching(/^pgw_sandbox_/) })
@@ -288,7 +288,7 @@ describe('the operator’s commands', () => {
   })
 
   test('backup copies a database in use to a file that starts and balances, and never replaces one', async () => {
-    const place = await emptyPlace()
+    const place = await demoPlace()
     const { address } = await startService(place)
     const pay = () =>
       fetch(`${address}/api/payouts/banks`, {

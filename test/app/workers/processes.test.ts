@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../../db/demo/demo.ts'
 import { everyEngine, newDatabase, payoutBody } from '../../support/app.ts'
 import type { Place } from '../../support/process.ts'
-import { cli, emptyPlace, jsonOf, startService } from '../../support/process.ts'
+import { cli, demoPlace, emptyPlace, jsonOf, startService } from '../../support/process.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
@@ -65,7 +65,7 @@ const demoPayouts = 6
 
 describe('WORKERS on one SQLite file', () => {
   test('killed processes are replaced and lose nothing, and a signal to all of them drains', async () => {
-    const place = await emptyPlace({ WORKERS: '2' })
+    const place = await demoPlace({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number
     const roles = processesOf(parent).map(({ role }) => role)
@@ -108,7 +108,7 @@ describe('WORKERS on one SQLite file', () => {
   })
 
   test('without a key the outcome is unknown when the writer dies; when the supervisor dies all end', async () => {
-    const place = await emptyPlace({ WORKERS: '2' })
+    const place = await demoPlace({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }
     await expect(startService(second)).rejects.toThrow('EADDRINUSE')
@@ -140,7 +140,7 @@ describe('WORKERS on one SQLite file', () => {
   })
 
   test('whoever made something sees it at once, whichever process answers', async () => {
-    const { address } = await startService(await emptyPlace({ WORKERS: '3' }))
+    const { address } = await startService(await demoPlace({ WORKERS: '3' }))
     for (let i = 0; i < 30; i++) {
       const made = await payOnce(address, { connection: 'close' })
       const { id } = (await jsonOf(made as Response)).data

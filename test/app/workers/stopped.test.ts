@@ -9,7 +9,7 @@ import { absentDatabase } from '../../../src/database/database.ts'
 import { answerLimitMs } from '../../../src/database/deadline.ts'
 import { payoutBody } from '../../support/app.ts'
 import type { Place } from '../../support/process.ts'
-import { cli, emptyPlace, jsonOf, startService } from '../../support/process.ts'
+import { cli, demoPlace, emptyPlace, jsonOf, startService } from '../../support/process.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 
 // Processes that are stopped (SIGSTOP) and go on later, as when a machine is paused or starved: they still have in their
@@ -68,7 +68,7 @@ async function newPayoutsIn(place: Place): Promise<number> {
 
 describe('a writer that was stopped', () => {
   test('commits nothing once another service has taken its place, and ends', async () => {
-    const place = await emptyPlace({ WORKERS: '2' })
+    const place = await demoPlace({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const writer = pidOf(child.pid as number, 'writer')
     const readers = processesOf(child.pid as number).filter(({ role }) => role === 'reader')
@@ -94,7 +94,7 @@ describe('a writer that was stopped', () => {
   })
 
   test('is replaced, and so is a reader; keyed requests succeed, others learn that the outcome is unknown', async () => {
-    const place = await emptyPlace({ WORKERS: '2' })
+    const place = await demoPlace({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
     const [writer, reader] = [pidOf(parent, 'writer'), pidOf(parent, 'reader')]
@@ -145,7 +145,7 @@ describe('a writer that was stopped', () => {
 
 describe('a service of one process that was stopped', () => {
   test('commits nothing once another has taken its place, says so to whoever asked, and ends', async () => {
-    const place = await emptyPlace()
+    const place = await demoPlace()
     const first = await startService(place)
     stop(first.child.pid as number)
     const asked = times(3, () => payOnce(first.address))
@@ -163,7 +163,7 @@ describe('a service of one process that was stopped', () => {
   })
 
   test('keeps its place when another is started on its port by mistake, and beside commands', async () => {
-    const place = await emptyPlace()
+    const place = await demoPlace()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
     await expect(startService(twice)).rejects.toThrow('EADDRINUSE')
@@ -173,7 +173,7 @@ describe('a service of one process that was stopped', () => {
 })
 
 test('a supervisor that is stopped holds up nobody, and ends nobody when it goes on', async () => {
-  const { child, address } = await startService(await emptyPlace({ WORKERS: '2', RATE_LIMIT: '20' }))
+  const { child, address } = await startService(await demoPlace({ WORKERS: '2', RATE_LIMIT: '20' }))
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')
   const refused = await times(4, () => payOnce(address))

@@ -1,16 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { migrations } from '../../../db/migrations/index.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 
-const run = promisify(execFile)
 const names = migrations.map(({ name }) => name)
 
 const open = (path: string) => openDatabase({ url: `sqlite:${path}`, onFatal: () => {} })
@@ -29,16 +27,19 @@ function runSql(path: string, text: string): unknown[] {
 test('processes that open the same new files at once all succeed, and migrate each once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const script = join(import.meta.dirname, 'open-at.ts')
+  const script = join(import.meta.dirname, 'open-files.ts')
   const path = join(folder, 'test.sqlite')
   // Many files, because the moment at which two of them meet is short.
   const files = 25
-  const startAt = Date.now() + 1_000
 
-  const words = [script, path, String(files), String(startAt)]
-  const opened = await Promise.all([1, 2, 3, 4].map(() => run(process.execPath, words).then(({ stdout }) => stdout)))
+  const openers = [1, 2, 3, 4].map(() => spawn(process.execPath, [script, path, String(files)], { stdio: 'pipe' }))
+  await Promise.all(openers.map(({ stdout }) => once(stdout, 'data')))
+  const opened = openers.map(async (opener) => {
+    opener.stdin.end()
+    return await Promise.all([once(opener.stdout, 'data').then(String), once(opener, 'close')])
+  })
 
-  expect(opened).toEqual(['opened\n', 'opened\n', 'opened\n', 'opened\n'])
+  expect(await Promise.all(opened)).toEqual(openers.map(() => ['opened\n', [0, null]]))
   for (let file = 1; file <= files; file++) {
     expect(runSql(`${path}${file}`, 'select name from migrations order by name')).toEqual(names)
     const codes = runSql(`${path}${file}`, 'select code from asset_codes order by code')
@@ -50,6 +51,7 @@ test('a new file that another process holds for a moment is waited for', async (
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'test.sqlite')
+  // SQLite waits within a call that nobody can look into, so the lock ends by itself; whoever comes later finds none.
   const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path, '300'])
   await once(holder.stdout, 'data')
 

@@ -2,12 +2,17 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../../src/app/config.ts'
+import { serve } from '../../../src/app/serve.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Place } from '../../support/process.ts'
 import { cli, emptyPlace, livePlace, startService } from '../../support/process.ts'
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
-const failure = (place: Place) => startService(place).then(String, (error: Error) => error.message)
+
+/** Why the service does not start, without a process for it: that prints what is said here, and ends. */
+const failure = ({ env }: Place) =>
+  serve(readConfig({ ...env, PORT: '0' })).then(String, (error: Error) => error.message)
 
 describe('a mistyped DATABASE_URL', () => {
   test('that names a missing folder makes nothing', async () => {
@@ -15,7 +20,7 @@ describe('a mistyped DATABASE_URL', () => {
     const missing = join(place.folder, 'missing')
     const mistyped = { ...place, env: { ...place.env, DATABASE_URL: `sqlite:${missing}/payouts.sqlite` } }
 
-    expect(await failure(mistyped)).toContain(`the folder ${missing} does not exist`)
+    await expect(startService(mistyped)).rejects.toThrow(`the folder ${missing} does not exist`)
     expect((await cli(mistyped, 'merchant', 'create', 'Acme')).stderr).toContain(`the folder ${missing} does not exist`)
     expect(existsSync(missing)).toBe(false)
   })

@@ -1,9 +1,8 @@
-import { Readable } from 'node:stream'
 import { expect, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/app/logger.ts'
+import type { Query } from '../../../src/database/query.ts'
 import { createServer } from '../../../src/server/host.ts'
 import type { App, AppOptions } from '../../support/app.ts'
-import { beginningOf } from '../../support/beginning-of.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
 export type Answered = {
@@ -28,10 +27,11 @@ export function asking(
     server = app.server,
   }: { key?: string; canaries?: readonly string[]; server?: App['server'] } = {},
 ): Ask {
+  const beginningOf = streaming(app, key)
   return async (query, variables = {}) => {
     const isStream = query.startsWith('subscription')
     const { statusCode, body } = isStream
-      ? await beginningOfStream(server, key, { query, variables })
+      ? await beginningOf({ query, variables })
       : await server.inject({
           method: 'POST',
           url: '/graphql',
@@ -60,24 +60,47 @@ export function serverLike(
   return server
 }
 
-/** The beginning of a stream, which may have no end, over a connection that is closed then. */
-async function beginningOfStream(server: App['server'], key: string, parameters: object) {
-  const address = server.server.address()
-  const isListening = typeof address === 'object' && address !== null
-  const url = isListening ? `http://127.0.0.1:${address.port}` : await server.listen({ port: 0, host: '127.0.0.1' })
-  const end = new AbortController()
-  const answered = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify(parameters),
-    signal: end.signal,
-  })
-  const read = Readable.fromWeb(answered.body as never)
-  // What is cut off on purpose is no failure.
-  read.on('error', () => {})
-  const body = await beginningOf(read)
-  end.abort()
-  return { statusCode: answered.status, body }
+/**
+ * Reads the beginning of a stream, over a connection that is closed then: of one that ends or tells how things are the first
+ * event, and nothing of one that tells only what changes, once it looks for that.
+ */
+function streaming(app: App, key: string) {
+  let looks = () => {}
+  const execute = <Result>(query: Query, params: object) => {
+    if ('after' in params) looks()
+    return app.db.execute<Result>(query, params)
+  }
+  const start = async () => {
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    return { server, url: await server.listen({ port: 0, host: '127.0.0.1' }) }
+  }
+  let started: ReturnType<typeof start> | undefined
+  return async (parameters: { readonly query: string; readonly variables: object }) => {
+    started ??= start()
+    const { server, url } = await started
+    const closed = new Promise((resolve) => server.server.once('request', (_, answer) => answer.once('close', resolve)))
+    const looked = new Promise<{ done: true; value?: string }>((resolve) => {
+      looks = () => resolve({ done: true })
+    })
+    const answered = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify(parameters),
+    })
+    const reader = (answered.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader()
+    const tellsOnlyChanges = parameters.query.includes('payoutsChanged(customerId:')
+    let body = ''
+    while (!/^data: .+\n\n/m.test(body)) {
+      const next = reader.read()
+      const { done, value } = await (tellsOnlyChanges ? Promise.race([next, looked]) : next)
+      if (done) break
+      body += value
+    }
+    await reader.cancel()
+    // Until then it looks, and what looks next is another.
+    await closed
+    return { statusCode: answered.status, body }
+  }
 }
 
 /** What the first event of a stream says; one that is open and has told nothing yet is watching. */
