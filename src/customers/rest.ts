@@ -44,11 +44,9 @@ const financialInfo = shape<Customer>('What it said about its money.', {
   employment_status: orNull((customer) => customer.employmentStatus, text('Whether and how it works.', 'Employed')),
   expected_monthly_income: orNull(
     (customer) => customer.expectedMonthlyIncome,
-    plain(
-      'What it expects to earn in a month, as a decimal string of two places.',
-      '2500.00',
-      String.raw`^\d+\.\d{2}$`,
-    ),
+    plain('What it expects to earn in a month, as a decimal string of two places.', '2500.00', {
+      pattern: String.raw`^\d+\.\d{2}$`,
+    }),
   ),
   most_recent_occupation: orNull(
     (customer) => customer.mostRecentOccupation,

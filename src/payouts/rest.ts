@@ -45,11 +45,9 @@ const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet
   ),
   transaction_id: from(
     (payout) => payout.transactionId,
-    plain(
-      'Ten capital letters and digits that name it to people; twelve in the oldest payouts.',
-      'K7Q2M9X4T1',
-      '^[A-Z0-9]{10}([A-Z0-9]{2})?$',
-    ),
+    plain('Ten capital letters and digits that name it to people; twelve in the oldest payouts.', 'K7Q2M9X4T1', {
+      pattern: '^[A-Z0-9]{10}([A-Z0-9]{2})?$',
+    }),
   ),
   asset_code: from((payout) => payout.assetCode, oneOf('The stablecoin that it is made from.', payoutAssetCodes)),
   amount: from((payout) => payout.amount, amount('What is paid out, without the fee.', '25.50000000')),

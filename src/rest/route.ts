@@ -28,6 +28,9 @@ export type Endpoint<Schema extends z.ZodType, Result> = {
   readonly answer: Answer<Result>
 }
 
+/** Fields that an input does not have are none. */
+type Exactly<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
+
 /** What is answered besides `status`, in this order (ruling 1). */
 type Answer<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: Member<Result> }
 
@@ -56,9 +59,9 @@ const created = 201
 
 const route =
   (method: Route['method'], status: Route['status']) =>
-  <Schema extends z.ZodType, Result>(
+  <Schema extends z.ZodType, Result, Fields extends InputFields<z.input<Schema>>>(
     path: string,
-    { input, fields, answer, ...endpoint }: Endpoint<Schema, Result>,
+    { input, fields, answer, ...endpoint }: Endpoint<Schema, Result> & { fields: Exactly<z.input<Schema>, Fields> },
   ): Route => {
     const all = Object.entries<InputField>(fields).map(([field, said]) => fieldOf(field, said))
     const carried = all.map(({ wire }) => wire).filter((wire) => !path.includes(`:${wire}`))
