@@ -82,7 +82,7 @@ export const failure = resource<Told>('Failure', 'A failure.', {
 })
 
 /** The same failure as RFC 9457 problem details (ruling 10). */
-export const problem = resource<Told>(
+export const problemDetails = resource<Told>(
   'Problem',
   'The same failure as RFC 9457 has it, for callers that accept `application/problem+json`.',
   {
