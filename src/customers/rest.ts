@@ -1,20 +1,8 @@
+import { oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
 import { get } from '../rest/route.ts'
-import {
-  from,
-  listOf,
-  mostlyNull,
-  oneOf,
-  optional,
-  orNull,
-  plain,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/shape.ts'
+import { from, listOf, mostlyNull, optional, orNull, resource, shape } from '../rest/shape.ts'
 import type { Customer } from './customer.ts'
 import { customerStatuses, customerTypes } from './customer.ts'
 import { GetCustomerInput, getCustomer } from './get-customer.ts'

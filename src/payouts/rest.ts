@@ -1,23 +1,10 @@
 import { amountPattern } from '../money/amount.ts'
 import { networks } from '../networks/network.ts'
+import { amount, decimal, oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { addition, idField } from '../rest/reference.ts'
 import { get, post } from '../rest/route.ts'
-import {
-  always,
-  amount,
-  decimal,
-  from,
-  listOf,
-  mostlyNull,
-  oneOf,
-  orNull,
-  plain,
-  resource,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/shape.ts'
+import { always, from, listOf, mostlyNull, orNull, resource } from '../rest/shape.ts'
 import { BankPayoutInput, createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
 import { payouts } from './list.ts'

@@ -3,8 +3,9 @@ import type { Names } from '../doors/refusal-text.ts'
 import { refusalText } from '../doors/refusal-text.ts'
 import type { ErrorCode, FieldFault, Refusal } from '../errors.ts'
 import { errorCodes, fieldFaultCodes } from '../errors.ts'
+import { amount, integer, oneOf, saying, text } from './forms.ts'
 import type { Members } from './shape.ts'
-import { always, amount, from, integer, listOf, oneOf, optional, resource, saying, shape, text } from './shape.ts'
+import { always, from, listOf, optional, resource, shape } from './shape.ts'
 
 /** What each code means to a caller; `null` for those of operations that have no endpoint. */
 export const meanings: Record<ErrorCode, string | null> = {

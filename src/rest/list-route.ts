@@ -6,11 +6,13 @@ import type { Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Page } from '../lists/page.ts'
 import { totalPages } from '../lists/page.ts'
+import type { Form } from './forms.ts'
+import { integer, truth } from './forms.ts'
 import type { InputField } from './reference.ts'
 import type { Endpoint, Route } from './route.ts'
 import { get } from './route.ts'
-import type { Form, Member, Members } from './shape.ts'
-import { from, integer, shape, truth } from './shape.ts'
+import type { Member, Members } from './shape.ts'
+import { from, shape } from './shape.ts'
 
 /** A list, as far as its endpoint needs it. */
 type Listed<Row> = {

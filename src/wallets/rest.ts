@@ -1,23 +1,11 @@
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
+import { amount, oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { addition, idField } from '../rest/reference.ts'
 import { get, post } from '../rest/route.ts'
 import type { Member, Members } from '../rest/shape.ts'
-import {
-  amount,
-  from,
-  listOf,
-  mostlyNull,
-  oneOf,
-  orNull,
-  plain,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/shape.ts'
+import { from, listOf, mostlyNull, orNull, resource, shape } from '../rest/shape.ts'
 import { CreateWalletInput, createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
 import { wallets } from './list.ts'

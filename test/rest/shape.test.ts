@@ -2,24 +2,9 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { GetPayoutInput, getPayout } from '../../src/payouts/get-payout.ts'
+import { amount, integer, plain, text, truth, uuid } from '../../src/rest/forms.ts'
 import { get } from '../../src/rest/route.ts'
-import {
-  always,
-  amount,
-  byType,
-  from,
-  integer,
-  listOf,
-  mostlyNull,
-  optional,
-  orNull,
-  plain,
-  resource,
-  shape,
-  text,
-  truth,
-  uuid,
-} from '../../src/rest/shape.ts'
+import { always, byType, from, listOf, mostlyNull, optional, orNull, resource, shape } from '../../src/rest/shape.ts'
 import { routes } from '../../src/server/rest-routes.ts'
 import { bankMethodBody, payoutBody } from '../support/bodies.ts'
 
