@@ -1,6 +1,7 @@
 import { networkLabel, networks } from '../networks/network.ts'
+import { oneOf, plain, timestamp, uuid } from '../rest/forms.ts'
 import { get } from '../rest/route.ts'
-import { from, listOf, oneOf, orNull, plain, resource, shape, timestamp, uuid } from '../rest/shape.ts'
+import { from, listOf, orNull, resource, shape } from '../rest/shape.ts'
 import type { AssetCode, AssetNetwork } from './asset-code.ts'
 import { assetTypes } from './asset-code.ts'
 import { ListAssetCodesInput, listAssetCodes } from './list-asset-codes.ts'

@@ -1,20 +1,8 @@
+import { oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
 import { get } from '../rest/route.ts'
-import {
-  from,
-  listOf,
-  mostlyNull,
-  oneOf,
-  optional,
-  orNull,
-  plain,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/shape.ts'
+import { from, listOf, mostlyNull, optional, orNull, resource, shape } from '../rest/shape.ts'
 import type { Customer } from './customer.ts'
 import { customerStatuses, customerTypes } from './customer.ts'
 import { GetCustomerInput, getCustomer } from './get-customer.ts'
@@ -44,11 +32,9 @@ const financialInfo = shape<Customer>('What it said about its money.', {
   employment_status: orNull((customer) => customer.employmentStatus, text('Whether and how it works.', 'Employed')),
   expected_monthly_income: orNull(
     (customer) => customer.expectedMonthlyIncome,
-    plain(
-      'What it expects to earn in a month, as a decimal string of two places.',
-      '2500.00',
-      String.raw`^\d+\.\d{2}$`,
-    ),
+    plain('What it expects to earn in a month, as a decimal string of two places.', '2500.00', {
+      pattern: String.raw`^\d+\.\d{2}$`,
+    }),
   ),
   most_recent_occupation: orNull(
     (customer) => customer.mostRecentOccupation,

@@ -1,22 +1,10 @@
 import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
+import { oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute, neighbours } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
 import { post, put, remove } from '../rest/route.ts'
 import type { Members } from '../rest/shape.ts'
-import {
-  byType,
-  from,
-  listOf,
-  message,
-  mostlyNull,
-  oneOf,
-  orNull,
-  plain,
-  resource,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/shape.ts'
+import { byType, from, listOf, message, mostlyNull, orNull, resource } from '../rest/shape.ts'
 import {
   CreateBankPayoutMethodInput,
   CreateWalletPayoutMethodInput,

@@ -1,23 +1,10 @@
 import { amountPattern } from '../money/amount.ts'
 import { networks } from '../networks/network.ts'
+import { amount, decimal, oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { addition, idField } from '../rest/reference.ts'
 import { get, post } from '../rest/route.ts'
-import {
-  always,
-  amount,
-  decimal,
-  from,
-  listOf,
-  mostlyNull,
-  oneOf,
-  orNull,
-  plain,
-  resource,
-  text,
-  timestamp,
-  uuid,
-} from '../rest/shape.ts'
+import { always, from, listOf, mostlyNull, orNull, resource } from '../rest/shape.ts'
 import { createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
 import { payouts } from './list.ts'
@@ -46,11 +33,9 @@ const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet
   ),
   transaction_id: from(
     (payout) => payout.transactionId,
-    plain(
-      'Ten capital letters and digits that name it to people; twelve in the oldest payouts.',
-      'K7Q2M9X4T1',
-      '^[A-Z0-9]{10}([A-Z0-9]{2})?$',
-    ),
+    plain('Ten capital letters and digits that name it to people; twelve in the oldest payouts.', 'K7Q2M9X4T1', {
+      pattern: '^[A-Z0-9]{10}([A-Z0-9]{2})?$',
+    }),
   ),
   asset_code: from((payout) => payout.assetCode, oneOf('The stablecoin that it is made from.', payoutAssetCodes)),
   amount: from((payout) => payout.amount, amount('What is paid out, without the fee.', '25.50000000')),

@@ -3,8 +3,9 @@ import type { Names } from '../doors/refusal-text.ts'
 import { refusalText } from '../doors/refusal-text.ts'
 import type { ErrorCode, FieldFault, Refusal } from '../errors.ts'
 import { errorCodes, fieldFaultCodes } from '../errors.ts'
+import { amount, integer, oneOf, saying, text } from './forms.ts'
 import type { Members } from './shape.ts'
-import { always, amount, from, integer, listOf, oneOf, optional, resource, saying, shape, text } from './shape.ts'
+import { always, from, listOf, optional, resource, shape } from './shape.ts'
 
 /** What each code means to a caller; `null` for those of operations that have no endpoint. */
 export const meanings: Record<ErrorCode, string | null> = {
@@ -82,7 +83,7 @@ export const failure = resource<Told>('Failure', 'A failure.', {
 })
 
 /** The same failure as RFC 9457 problem details (ruling 10). */
-export const problem = resource<Told>(
+export const problemDetails = resource<Told>(
   'Problem',
   'The same failure as RFC 9457 has it, for callers that accept `application/problem+json`.',
   {

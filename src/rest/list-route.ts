@@ -6,12 +6,13 @@ import type { Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Page } from '../lists/page.ts'
 import { totalPages } from '../lists/page.ts'
+import type { Form } from './forms.ts'
+import { integer, truth } from './forms.ts'
 import type { InputField } from './reference.ts'
-import { limitField, pageField } from './reference.ts'
 import type { Endpoint, Route } from './route.ts'
 import { get } from './route.ts'
-import type { Form, Member, Members } from './shape.ts'
-import { from, integer, shape, truth } from './shape.ts'
+import type { Member, Members } from './shape.ts'
+import { from, shape } from './shape.ts'
 
 /** A list, as far as its endpoint needs it. */
 type Listed<Row> = {
@@ -44,7 +45,7 @@ export function listRoute<Row>(
     operation: page as Endpoint<z.ZodType, Page<Row>>['operation'],
     refusals: [],
     ...options,
-    fields: { ...fields, ...fieldsOf(filters), ...timesOf(times), page: pageField, limit: limitField(pageSize) },
+    fields: { ...fields, ...fieldsOf(filters), ...timesOf(times), ...placeOf(pageSize) },
     answer: {
       ...(message && { message }),
       data: from(({ items }) => items, rows),
@@ -80,6 +81,14 @@ function fieldsOf(filters: Filters): Record<string, InputField> {
 function timesOf(times: Options<never>['times']): Record<string, InputField> {
   const said = Object.entries(times ?? {}).map(([field, description]) => [field, { format: 'date-time', description }])
   return Object.fromEntries(said)
+}
+
+function placeOf(pageSize: number) {
+  const number = { type: 'integer', minimum: 1 }
+  return {
+    page: { ...number, default: 1, description: 'Which page, counted from 1.' },
+    limit: { ...number, maximum: 100, default: pageSize, description: 'How many a page has at most.' },
+  }
 }
 
 /** How a query spells whose: absent or empty for all, `null` for the merchant's own, else a customer (ruling 18). */

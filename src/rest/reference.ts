@@ -36,17 +36,6 @@ type SpecialField = JsonSchema & {
 /** All fields of an input: one that is not among them, or among them and not in the input, does not compile. */
 export type InputFields<Input> = { readonly [Field in keyof Required<Input>]: InputField }
 
-/** The fields that every list with pages takes. */
-export const pageField = { type: 'integer', minimum: 1, default: 1, description: 'Which page, counted from 1.' }
-
-export const limitField = (standard: number) => ({
-  type: 'integer',
-  minimum: 1,
-  maximum: 100,
-  default: standard,
-  description: 'How many a page has at most.',
-})
-
 /** What is said of an endpoint that the contract does not have. */
 export const addition = 'It is an addition to the contract.'
 

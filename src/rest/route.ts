@@ -28,6 +28,9 @@ export type Endpoint<Schema extends z.ZodType, Result, Answered = Result> = {
   readonly answer: Answer<Result>
 }
 
+/** Fields that an input does not have are none. */
+type Exactly<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
+
 /** What is answered besides `status`, in this order (ruling 1). */
 type Answer<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: Member<Result> }
 
@@ -40,10 +43,7 @@ export type Route = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'descr
   readonly example: Readonly<Record<string, unknown>>
   /** The wire name of each field of the input. */
   readonly names: Names
-  /** What is said of each beyond its schema. */
-  readonly said: Readonly<Record<string, JsonSchema>>
-  /** What makes its value of what callers write, for those that have such. */
-  readonly readers: ReadonlyMap<string, (given: unknown) => unknown>
+  readonly fields: readonly Field[]
   /** The wire names of the fields that the query or body carries; the others are in the path. */
   readonly carried: ReadonlySet<string>
   /** The same, each by its folded spelling. */
@@ -54,13 +54,16 @@ export type Route = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'descr
   readonly answer: Shape<unknown>
 }
 
+/** A field of the input: its name there and on the wire, what is said of it beyond its schema, and what reads its value. */
+type Field = ReturnType<typeof fieldOf>
+
 /** Creations answer 201: the contract does not say, and the service that it describes does so (ruling 1). */
 const created = 201
 
 /** An endpoint that reads, which it does here. */
-export function get<Schema extends z.ZodType, Result>(
+export function get<Schema extends z.ZodType, Result, Fields extends InputFields<z.input<Schema>>>(
   path: string,
-  { operation, ...endpoint }: Endpoint<Schema, Result>,
+  { operation, ...endpoint }: Endpoint<Schema, Result> & { fields: Exactly<z.input<Schema>, Fields> },
 ): Route {
   const run: Route['run'] = async (context, input) => ({
     result: await operation(context, input as z.input<Schema>),
@@ -71,9 +74,9 @@ export function get<Schema extends z.ZodType, Result>(
 
 const writing =
   (method: Route['method'], status: Route['status']) =>
-  <Schema extends z.ZodType, Result>(
+  <Schema extends z.ZodType, Result, Fields extends InputFields<z.input<Schema>>>(
     path: string,
-    { operation, ...endpoint }: Endpoint<Schema, Result, Done<Result>>,
+    { operation, ...endpoint }: Endpoint<Schema, Result, Done<Result>> & { fields: Exactly<z.input<Schema>, Fields> },
   ): Route => {
     const run: Route['run'] = (context, input) => context.perform(operation, context, input as z.input<Schema>)
     return route({ method, status, path, run, performs: operation }, endpoint)
@@ -96,8 +99,7 @@ function route<Schema extends z.ZodType, Result>(
     path,
     schema: input,
     names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
-    said: Object.fromEntries(all.map(({ field, said }) => [field, said])),
-    readers: new Map(all.flatMap(({ field, read }) => (read ? [[field, read]] : []))),
+    fields: all,
     carried: new Set(carried),
     spellings: new Map(carried.map((wire) => [fold(wire), wire])),
     answer: shape('The answer.', {
@@ -108,8 +110,13 @@ function route<Schema extends z.ZodType, Result>(
 }
 
 function fieldOf(field: string, given: InputField) {
-  const { name = snakeCase(field), read, ...said } = typeof given === 'string' ? { description: given } : given
-  return { field, wire: name, read, said }
+  const special = typeof given === 'string' ? { description: given } : given
+  const { name: wire = snakeCase(field), read = asItIs, ...said } = special
+  return { field, wire, read, said: said as JsonSchema }
+}
+
+function asItIs(given: unknown): unknown {
+  return given
 }
 
 /** What an HTTP request carries, as the host parsed it. */
@@ -134,18 +141,16 @@ export function unpack(
   { params, query, body }: Parts,
   doorFaults: readonly FieldFault[] = [],
 ): Record<string, unknown> {
-  const { method, schema, names } = route
+  const { method, schema, fields, names } = route
   const isQuery = method === 'GET'
   const source = isQuery ? asRecord(query) : bodyFields(body)
   const inPath = asRecord(params)
 
   const input: Record<string, unknown> = {}
-  for (const field in names) {
-    const wire = names[field] as string
+  for (const { field, wire, read } of fields) {
     const from = Object.hasOwn(inPath, wire) ? inPath : source
-    if (Object.hasOwn(from, wire)) input[field] = from[wire]
+    if (Object.hasOwn(from, wire)) input[field] = read(from[wire])
   }
-  for (const [field, read] of route.readers) if (field in input) input[field] = read(input[field])
   const faults = [...doorFaults, ...(isQuery ? repeatedParameters(route, source) : misspeltFields(route, source))]
   if (faults.length > 0) throw invalidInput([...faults, ...otherFaults(schema, input, { names, faults })])
   return input

@@ -6,7 +6,7 @@ import type { Names } from '../doors/refusal-text.ts'
 import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
-import { failure, problem, toldTo } from '../rest/failures.ts'
+import { failure, problemDetails, toldTo } from '../rest/failures.ts'
 import type { Route } from '../rest/route.ts'
 import { unpack } from '../rest/route.ts'
 import { wanted } from './accept.ts'
@@ -68,7 +68,7 @@ export function sendFailure(refusal: Refusal, request: FastifyRequest, reply: Fa
   request.refusalCode = refusal.code
   reply.code(statusOfCode[refusal.code]).headers(failureHeaders(refusal.code))
   return isProblemWanted(request.headers.accept)
-    ? reply.type('application/problem+json').send(problem.write(told))
+    ? reply.type('application/problem+json').send(problemDetails.write(told))
     : reply.type(jsonType).send(failure.write(told))
 }
 

@@ -177,6 +177,7 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
     }
     case 'string':
       return hostileText
+    case 'custom':
     case 'unknown':
       return fc.oneof(fc.integer(), fc.integer().map(String), hostileText)
   }
@@ -188,7 +189,7 @@ type KnownDef =
   | { readonly type: 'pipe'; readonly in: z.core.$ZodType; readonly out: z.core.$ZodType }
   | { readonly type: 'optional' | 'nullable'; readonly innerType: z.core.$ZodType }
   | { readonly type: 'enum'; readonly entries: Readonly<Record<string, string>> }
-  | { readonly type: 'string' | 'unknown' }
+  | { readonly type: 'string' | 'custom' | 'unknown' }
 
 function quoted([name, text]: [string, string]): [string, string] {
   return [name, JSON.stringify(text)]

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { failure, problem } from '../../src/rest/failures.ts'
+import { failure, problemDetails } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
 import type { OpenapiDocument, Operation } from '../../src/server/pages/openapi.ts'
 import type { Exchange } from '../contract/exchanges.ts'
@@ -48,7 +48,7 @@ export function answerFaults(document: OpenapiDocument, exchange: Exchange): str
   const type = headers['content-type']?.split(';')[0] ?? ''
   const schema =
     type === 'application/problem+json' && status >= 400
-      ? problem.schema
+      ? problemDetails.schema
       : operation
         ? response?.content[type]?.schema
         : failure.schema

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ErrorCode } from '../../src/errors.ts'
 import { errorCodes } from '../../src/errors.ts'
-import { failure, problem } from '../../src/rest/failures.ts'
+import { failure, problemDetails } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
 import { get } from '../../src/rest/route.ts'
 import { shape } from '../../src/rest/shape.ts'
@@ -197,7 +197,7 @@ describe('the OpenAPI document', () => {
       ),
     )
     expect(answers).toHaveLength(15)
-    for (const schema of [...answers, failure.schema, problem.schema]) {
+    for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
     }

@@ -144,13 +144,13 @@ type Field = {
   readonly example: unknown
 }
 
-function fieldsOf({ schema, names, said, carried, method, example }: Route): Field[] {
+function fieldsOf({ schema, fields, carried, method, example }: Route): Field[] {
   const { properties = {}, required = [] } = inputSchema(schema)
-  return Object.entries(names).map(([field, name]) => ({
-    name,
-    place: !carried.has(name) ? 'path' : method === 'GET' ? 'query' : 'body',
+  return fields.map(({ field, wire, said }) => ({
+    name: wire,
+    place: !carried.has(wire) ? 'path' : method === 'GET' ? 'query' : 'body',
     isRequired: required.includes(field),
-    schema: merged(said[field] ?? {}, properties[field] ?? {}),
+    schema: merged(said, properties[field] ?? {}),
     example: example[field],
   }))
 }

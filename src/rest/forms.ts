@@ -1,0 +1,78 @@
+import type { Amount } from '../money/amount.ts'
+import { formatAmount } from '../money/amount.ts'
+import type { JsonSchema } from './reference.ts'
+
+/** A kind of value in answers: what its schema says, and how it is written. */
+export type Form<Value> = {
+  readonly schema: JsonSchema
+  /** Whether it stands between quotation marks. */
+  readonly isText: boolean
+  /** What stands in the answer for a value, but for quotation marks; `null` where that is the value itself. */
+  readonly write: ((value: Value) => string) | null
+}
+
+/** Text in which nothing is ever escaped, because of where it comes from or how it was checked. */
+export const plain = (description: string, example: string, more: JsonSchema = {}): Form<string> => ({
+  schema: { type: 'string', description, examples: [example], ...more },
+  isText: true,
+  write: null,
+})
+
+/** Text of any form; the example is there for readers. */
+export const text = (...said: Parameters<typeof plain>): Form<string> => ({ ...plain(...said), write: escaped })
+
+export const uuid = (description: string, example = '01980c5e-7a10-7c3f-9d2b-4e5f60718293') =>
+  plain(description, example, { format: 'uuid' })
+
+/** A moment in UTC with milliseconds. */
+export const timestamp = (description: string, example = '2026-03-02T09:30:00.000Z') =>
+  plain(description, example, { format: 'date-time' })
+
+/** A decimal string of eight places. */
+export const decimal = (description: string, example: string) =>
+  plain(description, example, { pattern: String.raw`^\d+\.\d{8}$` })
+
+/** The same of an amount. */
+export const amount = (...said: Parameters<typeof decimal>): Form<Amount> => ({
+  ...decimal(...said),
+  write: formatAmount,
+})
+
+/** One of a list of values; the first of them is shown unless another is named. */
+export const oneOf = (description: string, values: readonly string[], example = values[0] ?? '') =>
+  plain(description, example, { enum: values })
+
+export const integer = (description: string, example: number): Form<number> =>
+  unquoted({ type: 'integer', minimum: 0, description, examples: [example] }, String)
+
+export const truth = (description: string, example: boolean): Form<boolean> =>
+  unquoted({ type: 'boolean', description, examples: [example] }, String)
+
+/** A form of which the schema says more. */
+export function saying<Given extends Form<never>>(form: Given, more: JsonSchema): Given {
+  return { ...form, schema: { ...form.schema, ...more } }
+}
+
+/** What is written without quotation marks. */
+export function unquoted<Value>(
+  schema: JsonSchema,
+  write: (value: Value) => string,
+): Form<Value> & { readonly write: (value: Value) => string } {
+  return { schema, isText: false, write }
+}
+
+/** As `JSON.stringify` writes it. Most texts have nothing to escape, and to see that takes half as long as to ask for it. */
+export function escaped(value: string): string {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    const isSpecial =
+      code > backslash ? code >= firstSurrogate : code < space || code === quotationMark || code === backslash
+    if (isSpecial) return JSON.stringify(value).slice(1, -1)
+  }
+  return value
+}
+
+const space = 0x20
+const quotationMark = 0x22
+const backslash = 0x5c
+const firstSurrogate = 0xd800
