@@ -1,7 +1,7 @@
 import type { Names } from '../doors/refusal-text.ts'
 import { refusalText } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
-import { errorCodes, fieldFaultCodes, Refusal } from '../errors.ts'
+import { errorCodes, fieldFaultCodes, invalidInput, Refusal } from '../errors.ts'
 import { builder } from './builder.ts'
 
 /**
@@ -149,4 +149,12 @@ export function userError(refusal: Refusal, names: Names): UserErrorSource {
 /** Whether a resolved value is a refusal rather than a payload. */
 export function isUserError(value: object): value is UserErrorSource {
   return 'refusal' in value && value.refusal instanceof Refusal
+}
+
+/** Refuses with the names that the caller wrote, where they are not the operation's. */
+export function refuseUnder(nameOf: (field: string) => string) {
+  return (error: unknown): never => {
+    if (!(error instanceof Refusal) || !error.details.fields) throw error
+    throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: nameOf(fault.field) })))
+  }
 }

@@ -11,6 +11,7 @@ import { writing } from '../idempotency/writing.ts'
 import {
   faultsOf,
   identifier,
+  isGiven,
   notOneOf,
   oneOf,
   optional,
@@ -205,11 +206,6 @@ function payFrom(
 export function parsePayout(input: Input) {
   if (isGiven(input.payoutMethodId)) return parse(MethodPayoutInput, input, impliedFaults(input))
   return parse(DetailedPayoutInput, input, [...emptyMethodFault(input), ...corridorFault(input)])
-}
-
-/** Whether a field says anything (ruling 20). */
-export function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
 
 /** What the method says must not be said again: one of the two would be ignored. */
