@@ -122,7 +122,7 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a further door queries',
     'src/payouts/create-payout-rest.ts',
-    `import { payoutById } from './repository.ts'`,
+    `import { insertPayout } from './repository.ts'`,
     'is a door and imports the repository src/payouts/repository.ts',
   ],
   [
@@ -134,13 +134,13 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a door queries',
     'src/payouts/rest.ts',
-    `import { payoutById } from './repository.ts'`,
+    `import { insertPayout } from './repository.ts'`,
     'is a door and imports the repository src/payouts/repository.ts',
   ],
   [
     'a door of GraphQL queries',
     'src/payouts/graphql.ts',
-    `import { payoutById } from './repository.ts'`,
+    `import { insertPayout } from './repository.ts'`,
     'is a door and imports the repository src/payouts/repository.ts',
   ],
   [

@@ -6,10 +6,6 @@ type CustomerKey = { merchantId: string; id: string }
 
 export const insertCustomer = insertRow('customers')
 
-export const customerById = queryOne((p: Params<CustomerKey>) =>
-  from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
-)
-
 /** The customer, which nobody else changes until the transaction ends. */
 export const customerToChange = statementOne((p: Params<CustomerKey>) =>
   from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Params, Rows } from '../database/query.ts'
-import { change, from, insertRow, into, list, query, queryOne, statement, statementOne } from '../database/query.ts'
+import { change, from, insertRow, into, list, query, statement, statementOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 import type { ClearingAccountKind } from './account.ts'
 import type { Entry } from './entry.ts'
@@ -72,11 +72,6 @@ export const depositToWalletAccount = statementOne((p: Params<Movement & { highe
 export const insertTransfer = insertRow('transfers')
 
 export const insertEntry = insertRow('entries')
-
-/** A wallet account's balance. */
-export const accountBalance = queryOne((p: Params<AccountKey>) =>
-  from('accounts').select('balance').where('merchantId', '=', p.merchantId).where('id', '=', p.id),
-)
 
 /** How many entries the statement of each wallet among `ids` has. */
 export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>

@@ -65,7 +65,9 @@ export type ListQueries<Row, Name extends string> = {
   readonly numberAfter: (db: Reader, asked: Asked<Name> & Omit<Range, 'limit'>) => Promise<number | null>
   /** The number and time of the row at or below a number. */
   readonly markAt: (db: Reader, asked: Asked<Name> & { readonly fromSequence: number }) => Promise<Mark | null>
-  /** The merchant's rows among `ids`, in any order. */
+  /** One of the merchant's rows. */
+  readonly byId: (db: Reader, asked: { readonly merchantId: string; readonly id: string }) => Promise<Row | null>
+  /** Those among `ids`, in any order. */
   readonly byIds: (
     db: Reader,
     asked: { readonly merchantId: string; readonly ids: readonly string[] },
@@ -91,6 +93,7 @@ type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
   readonly skip: number
   readonly merchantId: string
   readonly fromSequence: number
+  readonly id: string
   readonly ids: readonly string[]
   readonly parentIds: readonly string[]
 }
@@ -189,6 +192,7 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       .limit(1)
       .offset(p.skip),
   )
+  const byId = query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, '=', p.id))
   const byIds = query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, 'in', among(p.ids)))
   // Of the conditions only those matter that say which numbers are meant.
   const marks = query(
@@ -206,6 +210,7 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       Number((await counts<{ rowCount: number }>(db, asked))[0]?.rowCount ?? 0),
     numberAfter: async (db: Reader, asked: object) =>
       (await numbers<{ sequence: number }>(db, asked))[0]?.sequence ?? null,
+    byId: async (db: Reader, asked: object) => (await byId<object>(db, asked))[0] ?? null,
     byIds,
     markAt: async (db: Reader, asked: object) => (await marks<Mark>(db, asked))[0] ?? null,
   }
