@@ -55,7 +55,9 @@ export function defineList<
         ids: readonly string[],
         input: Partial<z.input<typeof SliceInput>>,
       ) => Promise<ReadonlyMap<string, Slice<Row>>>,
-    /** One of the merchant's rows. @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5) */
+    /** One of the merchant's rows; `null` for what is not there or not the merchant's. */
+    byId: list.queries.byId as (db: Reader, key: { merchantId: string; id: string }) => Promise<Row | null>,
+    /** The same by whatever a caller gave. @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5) */
     get: async ({ db, merchantId }: { readonly db: Reader; readonly merchantId: string }, given: string) => {
       const id = parseUuid(given)
       const row = id && (await list.queries.byId(db, { merchantId, id }))

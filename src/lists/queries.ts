@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Reader, Rows } from '../database/query.ts'
-import { list as among, from, queryWithFilters, withTable } from '../database/query.ts'
+import type { Params, Reader, Rows } from '../database/query.ts'
+import { list as among, from, queryOne, queryWithFilters, withTable } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
 /** A column with its table, such as `wallets.currency`. */
@@ -192,8 +192,9 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       .limit(1)
       .offset(p.skip),
   )
-  const byId = query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, '=', p.id))
-  const byIds = query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, 'in', among(p.ids)))
+  const own = (p: Bound) => narrowed(whole(all()), p, () => false)
+  const byId = queryOne((p: Params<Bound>) => own(p).where(`${table}.id`, '=', p.id))
+  const byIds = query([], (p) => own(p).where(`${table}.id`, 'in', among(p.ids)))
   // Of the conditions only those matter that say which numbers are meant.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
@@ -210,7 +211,7 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       Number((await counts<{ rowCount: number }>(db, asked))[0]?.rowCount ?? 0),
     numberAfter: async (db: Reader, asked: object) =>
       (await numbers<{ sequence: number }>(db, asked))[0]?.sequence ?? null,
-    byId: async (db: Reader, asked: object) => (await byId<object>(db, asked))[0] ?? null,
+    byId,
     byIds,
     markAt: async (db: Reader, asked: object) => (await marks<Mark>(db, asked))[0] ?? null,
   }
