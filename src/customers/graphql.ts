@@ -106,14 +106,14 @@ export const Customer = nodeType<CustomerRow>('Customer', {
 addNodeQuery('customer', Customer)
 
 const CustomerFilter = filterType('CustomerFilter', customers, { which: 'Which customers' })
-const description = 'The customers of the merchant, newest first.'
+const shows = 'The customers of the merchant'
 
 addList('customers', customers, {
   of: Customer,
   items: 'customers',
   places: [
-    { filter: CustomerFilter, description },
-    { on: Merchant, filter: CustomerFilter, description },
+    { shows, filter: CustomerFilter },
+    { on: Merchant, shows, filter: CustomerFilter },
   ],
 })
 

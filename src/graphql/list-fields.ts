@@ -40,7 +40,6 @@ function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): Owne
 
 /** A list, as far as its fields need it. */
 type Listed<Row, Parent extends string> = {
-  readonly filters: Filters
   readonly slice: (context: Context, input: never) => Promise<Slice<Row>>
   readonly slicesOf: (
     parent: Parent,
@@ -70,10 +69,10 @@ function filterField({ kind, description }: Filter): InputField {
 }
 
 /**
- * Where a list is shown, and what narrows it there: among the queries or as a field `on` a type; everyone's, of one `owner`, or of
- * each `parent`.
+ * Where a list is shown, what of it, and by what that is narrowed: among the queries or as a field `on` a type; everyone's, of one
+ * `owner`, or of each `parent`.
  */
-type Place<Parent extends string> = { readonly filter: FilterInput; readonly description: string } & Whose<Parent>
+type Place<Parent extends string> = { readonly shows: string; readonly filter: FilterInput } & Whose<Parent>
 
 type Whose<Parent extends string> =
   | { readonly on?: ObjectRef<Types, unknown>; readonly owner?: OwnerFilter }
@@ -95,7 +94,8 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
   }: { of: OutputRef<Shown>; items: string; called?: string; places: readonly Place<Parent>[] },
 ): void {
   const type = connectionType(of, items)
-  for (const { filter, description, ...whose } of places) {
+  for (const { shows, filter, ...whose } of places) {
+    const description = `${shows}, newest first.`
     const args = { ...sliceArguments, filter: optional(`Which ${called} to list; all without it.`, filter) }
     const resolve = sliceOf(list, filter, whose)
     const columns = 'parent' in whose ? ['id'] : []

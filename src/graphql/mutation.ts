@@ -123,7 +123,8 @@ function resolverOf<Given extends InputFields, Input extends object, Answer exte
  * for news (ruling 48). One that is gone by now is answered as it was.
  */
 function currentNode<Answer extends object>(payload: Fields<Answer>) {
-  const { loader } = (Object.values(payload).find(({ itself }) => itself)?.itself ?? {}) as Partial<Loaded<Answer>>
+  const shown = Object.values(payload).find(({ itself }) => itself)?.itself as Partial<Loaded<Answer>> | undefined
+  const loader = shown?.loader
   if (!loader) return null
   return async (context: GraphqlContext, answer: Answer): Promise<Answer> =>
     (await loader(context).load((answer as unknown as { id: string }).id)) ?? answer

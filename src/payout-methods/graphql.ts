@@ -143,21 +143,16 @@ addList('payoutMethods', payoutMethods, {
   called: 'methods',
   places: [
     {
+      shows: 'The payout methods of the merchant and of its customers',
       filter: filterType('PayoutMethodFilter', payoutMethods, { which: 'Which payout methods' }),
-      description: 'The payout methods of the merchant and of its customers, newest first.',
     },
     {
       on: Merchant,
       owner: 'merchant',
+      shows: "The payout methods that the merchant itself owns, no customer's",
       filter: OwnedPayoutMethodFilter,
-      description: "The payout methods that the merchant itself owns, no customer's, newest first.",
     },
-    {
-      on: Customer,
-      parent: 'customer',
-      filter: OwnedPayoutMethodFilter,
-      description: 'The payout methods that it owns, newest first.',
-    },
+    { on: Customer, parent: 'customer', shows: 'The payout methods that it owns', filter: OwnedPayoutMethodFilter },
   ],
 })
 

@@ -134,26 +134,16 @@ addList('payouts', payouts, {
   items: 'payouts',
   places: [
     {
+      shows: 'The payouts of the merchant and of its customers',
       filter: filterType('PayoutFilter', payouts, { which: 'Which payouts' }),
-      description: 'The payouts of the merchant and of its customers, newest first.',
     },
     {
       on: Merchant,
       owner: 'merchant',
+      shows: "The payouts from the merchant's own wallets",
       filter: OwnedPayoutFilter,
-      description: "The payouts from the merchant's own wallets, newest first.",
     },
-    {
-      on: Customer,
-      parent: 'customer',
-      filter: OwnedPayoutFilter,
-      description: 'The payouts from its wallets, newest first.',
-    },
-    {
-      on: Wallet,
-      parent: 'wallet',
-      filter: OwnedPayoutFilter,
-      description: 'The payouts that it paid, newest first.',
-    },
+    { on: Customer, parent: 'customer', shows: 'The payouts from its wallets', filter: OwnedPayoutFilter },
+    { on: Wallet, parent: 'wallet', shows: 'The payouts that it paid', filter: OwnedPayoutFilter },
   ],
 })

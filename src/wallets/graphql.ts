@@ -69,21 +69,16 @@ addList('wallets', wallets, {
   items: 'wallets',
   places: [
     {
+      shows: 'The wallets of the merchant and of its customers',
       filter: filterType('WalletFilter', wallets, { which: 'Which wallets' }),
-      description: 'The wallets of the merchant and of its customers, newest first.',
     },
     {
       on: Merchant,
       owner: 'merchant',
+      shows: "The wallets that the merchant itself owns, no customer's",
       filter: OwnedWalletFilter,
-      description: "The wallets that the merchant itself owns, no customer's, newest first.",
     },
-    {
-      on: Customer,
-      parent: 'customer',
-      filter: OwnedWalletFilter,
-      description: 'The wallets that it owns, newest first.',
-    },
+    { on: Customer, parent: 'customer', shows: 'The wallets that it owns', filter: OwnedWalletFilter },
   ],
 })
 
@@ -92,12 +87,7 @@ addList('ledgerEntries', entries, {
   items: "lines of a wallet's statement",
   called: 'lines',
   places: [
-    {
-      on: Wallet,
-      parent: 'wallet',
-      filter: LedgerEntryFilter,
-      description: 'Its statement: every movement of its money, newest first.',
-    },
+    { on: Wallet, parent: 'wallet', shows: 'Its statement: every movement of its money', filter: LedgerEntryFilter },
   ],
 })
 
