@@ -6,6 +6,7 @@ import { largestSlice, sliceFields, standardSlice } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
 import type { Preload } from './fields.ts'
+import { builtFields, column, madeOrNull } from './fields.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 import { optional } from './inputs.ts'
 import { selectedAt } from './selection.ts'
@@ -31,18 +32,14 @@ export function connectionType<Item>(type: OutputRef<Item>, items: string): Obje
       type: type as OutputRef<object>,
       name: `${type.name}Connection`,
       description: `A part of a list of ${items}.`,
-      fields: (t) => ({
-        nodes: t.field({
-          type: [type as OutputRef<object>],
-          description: 'The items alone, for where no cursor of each is needed.',
-          resolve: (parent) => (parent as unknown as Connection<object>).nodes,
-        }),
-        totalCount: t.int({
-          nullable: true,
-          description:
-            'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
-          resolve: (parent) => (parent as unknown as Connection<object>).total(),
-        }),
+      fields: builtFields({
+        nodes: column('nodes', 'The items alone, for where no cursor of each is needed.', [type as OutputRef<object>]),
+        totalCount: madeOrNull(
+          'Int',
+          null,
+          'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
+          ({ total }: Connection<Item>) => total(),
+        ),
       }),
     },
     { name: `${type.name}Edge`, description: `One of a list of ${items}, with its place there.` },

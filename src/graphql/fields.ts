@@ -30,6 +30,7 @@ export type Field<in Row> = {
 
 export type Fields<Row> = Readonly<Record<string, Field<Row>>>
 
+type Awaitable<Value> = Value | Promise<Value>
 type With<Name extends string, Value> = { readonly [Each in Name]: Value }
 
 /** Shows a column that is never NULL; as text unless it says otherwise. */
@@ -62,16 +63,12 @@ export function columnHolding<Name extends string>(
 
 /** Text columns under their own names, each with its description. */
 export function columns<Name extends string>(descriptions: With<Name, string>) {
-  return eachOf(descriptions, (description, name) => column(name, description)) as {
-    readonly [Each in Name]: Field<With<Each, string>>
-  }
+  return eachOf(descriptions, (description, name) => column(name, description))
 }
 
 /** The same where they may be NULL. */
 export function columnsOrNull<Name extends string>(descriptions: With<Name, string>) {
-  return eachOf(descriptions, (description, name) => columnOrNull(name, description)) as {
-    readonly [Each in Name]: Field<With<Each, string | null>>
-  }
+  return eachOf(descriptions, (description, name) => columnOrNull(name, description))
 }
 
 /** Shows what is made of some columns, or of any where it can't say (`null`). */
@@ -79,7 +76,7 @@ export function made<Row, Type extends TypeParam<Types>>(
   type: Type,
   from: readonly (keyof Row & string)[] | null,
   description: string,
-  make: (row: Row) => ShapeFromTypeParam<Types, Type, false>,
+  make: (row: Row) => Awaitable<ShapeFromTypeParam<Types, Type, false>>,
 ): Field<Row> {
   return { type, isNullable: false, description, columns: from, resolve: (row) => make(row) }
 }
@@ -89,7 +86,7 @@ export function madeOrNull<Row, Type extends TypeParam<Types>>(
   type: Type,
   from: readonly (keyof Row & string)[] | null,
   description: string,
-  make: (row: Row) => ShapeFromTypeParam<Types, Type, true>,
+  make: (row: Row) => Awaitable<ShapeFromTypeParam<Types, Type, true>>,
 ): Field<Row> {
   return { ...made(type, from, description, make as (row: Row) => never), isNullable: true }
 }
@@ -161,7 +158,7 @@ type Asked<Args extends InputFields, Answer> = (
   context: GraphqlContext,
   input: InputOf<Args>,
   info: GraphQLResolveInfo,
-) => Answer | Promise<Answer>
+) => Awaitable<Answer>
 
 /** What there is to say of an object type: `table` where its objects are rows of one, of which fewer columns can be read. */
 export type ObjectDeclaration<Row> = {

@@ -19,7 +19,7 @@ type FindNode = (context: GraphqlContext, id: string) => Promise<object | null> 
 const Node = builder.nodeInterfaceRef()
 
 /** The most nodes that one field fetches. */
-export const mostNodes = 100
+const mostNodes = 100
 
 /** The type of nodes, with what loads them. */
 export type NodeType<Row> = ObjectRef<Types, Row> & Loaded<Row>

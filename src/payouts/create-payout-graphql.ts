@@ -2,7 +2,7 @@ import { invalidInput } from '../errors.ts'
 import { valuesEnum } from '../graphql/enums.ts'
 import { addQuery, asked, column, columnOrNull, columns, columnsOrNull, itself, objectType } from '../graphql/fields.ts'
 import type { InputOf } from '../graphql/inputs.ts'
-import { inputType, optional, optionalId, required, requiredTexts } from '../graphql/inputs.ts'
+import { eachOf, inputType, optional, optionalId, required, requiredTexts } from '../graphql/inputs.ts'
 import { addMutation, orUserError, resultType } from '../graphql/mutation.ts'
 import { isGiven } from '../input.ts'
 import { BankCountryEnum, BankPayoutMethod, Check } from '../payout-methods/graphql.ts'
@@ -101,16 +101,11 @@ function flattened<Given extends { readonly recipient: Recipient }>({ recipient,
 /** Where the operation's own fields stand below `input`. */
 function namesIn({ recipient: { bankAccount } }: { readonly recipient: Recipient }) {
   const isNamedAsOfOld = typeof bankAccount?.recipientName === 'string' && !isGiven(bankAccount.accountName)
-  const inAccount = (name: string) => `recipient.bankAccount.${name}`
+  const inAccount = eachOf(BankAccountInput.declared, (_, name) => `recipient.bankAccount.${name}`)
   return {
+    ...inAccount,
+    ...(!isNamedAsOfOld && { recipientName: inAccount.accountName }),
     payoutMethodId: 'recipient.payoutMethodId',
-    accountNumber: inAccount('accountNumber'),
-    accountName: inAccount('accountName'),
-    bankName: inAccount('bankName'),
-    bankCode: inAccount('bankCode'),
-    recipientName: inAccount(isNamedAsOfOld ? 'recipientName' : 'accountName'),
-    recipientCurrency: inAccount('recipientCurrency'),
-    recipientCountry: inAccount('recipientCountry'),
   }
 }
 
