@@ -28,6 +28,11 @@ export function parse<Schema extends z.ZodType>(
   return parsed.data
 }
 
+/** Whether a field says anything (ruling 20). */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
+}
+
 /** Every faulty field of an input, without reading anything that is stored. */
 export function faultsOf(schema: z.ZodType, input: unknown): FieldFault[] {
   return schema.safeParse(input, { reportInput: true }).error?.issues.map(fieldFault) ?? []

@@ -104,19 +104,43 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a door of GraphQL takes a helper from another',
     'src/payouts/graphql.ts',
-    `import { Customer, customerLoader, ownerOf } from '../customers/graphql.ts'`,
+    `import { Customer, ownerOf } from '../customers/graphql.ts'`,
     'takes ownerOf from the door src/customers/graphql.ts: what several doors need is in the kit',
+  ],
+  [
+    'a further door of a noun takes a helper from its first',
+    'src/payouts/create-payout-graphql.ts',
+    `import { Payout, nameArguments } from './graphql.ts'`,
+    'takes nameArguments from the door src/payouts/graphql.ts: what several doors need is in the kit',
+  ],
+  [
+    'an operation imports a further door of its noun',
+    'src/payouts/create-payout.ts',
+    `import { PayoutQuote } from './create-payout-graphql.ts'`,
+    'imports the door src/payouts/create-payout-graphql.ts',
+  ],
+  [
+    'a further door queries',
+    'src/payouts/create-payout-rest.ts',
+    `import { insertPayout } from './repository.ts'`,
+    'is a door and imports the repository src/payouts/repository.ts',
+  ],
+  [
+    'a door that is too long',
+    'src/payouts/create-payout-graphql.ts',
+    "import { Payout } from './graphql.ts'\n".repeat(250),
+    'is a door of 251 lines, of 250 at most',
   ],
   [
     'a door queries',
     'src/payouts/rest.ts',
-    `import { payoutById } from './repository.ts'`,
+    `import { insertPayout } from './repository.ts'`,
     'is a door and imports the repository src/payouts/repository.ts',
   ],
   [
     'a door of GraphQL queries',
     'src/payouts/graphql.ts',
-    `import { payoutById } from './repository.ts'`,
+    `import { insertPayout } from './repository.ts'`,
     'is a door and imports the repository src/payouts/repository.ts',
   ],
   [

@@ -4,7 +4,8 @@ import type { Reader, Tx } from '../database/query.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
-import { customerById, lockCustomerById, shareLockCustomerById } from './repository.ts'
+import { customers } from './list.ts'
+import { lockCustomerById, shareLockCustomerById } from './repository.ts'
 
 export const GetCustomerInput = z.object({ customerId: z.string() })
 
@@ -14,7 +15,7 @@ export const GetCustomerInput = z.object({ customerId: z.string() })
  * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
  */
 export async function getCustomer(context: Context, input: z.input<typeof GetCustomerInput>): Promise<Customer> {
-  return findCustomer(context.db, context, input.customerId)
+  return customers.get(context, input.customerId)
 }
 
 /**
@@ -28,7 +29,7 @@ export async function lockActiveCustomer(
   context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  return customerId === null ? null : requireActive(await found(shareLockCustomerById, tx, context, customerId))
+  return customerId === null ? null : requireActive(await lockBy(shareLockCustomerById, tx, context, customerId))
 }
 
 /**
@@ -56,24 +57,22 @@ export function requireActive(customer: Customer): Customer {
  * @throws Refusal RESOURCE_NOT_FOUND
  */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
-  return found(lockCustomerById, tx, context, customerId)
+  return lockBy(lockCustomerById, tx, context, customerId)
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */
-export function findCustomer(db: Reader, context: Context, customerId: string): Promise<Customer> {
-  return found(customerById, db, context, customerId)
+export function findCustomer(db: Reader, { merchantId }: Context, customerId: string): Promise<Customer> {
+  return customers.get({ db, merchantId }, customerId)
 }
 
-type Key = { merchantId: string; id: string }
-
-async function found<Db extends Reader>(
-  customer: (db: Db, key: Key) => Promise<Customer | null>,
-  db: Db,
+async function lockBy(
+  customer: typeof lockCustomerById,
+  tx: Tx,
   { merchantId }: Context,
   customerId: string,
 ): Promise<Customer> {
   const id = parseUuid(customerId)
-  const row = id && (await customer(db, { merchantId, id }))
+  const row = id && (await customer(tx, { merchantId, id }))
   if (!row) throw notFound('Customer')
   return row
 }

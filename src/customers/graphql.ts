@@ -1,13 +1,10 @@
-import type { InputFieldBuilder } from '@pothos/core'
-import type { Types } from '../graphql/builder.ts'
-import { builder } from '../graphql/builder.ts'
-import { connectionType } from '../graphql/connection.ts'
 import { valuesEnum } from '../graphql/enums.ts'
-import { localId, localIdOrNull } from '../graphql/global-ids.ts'
-import { filterType, listing } from '../graphql/list-fields.ts'
+import { column, columnOrNull, columns, columnsOrNull, itself, madeOrNull, objectType } from '../graphql/fields.ts'
+import { optional, optionalTexts, required, requiredId, requiredTexts } from '../graphql/inputs.ts'
+import { addList, filterType } from '../graphql/list-fields.ts'
 import { loaderById } from '../graphql/loader.ts'
-import { addMutation, asGiven, idempotencyKeyDescription } from '../graphql/mutation.ts'
-import { addNodeType, idDescription, Node, nodeId } from '../graphql/node.ts'
+import { addMutation } from '../graphql/mutation.ts'
+import { addNodeQuery, nodeType } from '../graphql/node.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { closeCustomer } from './close-customer.ts'
 import { createCustomer } from './create-customer.ts'
@@ -16,256 +13,157 @@ import { customerStatuses, customerTypes } from './customer.ts'
 import { customers } from './list.ts'
 import { updateCustomer } from './update-customer.ts'
 
-export const CustomerTypeEnum = valuesEnum(
-  'CustomerType',
-  customerTypes,
-  'Whether a customer is a person or a company.',
-)
+const CustomerTypeEnum = valuesEnum('CustomerType', customerTypes, 'Whether a customer is a person or a company.')
 
-export const CustomerStatusEnum = valuesEnum(
+const CustomerStatusEnum = valuesEnum(
   'CustomerStatus',
   customerStatuses,
   'Whether anything can be made or changed for a customer.',
 )
 
-const Address = builder.objectRef<CustomerRow>('Address').implement({
-  description: 'A postal address.',
-  extensions: { table: 'customers' },
-  fields: (t) => ({
-    line1: t.exposeString('addressLine1', { description: 'Street and number.' }),
-    line2: t.exposeString('addressLine2', { nullable: true, description: 'Flat, floor or building.' }),
-    city: t.exposeString('city', { description: 'The city or town.' }),
-    state: t.exposeString('state', { description: 'The state or province.' }),
-    postalCode: t.exposeString('postalCode', { nullable: true, description: 'The postal code.' }),
-    country: t.exposeString('country', { description: 'The country, by its name.' }),
-  }),
-})
+const email = 'The e-mail address.'
+const businessName = 'The registered name.'
 
-const PersonalInfo = builder.objectRef<CustomerRow>('PersonalInfo').implement({
-  description: 'Who a customer is, as a person.',
-  extensions: { table: 'customers' },
-  fields: (t) => ({
-    firstName: t.exposeString('firstName', { nullable: true, description: 'The first name.' }),
-    middleName: t.exposeString('middleName', { nullable: true, description: 'The middle names.' }),
-    lastName: t.exposeString('lastName', { nullable: true, description: 'The last name.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'The day of birth.' }),
-  }),
-})
+const personalNames = { firstName: 'The first name.', lastName: 'The last name.' }
+const middleName = { middleName: 'The middle names.' }
 
-const FinancialInfo = builder.objectRef<CustomerRow>('FinancialInfo').implement({
-  description: 'What a customer said about its money.',
-  extensions: { table: 'customers' },
-  fields: (t) => ({
-    accountPurpose: t.exposeString('accountPurpose', { nullable: true, description: 'What the account is for.' }),
-    employmentStatus: t.exposeString('employmentStatus', { nullable: true, description: 'How it earns its living.' }),
-    expectedMonthlyIncome: t.expose('expectedMonthlyIncome', {
-      type: 'Decimal',
-      nullable: true,
-      description: 'What it expects to receive in a month, with two places.',
-    }),
-    mostRecentOccupation: t.exposeString('mostRecentOccupation', {
-      nullable: true,
-      description: 'Its latest occupation.',
-    }),
-    sourceOfFunds: t.exposeString('sourceOfFunds', { nullable: true, description: 'Where its money comes from.' }),
-  }),
-})
+const place = { city: 'The city or town.', state: 'The state or province.', country: 'The country, by its name.' }
+const addressLine1 = 'Street and number.'
+const addressLine2 = 'Flat, floor or building.'
+const postalCode = { postalCode: 'The postal code.' }
 
-const BusinessInfo = builder.objectRef<CustomerRow>('BusinessInfo').implement({
-  description: 'What a customer is, as a company.',
-  extensions: { table: 'customers' },
-  fields: (t) => ({
-    businessName: t.exposeString('businessName', { nullable: true, description: 'The registered name.' }),
-    businessType: t.exposeString('businessType', { nullable: true, description: 'The legal form.' }),
-    businessWebsite: t.exposeString('businessWebsite', { nullable: true, description: 'The address of its website.' }),
-  }),
-})
-
-export const Customer = builder.objectRef<CustomerRow>('Customer').implement({
-  description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
-  extensions: { table: 'customers' },
-  interfaces: [Node],
-  fields: (t) => ({
-    id: t.field(nodeId('Customer', ({ id }) => id)),
-    uuid: t.expose('id', { type: 'UUID', description: 'The id that the REST paths use.' }),
-    type: t.expose('customerType', { type: CustomerTypeEnum, description: 'A person, or a company.' }),
-    email: t.exposeString('email', { description: 'The e-mail address.' }),
-    phone: t.exposeString('phone', { description: 'The phone number in international form.' }),
-    status: t.expose('status', { type: CustomerStatusEnum, description: 'Whether anything can be made for it.' }),
-    address: t.field({
-      type: Address,
-      description: 'Where it lives or has its seat.',
-      extensions: { columns: [] },
-      resolve: (customer) => customer,
-    }),
-    personalInfo: t.field({
-      type: PersonalInfo,
-      description: 'Its names and day of birth.',
-      extensions: { columns: [] },
-      resolve: (customer) => customer,
-    }),
-    financialInfo: t.field({
-      type: FinancialInfo,
-      description: 'What it said about its money.',
-      extensions: { columns: [] },
-      resolve: (customer) => customer,
-    }),
-    businessInfo: t.field({
-      type: BusinessInfo,
-      nullable: true,
-      description: 'What it is as a company; null for a person.',
-      extensions: { columns: ['customerType'] },
-      resolve: (customer) => (customer.customerType === 'business' ? customer : null),
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was registered.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-  }),
-})
-
-/** Customers of one request, by id. */
-export const customerLoader = loaderById<CustomerRow>(customers.find)
-
-addNodeType('Customer', customerLoader)
-
-const CustomerConnection = connectionType<CustomerRow>('Customer', Customer, 'customers')
-
-const CustomerFilter = filterType('CustomerFilter', customers, {
-  description: 'Which customers: those that every field here lets through.',
-})
-
-const listedCustomers = { filter: CustomerFilter, filterDescription: 'Which customers to list; all without it.' }
-
-builder.queryFields((t) => ({
-  customer: t.field({
-    type: Customer,
-    nullable: true,
-    description: 'One customer; null when it does not exist or is not visible.',
-    args: { id: t.arg.id({ required: true, description: idDescription('customer') }) },
-    resolve: (_, { id }, context) => {
-      const customerId = localIdOrNull('Customer', id)
-      return customerId === null ? null : customerLoader(context).load(customerId)
-    },
-  }),
-  customers: t.field({
-    type: CustomerConnection,
-    description: 'The customers of the merchant, newest first.',
-    ...listing(t, customers, listedCustomers),
-  }),
-}))
-
-builder.objectField(Merchant, 'customers', (t) =>
-  t.field({
-    type: CustomerConnection,
-    description: 'The customers of the merchant, newest first.',
-    ...listing(t, customers, listedCustomers),
-  }),
-)
-
-const required = { required: true } as const
-
-/** What a customer may say of itself, when it is registered or later. */
-function optionalDetails(t: InputFieldBuilder<Types, 'InputObject'>) {
-  return {
-    addressLine2: t.string({ description: 'Flat, floor or building.' }),
-    postalCode: t.string({ description: 'The postal code.' }),
-    middleName: t.string({ description: 'The middle names.' }),
-    birthDate: t.field({ type: 'Date', description: 'The day of birth, today at the latest.' }),
-    accountPurpose: t.string({ description: 'What the account is for.' }),
-    employmentStatus: t.string({ description: 'How it earns its living.' }),
-    expectedMonthlyIncome: t.field({
-      type: 'Decimal',
-      description: 'What it expects to receive in a month, with at most two places.',
-    }),
-    mostRecentOccupation: t.string({ description: 'Its latest occupation.' }),
-    sourceOfFunds: t.string({ description: 'Where its money comes from.' }),
-    businessType: t.string({ description: 'The legal form.' }),
-    businessWebsite: t.string({ description: 'The address of its website.' }),
-  }
+const money = {
+  employmentStatus: 'How it earns its living.',
+  mostRecentOccupation: 'Its latest occupation.',
+  sourceOfFunds: 'Where its money comes from.',
+  accountPurpose: 'What the account is for.',
 }
 
-const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
-  description: 'A customer to register. A person needs a first and a last name, a company its business name.',
-  fields: (t) => ({
-    customerType: t.field({
-      type: CustomerTypeEnum,
-      ...required,
-      description: 'A person, or a company; it never changes.',
-    }),
-    email: t.string({ ...required, description: 'The e-mail address.' }),
-    phone: t.string({ ...required, description: 'The phone number in international form, such as `+2348012345678`.' }),
-    addressLine1: t.string({ ...required, description: 'Street and number.' }),
-    city: t.string({ ...required, description: 'The city or town.' }),
-    state: t.string({ ...required, description: 'The state or province.' }),
-    country: t.string({ ...required, description: 'The country, by its name.' }),
-    firstName: t.string({ description: 'The first name; required for a person.' }),
-    lastName: t.string({ description: 'The last name; required for a person.' }),
-    businessName: t.string({ description: 'The registered name; required for a company.' }),
-    ...optionalDetails(t),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-  }),
+const business = { businessType: 'The legal form.', businessWebsite: 'The address of its website.' }
+
+const Address = objectType<CustomerRow>('Address', {
+  description: 'A postal address.',
+  table: 'customers',
+  fields: {
+    line1: column('addressLine1', addressLine1),
+    line2: columnOrNull('addressLine2', addressLine2),
+    ...columns(place),
+    ...columnsOrNull(postalCode),
+  },
 })
 
-const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
-  description: 'What to change of a customer: a field that is absent stays, an optional one that is null is cleared.',
-  fields: (t) => ({
-    customerId: t.id({ ...required, description: idDescription('customer') }),
-    email: t.string({ description: 'The e-mail address.' }),
-    phone: t.string({ description: 'The phone number in international form, such as `+2348012345678`.' }),
-    addressLine1: t.string({ description: 'Street and number.' }),
-    city: t.string({ description: 'The city or town.' }),
-    state: t.string({ description: 'The state or province.' }),
-    country: t.string({ description: 'The country, by its name.' }),
-    firstName: t.string({ description: 'The first name.' }),
-    lastName: t.string({ description: 'The last name.' }),
-    businessName: t.string({ description: 'The registered name.' }),
-    ...optionalDetails(t),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-  }),
+const PersonalInfo = objectType<CustomerRow>('PersonalInfo', {
+  description: 'Who a customer is, as a person.',
+  table: 'customers',
+  fields: {
+    ...columnsOrNull({ ...personalNames, ...middleName }),
+    birthDate: columnOrNull('birthDate', 'The day of birth.', 'Date'),
+  },
 })
 
-const CloseCustomerInput = builder.inputType('CloseCustomerInput', {
-  description: 'The customer to close.',
-  fields: (t) => ({
-    customerId: t.id({ ...required, description: idDescription('customer') }),
-    idempotencyKey: t.string({ description: idempotencyKeyDescription }),
-  }),
+const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
+  description: 'What a customer said about its money.',
+  table: 'customers',
+  fields: {
+    ...columnsOrNull(money),
+    expectedMonthlyIncome: columnOrNull(
+      'expectedMonthlyIncome',
+      'What it expects to receive in a month, with two places.',
+      'Decimal',
+    ),
+  },
 })
+
+const BusinessInfo = objectType<CustomerRow>('BusinessInfo', {
+  description: 'What a customer is, as a company.',
+  table: 'customers',
+  fields: columnsOrNull({ businessName, ...business }),
+})
+
+export const Customer = nodeType<CustomerRow>('Customer', {
+  description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
+  table: 'customers',
+  loader: loaderById(customers.find),
+  fields: {
+    uuid: column('id', 'The id that the REST paths use.', 'UUID'),
+    type: column('customerType', 'A person, or a company.', CustomerTypeEnum),
+    ...columns({ email, phone: 'The phone number in international form.' }),
+    status: column('status', 'Whether anything can be made for it.', CustomerStatusEnum),
+    address: itself(Address, 'Where it lives or has its seat.'),
+    personalInfo: itself(PersonalInfo, 'Its names and day of birth.'),
+    financialInfo: itself(FinancialInfo, 'What it said about its money.'),
+    businessInfo: madeOrNull(
+      BusinessInfo,
+      ['customerType'],
+      'What it is as a company; null for a person.',
+      (customer: CustomerRow) => (customer.customerType === 'business' ? customer : null),
+    ),
+    createdAt: column('createdAt', 'When it was registered.', 'DateTime'),
+    updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),
+  },
+})
+
+addNodeQuery('customer', Customer)
+
+const CustomerFilter = filterType('CustomerFilter', customers, { which: 'Which customers' })
+const shows = 'The customers of the merchant'
+
+addList('customers', customers, {
+  of: Customer,
+  items: 'customers',
+  places: [
+    { shows, filter: CustomerFilter },
+    { on: Merchant, shows, filter: CustomerFilter },
+  ],
+})
+
+const phone = 'The phone number in international form, such as `+2348012345678`.'
+const contact = { email, phone, addressLine1, ...place }
+
+/** What a customer may say of itself, when it is registered or later. */
+const optionalDetails = {
+  ...optionalTexts({ addressLine2, ...postalCode, ...middleName, ...money, ...business }),
+  birthDate: optional('The day of birth, today at the latest.', 'Date'),
+  expectedMonthlyIncome: optional('What it expects to receive in a month, with at most two places.', 'Decimal'),
+}
 
 addMutation('createCustomer', {
   description: 'Registers a customer.',
-  input: CreateCustomerInput,
-  node: customerLoader,
-  run: (context, input) => context.perform(createCustomer, context, input),
-  payload: (t) => ({
-    customer: t.field({ type: Customer, description: 'The new customer.', resolve: (customer) => customer }),
-  }),
-  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'],
+  inputDescription: 'A customer to register. A person needs a first and a last name, a company its business name.',
+  input: {
+    customerType: required('A person, or a company; it never changes.', CustomerTypeEnum),
+    ...requiredTexts(contact),
+    ...optionalTexts({
+      firstName: 'The first name; required for a person.',
+      lastName: 'The last name; required for a person.',
+      businessName: 'The registered name; required for a company.',
+    }),
+    ...optionalDetails,
+  },
+  operation: createCustomer,
+  payload: { customer: itself(Customer, 'The new customer.') },
+  errors: [],
 })
 
 addMutation('updateCustomer', {
   description: 'Changes what is known about a customer, but never whether it is a person or a company.',
-  input: UpdateCustomerInput,
-  node: customerLoader,
-  run: (context, input) =>
-    context.perform(
-      updateCustomer,
-      context,
-      asGiven<Parameters<typeof updateCustomer>[1]>({ ...input, customerId: localId('Customer', input.customerId) }),
-    ),
-  payload: (t) => ({
-    customer: t.field({ type: Customer, description: 'The customer as it is now.', resolve: (customer) => customer }),
-  }),
-  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  inputDescription:
+    'What to change of a customer: a field that is absent stays, an optional one that is null is cleared.',
+  input: {
+    customerId: requiredId('Customer'),
+    ...optionalTexts({ ...contact, ...personalNames, businessName }),
+    ...optionalDetails,
+  },
+  operation: updateCustomer,
+  payload: { customer: itself(Customer, 'The customer as it is now.') },
+  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
 addMutation('closeCustomer', {
   description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
-  input: CloseCustomerInput,
-  node: customerLoader,
-  run: (context, input) =>
-    context.perform(closeCustomer, context, { customerId: localId('Customer', input.customerId) }),
-  payload: (t) => ({
-    customer: t.field({ type: Customer, description: 'The customer, closed.', resolve: (customer) => customer }),
-  }),
-  errors: ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  inputDescription: 'The customer to close.',
+  input: { customerId: requiredId('Customer') },
+  operation: closeCustomer,
+  payload: { customer: itself(Customer, 'The customer, closed.') },
+  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })

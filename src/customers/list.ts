@@ -5,6 +5,7 @@ import { customerStatuses, customerTypes } from './customer.ts'
 /** The merchant's customers. */
 export const customers = defineList({
   name: 'customers',
+  noun: 'Customer',
   table: 'customers',
   select: (customers) => customers.selectAll('customers'),
   order: 'customers.sequence',

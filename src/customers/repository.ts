@@ -1,15 +1,11 @@
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, merchantOf, queryOne, sameNames, statementOne } from '../database/query.ts'
+import { change, from, insertRow, merchantOf, sameNames, statementOne } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { tables } from '../database/tables.ts'
 
 type CustomerKey = { merchantId: string; id: string }
 
 export const insertCustomer = insertRow('customers')
-
-export const customerById = queryOne((p: Params<CustomerKey>) =>
-  from('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
-)
 
 /** The customer, which nobody else changes until the transaction ends. */
 export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>

@@ -3,6 +3,9 @@ import RelayPlugin from '@pothos/plugin-relay'
 import type { Amount } from '../money/amount.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
+/** How the `id` of every node describes itself. */
+export const idDescription = 'The global id: opaque, unique among all types, and the same for ever.'
+
 /** The schema, to which each module adds its types, queries and mutations. */
 export const builder = new SchemaBuilder<{
   Context: GraphqlContext
@@ -39,7 +42,7 @@ export const builder = new SchemaBuilder<{
     nodeTypeOptions: {
       description: 'Anything that can be fetched again by its global id.',
     },
-    idFieldOptions: { description: 'The global id: opaque, unique among all types, and the same for ever.' },
+    idFieldOptions: { description: idDescription },
   },
 })
 

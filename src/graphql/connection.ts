@@ -1,14 +1,16 @@
-import type { ArgBuilder, ObjectRef } from '@pothos/core'
+import type { ObjectRef, OutputRef } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import { getNamedType, isAbstractType, isObjectType } from 'graphql'
-import { invalidInput, Refusal } from '../errors.ts'
 import type { Slice } from '../lists/slice.ts'
 import { largestSlice, sliceFields, standardSlice } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
+import type { Preload } from './fields.ts'
+import { builtFields, column, madeOrNull } from './fields.ts'
 import type { GraphqlContext } from './graphql-context.ts'
-import type { LoaderOf } from './loader.ts'
+import { optional } from './inputs.ts'
 import { selectedAt } from './selection.ts'
+import { refuseUnder } from './user-errors.ts'
 
 /** A slice as its connection type reads it. */
 export type Connection<Item> = {
@@ -23,47 +25,40 @@ export type Connection<Item> = {
   readonly total: Slice<Item>['total']
 }
 
-/** Loads for all rows of a list what a field of each will ask for. */
-type Preload = (rows: readonly unknown[], context: GraphqlContext) => Promise<void>
-
 /** The connection type of a node type, which every list of such nodes has; `items` names them for people. */
-export function connectionType<Item>(name: string, type: unknown, items: string): ObjectRef<Types, Connection<Item>> {
+export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<Types, Connection<Item>> {
   const connection = builder.connectionObject(
     {
-      type: type as ObjectRef<Types, object>,
-      name: `${name}Connection`,
+      type: type as OutputRef<object>,
+      name: `${type.name}Connection`,
       description: `A part of a list of ${items}.`,
-      fields: (t) => ({
-        nodes: t.field({
-          type: [type as ObjectRef<Types, object>],
-          description: 'The items alone, for where no cursor of each is needed.',
-          resolve: (parent) => (parent as unknown as Connection<object>).nodes,
-        }),
-        totalCount: t.int({
-          nullable: true,
-          description:
-            'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
-          resolve: (parent) => (parent as unknown as Connection<object>).total(),
-        }),
+      fields: builtFields({
+        nodes: column('nodes', 'The items alone, for where no cursor of each is needed.', [type as OutputRef<object>]),
+        totalCount: madeOrNull(
+          'Int',
+          null,
+          'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
+          ({ total }: Connection<Item>) => total(),
+        ),
       }),
     },
-    { name: `${name}Edge`, description: `One of a list of ${items}, with its place there.` },
+    { name: `${type.name}Edge`, description: `One of a list of ${items}, with its place there.` },
   )
   return connection as unknown as ObjectRef<Types, Connection<Item>>
 }
 
 /** The arguments that say which part of a list is asked for. */
-export function sliceArguments(arg: ArgBuilder<Types>) {
-  return {
-    first: arg.int({
-      description: `How many items from the start, or after \`after\`: 0 to ${largestSlice}. Without \`first\` and \`last\`: ${standardSlice}.`,
-    }),
-    after: arg.string({ description: 'A cursor of this same list: items that follow it.' }),
-    last: arg.int({
-      description: `How many items from the end, or before \`before\`: 0 to ${largestSlice}. Not together with \`first\`.`,
-    }),
-    before: arg.string({ description: 'A cursor of this same list: items that come before it.' }),
-  }
+export const sliceArguments = {
+  first: optional(
+    `How many items from the start, or after \`after\`: 0 to ${largestSlice}. Without \`first\` and \`last\`: ${standardSlice}.`,
+    'Int',
+  ),
+  after: optional('A cursor of this same list: items that follow it.'),
+  last: optional(
+    `How many items from the end, or before \`before\`: 0 to ${largestSlice}. Not together with \`first\`.`,
+    'Int',
+  ),
+  before: optional('A cursor of this same list: items that come before it.'),
 }
 
 /** A slice as its connection, with everything loaded that the selected fields of its items will ask for. */
@@ -89,28 +84,10 @@ export async function connect<Item>(
   }
 }
 
-/** A field that leads from a row to others, by the key in one of its columns; `null` where there is none. */
-export function related<Column extends string, Value>(loaderOf: LoaderOf<Value>, column: Column) {
-  type Row = { readonly [Name in Column]: string | null }
-  const keyOf = (row: Row) => row[column]
-  const preload: Preload = (rows, context) =>
-    loaderOf(context).preload((rows as readonly Row[]).map(keyOf).filter((key) => key !== null))
-  return {
-    extensions: { preload, columns: [column] },
-    resolve: (row: Row, _: object, context: GraphqlContext): Value | Promise<Value> => {
-      const key = keyOf(row)
-      return key === null ? (null as Value) : loaderOf(context).load(key)
-    },
-  }
-}
-
-/** Refuses a list with the names that its caller wrote: all that is no part of the slice stands in the filter. */
-function refuseUnderFilter(error: unknown): never {
-  if (!(error instanceof Refusal) || !error.details.fields) throw error
-  const pathOf = (field: string) =>
-    field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`
-  throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: pathOf(fault.field) })))
-}
+/** All that is no part of the slice stands in the filter. */
+const refuseUnderFilter = refuseUnder((field) =>
+  field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
+)
 
 type Selection = { readonly preloads: readonly Preload[]; readonly hasEdges: boolean }
 

@@ -11,31 +11,25 @@ export function parseGlobalId(text: string): { type: string; id: string } | null
   return type !== undefined && id !== undefined ? { type, id } : null
 }
 
+const unions = new Map<string, readonly string[]>()
+
+/** Has the ids of these types pass for those of their union. */
+export function addUnion(union: string, types: readonly string[]): void {
+  unions.set(union, types)
+}
+
 /**
- * The id that an operation works with, from a global id of this type or from the UUID itself.
+ * The id that an operation works with, from a global id of this type (of a union any of its types') or from the UUID itself.
  *
  * Anything else is passed on as it is, because the operation knows how to refuse what is no id.
  */
-export function localId<Given extends string | null | undefined>(type: string, given: Given): Given | string {
-  if (typeof given !== 'string') return given
+export function localId(type: string, given: string): string {
   // In lower case, so that an idempotency key takes every spelling of an id for the same input.
   const uuid = parseUuid(given)
   if (uuid !== null) return uuid
   const parsed = parseGlobalId(given)
-  return parsed?.type === type ? (parseUuid(parsed.id) ?? parsed.id) : given
-}
-
-/** The same where the id may be one of several types. */
-export function localIdOfAny<Given extends string | null | undefined>(
-  types: readonly string[],
-  given: Given,
-): Given | string {
-  return types.map((type) => localId(type, given)).find((id) => id !== given) ?? given
-}
-
-/** The same where nothing can be refused: `null` for what can't be an id of this type. */
-export function localIdOrNull(type: string, given: string): string | null {
-  return parseUuid(localId(type, given))
+  const isOfType = parsed !== null && (unions.get(type) ?? [type]).includes(parsed.type)
+  return isOfType ? (parseUuid(parsed.id) ?? parsed.id) : given
 }
 
 function decoded(text: string): string {

@@ -1,29 +1,30 @@
-import type { ArgBuilder, InputFieldBuilder, InputRef } from '@pothos/core'
+import type { ObjectRef, OutputRef } from '@pothos/core'
 import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
 import { invalidInput } from '../errors.ts'
-import type { FilterKind, Filters } from '../lists/filters.ts'
+import type { Filter, Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Slice, SliceRequest } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
-import { builder } from './builder.ts'
-import { connect, sliceArguments } from './connection.ts'
+import { connect, connectionType, sliceArguments } from './connection.ts'
 import { enumOf } from './enums.ts'
-import { localId } from './global-ids.ts'
+import type { Field } from './fields.ts'
+import { addField, addQuery } from './fields.ts'
 import type { GraphqlContext } from './graphql-context.ts'
+import type { DeclaredInput, InputField, InputFields } from './inputs.ts'
+import { inputType, optional, optionalId, withLocalIds } from './inputs.ts'
 import { loaderWith } from './loader.ts'
 
 /** Whose things a list shows. */
-const OwnerInput = builder.inputType('OwnerFilter', {
-  description: "Whose: one customer's, or the merchant's own. Exactly one of the two.",
-  isOneOf: true,
-  fields: (t) => ({
-    customerId: t.id({ description: "That customer's: its global id, or its UUID." }),
-    merchant: t.boolean({
-      description: "Those that the merchant itself owns, no customer's: `true` is the only value.",
-    }),
-  }),
-})
+const OwnerInput = inputType(
+  'OwnerFilter',
+  "Whose: one customer's, or the merchant's own. Exactly one of the two.",
+  {
+    customerId: optionalId('Customer', "That customer's: its global id, or its UUID."),
+    merchant: optional("Those that the merchant itself owns, no customer's: `true` is the only value.", 'Boolean'),
+  },
+  { isOneOf: true },
+)
 
 /** The owner that an operation looks for. */
 function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
@@ -34,103 +35,100 @@ function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): Owne
     ])
   }
   // An empty id is one that is wrong: taken for none it would show another owner's things.
-  return typeof filter.customerId === 'string' ? { customerId: localId('Customer', filter.customerId) } : 'merchant'
+  return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
 /** A list, as far as its fields need it. */
-type Listed<Row> = {
-  readonly filters: Filters
+type Listed<Row, Parent extends string> = {
   readonly slice: (context: Context, input: never) => Promise<Slice<Row>>
+  readonly slicesOf: (
+    parent: Parent,
+  ) => (context: Context, ids: readonly string[], input: object) => Promise<ReadonlyMap<string, Slice<Row>>>
 }
 
-/** What an input object or argument holds that narrows a list. */
-type Filter = Readonly<Record<string, unknown>>
-type FilterRef = InputRef<Filter>
+type FilterInput = DeclaredInput<InputFields>
 
-/** The input type of a list's filters; `known` are those that say whose it is, where that is known already. */
+/** The input type of a list's filters: `which` of its rows it lets through, but for the `known` ones, which say whose it is. */
 export function filterType(
   name: string,
-  { filters }: Pick<Listed<unknown>, 'filters'>,
-  { description, known = [] }: { description: string; known?: readonly string[] },
-): FilterRef {
-  const fields = (t: InputFieldBuilder<Types, 'InputObject'>) => ({
-    ...Object.fromEntries(
-      Object.entries(filters)
-        .filter(([field]) => !known.includes(field))
-        .map(([field, { kind, description }]) => [field, filterField(t, kind, description)]),
-    ),
-    createdFrom: t.field({ type: 'DateTime', description: 'Only what was made at this moment or later.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Only what was made before this moment.' }),
+  { filters }: { readonly filters: Filters },
+  { which, known = [] }: { which: string; known?: readonly string[] },
+): FilterInput {
+  const own = Object.entries(filters).filter(([field]) => !known.includes(field))
+  return inputType(name, `${which}: those that every field here lets through.`, {
+    ...Object.fromEntries(own.map(([field, filter]) => [field, filterField(filter)])),
+    createdFrom: optional('Only what was made at this moment or later.', 'DateTime'),
+    createdBefore: optional('Only what was made before this moment.', 'DateTime'),
   })
-  return builder.inputType(name, { description, fields }) as unknown as FilterRef
 }
 
-function filterField(t: InputFieldBuilder<Types, 'InputObject'>, kind: FilterKind, description: string) {
-  if (kind === 'owner') return t.field({ type: OwnerInput, description })
-  if (isIdOf(kind)) return t.id({ description })
-  if (kind === 'text') return t.string({ description })
-  return t.field({ type: enumOf(kind), description })
+function filterField({ kind, description }: Filter): InputField {
+  if (kind === 'owner') return optional(description, OwnerInput)
+  if (kind === 'text') return optional(description)
+  return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumOf(kind))
 }
 
-/** The argument that narrows a list: its type, and what it is for. */
-type FilterArgument = { readonly filter: FilterRef; readonly filterDescription: string }
+/**
+ * Where a list is shown, what of it, and by what that is narrowed: among the queries or as a field `on` a type; everyone's, of one
+ * `owner`, or of each `parent`.
+ */
+type Place<Parent extends string> = { readonly shows: string; readonly filter: FilterInput } & Whose<Parent>
 
-type Asked = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] | undefined } & {
-  readonly filter?: Filter | null | undefined
-}
+type Whose<Parent extends string> =
+  | { readonly on?: ObjectRef<Types, unknown>; readonly owner?: OwnerFilter }
+  | { readonly on: ObjectRef<Types, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
-type Builder = { readonly arg: ArgBuilder<Types> }
-
-function argumentsOf({ arg }: Builder, { filter, filterDescription }: FilterArgument) {
-  return { ...sliceArguments(arg), filter: arg({ type: filter, description: filterDescription }) }
-}
-
-/** What the operation on a list is asked for. */
-function inputOf(filters: Filters, { filter, ...slice }: Asked) {
-  const asked = Object.entries(filter ?? {}).map(([field, value]) => {
-    const kind = filters[field]?.kind
-    const given = value as string | null | undefined
-    return [field, kind === 'owner' ? ownerOf(value as never) : isIdOf(kind) ? localId(kind.idOf, given) : value]
-  })
-  return { ...Object.fromEntries(asked), ...slice }
-}
-
-function isIdOf(kind: FilterKind | undefined): kind is { readonly idOf: string } {
-  return typeof kind === 'object' && 'idOf' in kind
-}
-
-/** The arguments and the resolver of a field that shows a list: of the merchant and its customers, or of the `owner` given. */
-export function listing<Row>(
-  t: Builder,
-  list: Listed<Row>,
-  { owner, ...argument }: FilterArgument & { readonly owner?: OwnerFilter },
-) {
-  return {
-    args: argumentsOf(t, argument),
-    resolve: async (_: unknown, asked: Asked, context: GraphqlContext, info: GraphQLResolveInfo) => {
-      const own = owner === undefined ? {} : { owner }
-      return connect(list.slice(context.rows, { ...inputOf(list.filters, asked), ...own } as never), context, info)
-    },
+/**
+ * Shows a list of nodes as a connection, by one name in several places.
+ *
+ * @param items what people call the nodes, and `called` what they do for short
+ */
+export function addList<Shown, Row extends Shown, Parent extends string>(
+  name: string,
+  list: Listed<Row, Parent>,
+  {
+    of,
+    items,
+    called = items,
+    places,
+  }: { of: OutputRef<Shown>; items: string; called?: string; places: readonly Place<Parent>[] },
+): void {
+  const type = connectionType(of, items)
+  for (const { shows, filter, ...whose } of places) {
+    const description = `${shows}, newest first.`
+    const args = { ...sliceArguments, filter: optional(`Which ${called} to list; all without it.`, filter) }
+    const resolve = sliceOf(list, filter, whose)
+    const columns = 'parent' in whose ? ['id'] : []
+    const field = { type, isNullable: false, description, args, columns, resolve } as Field<unknown>
+    if (whose.on) addField(whose.on, name, field)
+    else addQuery(name, field)
   }
 }
 
-/** The same of a field that shows the list of each of many parents, with one query for all of them. */
-export function listingOfEach<Row>(
-  t: Builder,
-  list: Pick<Listed<Row>, 'filters'>,
-  { slices, ...argument }: FilterArgument & { readonly slices: SlicesOf<Row> },
-) {
-  const loader = loaderWith(slices)
-  return {
-    args: argumentsOf(t, argument),
-    extensions: { columns: ['id'] },
-    resolve: ({ id }: { readonly id: string }, asked: Asked, context: GraphqlContext, info: GraphQLResolveInfo) =>
-      connect(loader(context, inputOf(list.filters, asked)).load(id), context, info),
-  }
+/** What a caller asks of a list. */
+type Asked = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] } & {
+  readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-type SlicesOf<Row> = (
-  context: Context,
-  ids: readonly string[],
-  input: object,
-) => Promise<ReadonlyMap<string, Slice<Row>>>
+/** Resolves the slice of a list, with one query for those of many parents. */
+function sliceOf<Row, Parent extends string>(
+  list: Listed<Row, Parent>,
+  { declared }: FilterInput,
+  whose: Whose<Parent>,
+) {
+  if ('parent' in whose) {
+    const loader = loaderWith(list.slicesOf(whose.parent))
+    return ({ id }: { readonly id: string }, asked: Asked, context: GraphqlContext, info: GraphQLResolveInfo) =>
+      connect(loader(context, inputOf(declared, asked)).load(id), context, info)
+  }
+  const own = whose.owner === undefined ? {} : { owner: whose.owner }
+  return async (_: unknown, asked: Asked, context: GraphqlContext, info: GraphQLResolveInfo) =>
+    connect(list.slice(context.rows, { ...inputOf(declared, asked), ...own } as never), context, info)
+}
+
+/** What the operation on a list is asked for: whatever narrows it, beside which part of it. */
+function inputOf(fields: InputFields, { filter, ...slice }: Asked): object {
+  if (!filter) return slice
+  const { owner, ...others } = withLocalIds(fields, filter)
+  return { ...others, ...(owner !== undefined && { owner: ownerOf(owner as never) }), ...slice }
+}

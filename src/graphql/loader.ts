@@ -16,6 +16,9 @@ export type Loader<Value> = {
 /** The loader of the request that a context belongs to. */
 export type LoaderOf<Value> = (context: GraphqlContext) => Loader<Value>
 
+/** A type with the loader of its objects by their id. */
+export type Loaded<Row> = { readonly loader: LoaderOf<Row | null> }
+
 /**
  * A loader of something of each of many rows that depends on arguments, such as a slice of a list: one query for all rows
  * that ask with the same ones.

@@ -1,5 +1,5 @@
-import type { InputObjectRef, ObjectFieldsShape, ObjectRef, UnionRef } from '@pothos/core'
-import type { Done } from '../context.ts'
+import type { ObjectRef, UnionRef } from '@pothos/core'
+import type { Done, Operation } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -7,111 +7,140 @@ import { invalidInput, Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
+import type { Fields } from './fields.ts'
+import { objectType } from './fields.ts'
 import type { GraphqlContext, Watching } from './graphql-context.ts'
-import type { LoaderOf } from './loader.ts'
+import type { InputFields, InputOf } from './inputs.ts'
+import { inputType, optional, required, withLocalIds } from './inputs.ts'
+import type { Loaded } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, errorTypes, isUserError, userError } from './user-errors.ts'
 
-/** What every input has beside its own fields. */
-type KeyedInput = { readonly idempotencyKey?: string | null | undefined }
+/** How an input describes its idempotency key. */
+const keyDescription =
+  'A key of your own for this request, 1 to 255 printable ASCII characters: sent again with the same input it answers the same result and does nothing twice. The REST endpoint of the same operation knows it too.'
 
-/** A mutation: its input, the payload that holds what it made or changed, and the refusals that its operation may throw. */
-export type Mutation<Input extends KeyedInput, Source extends object> = {
+/** What any mutation may be refused with, before all else. */
+const refusalsOfAny = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const
+
+/** What an operation takes, as it was given: where its own type is narrower it refuses what does not fit. */
+export type AsGiven<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
+
+/** A mutation: its input, the operation behind it, the payload that holds what that made or changed, and its refusals. */
+export type Mutation<Given extends InputFields, Input, Answer> = {
   readonly description: string
-  readonly input: InputObjectRef<Types, Input>
-  readonly payload: ObjectFieldsShape<Types, Source>
-  /** In order of precedence, as the operation documents them. */
+  /** What the input is, in a sentence, and its fields; an idempotency key is among those of all. */
+  readonly inputDescription: string
+  readonly input: Given
+  readonly isKeyRequired?: boolean
+  readonly operation: Operation<Input, Done<Answer>>
+  readonly payload: Fields<Answer>
+  /** Beside those that any may be refused with, in order of precedence, as the operation documents them. */
   readonly errors: readonly ErrorCode[]
   /** The paths below `input` of those fields that the operation calls otherwise. */
-  readonly names?: Names | ((input: Input) => Names)
-  /**
-   * Loads what a replay answers: the node as it is now, because a client's cache would take an older one for news (ruling
-   * 48). One that is gone by now is answered as it was. `null` where the payload holds no node that the operation answered.
-   */
-  readonly node: LoaderOf<object | null> | null
+  readonly names?: Names | ((input: InputOf<Given>) => Names)
   /** A request may do at most one of these. */
   readonly movesMoney?: boolean
   readonly isSandboxOnly?: boolean
-  readonly run: (context: GraphqlContext, input: Omit<Input, 'idempotencyKey'>) => Promise<Done<Source>>
-}
+} & Mapped<InputOf<Given>, AsGiven<Input>>
 
-/** How an input describes its idempotency key. */
-export const idempotencyKeyDescription =
-  'A key of your own for this request, 1 to 255 printable ASCII characters: sent again with the same input it answers the same result and does nothing twice. The REST endpoint of the same operation knows it too.'
+/** What makes the operation's input of the caller's, with local ids in it, unless the operation takes all of it as it is. */
+type Mapped<Given, Input> = [keyof Given, Given] extends [keyof Input, Input]
+  ? { readonly inputOf?: (given: Given) => Input }
+  : { readonly inputOf: (given: Given) => Input }
 
 /**
  * Adds a mutation that answers `<Name>Result`: its payload `<Name>Payload`, or one of its errors.
  *
  * A refusal that is not among `errors` and every fault are errors of the request instead, beside the data.
  */
-export function addMutation<Input extends KeyedInput, Source extends object>(
+export function addMutation<Given extends InputFields, Input extends object, Answer extends object>(
   name: string,
-  {
-    description,
-    input: Input,
-    payload,
-    errors,
-    names = {},
-    node,
-    movesMoney,
-    isSandboxOnly,
-    run,
-  }: Mutation<Input, Source>,
+  mutation: Mutation<Given, Input, Answer>,
 ): void {
+  const {
+    description,
+    inputDescription,
+    isKeyRequired = false,
+    payload,
+    movesMoney = false,
+    isSandboxOnly = false,
+  } = mutation
   const typeName = name.charAt(0).toUpperCase() + name.slice(1)
-  const Payload = builder.objectRef<Source>(`${typeName}Payload`).implement({
+  const errors = [...refusalsOfAny, ...mutation.errors]
+  const idempotencyKey = isKeyRequired ? required(keyDescription) : optional(keyDescription)
+  const type = inputType(`${typeName}Input`, inputDescription, { ...mutation.input, idempotencyKey })
+  const Payload = objectType<Answer>(`${typeName}Payload`, {
     description: `What \`${name}\` answers when it is done.`,
     fields: payload,
   })
-  const Result = resultType(typeName, { payload: Payload, payloadName: `${typeName}Payload`, errors })
-  const resolve = async (input: Input, context: GraphqlContext) => {
-    const { idempotencyKey = null, ...request } = input
-    try {
-      const namesNow = typeof names === 'function' ? names(input) : names
-      return await orUserError({ errors, names: namesNow, context }, async () => {
-        const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
-        if (faults.length > 0) throw invalidInput(faults)
-        const asked = mutationContext(context, key)
-        const { result: source, isReplayed } = await run(asked, request)
-        if (node === null || !isReplayed) return source
-        return ((await node(asked).load((source as unknown as { id: string }).id)) ?? source) as Source
-      })
-    } finally {
-      // What was read before may have changed.
-      context.loaders.clear()
-    }
-  }
+  const resolve = resolverOf(mutation, errors)
   builder.mutationField(name, (t) =>
     t.field({
-      type: Result,
+      type: resultType(typeName, Payload, errors),
       description,
-      args: { input: t.arg({ type: Input, required: true, description: `What \`${name}\` needs to know.` }) },
-      extensions: { movesMoney: movesMoney ?? false, isSandboxOnly: isSandboxOnly ?? false },
+      args: { input: t.arg({ type, required: true, description: `What \`${name}\` needs to know.` }) },
+      extensions: { movesMoney, isSandboxOnly, performs: mutation.operation },
       resolve: (_, args, context) => {
         const { mutation } = context
-        if (mutation === null) return resolve((args as { input: Input }).input, context) as never
-        mutation.outcome ??= resolve(mutation.input as Input, context)
+        if (mutation === null) return resolve(context, (args as { input: never }).input) as never
+        mutation.outcome ??= resolve(context, mutation.input as never)
         return mutation.outcome as never
       },
     }),
   )
 }
 
+type Keyed = { readonly idempotencyKey?: string | null }
+
+function resolverOf<Given extends InputFields, Input extends object, Answer extends object>(
+  { input: fields, operation, inputOf, payload, names = {} }: Mutation<Given, Input, Answer>,
+  errors: readonly ErrorCode[],
+) {
+  const current = currentNode(payload)
+  return async (context: GraphqlContext, { idempotencyKey = null, ...given }: InputOf<Given> & Keyed) => {
+    try {
+      const input = withLocalIds(fields, given) as InputOf<Given>
+      const namesNow = typeof names === 'function' ? names(input) : names
+      return await orUserError({ errors, names: namesNow, context }, async () => {
+        const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
+        if (faults.length > 0) throw invalidInput(faults)
+        const asked = mutationContext(context, key)
+        const taken = (inputOf ? inputOf(input) : input) as Input
+        const { result, isReplayed } = await asked.perform(operation, asked, taken)
+        return isReplayed && current ? await current(asked, result) : result
+      })
+    } finally {
+      // What was read before may have changed.
+      context.loaders.clear()
+    }
+  }
+}
+
+/**
+ * Loads what a replay answers where the payload shows a node: as it is now, because a client's cache would take an older one
+ * for news (ruling 48). One that is gone by now is answered as it was.
+ */
+function currentNode<Answer extends object>(payload: Fields<Answer>) {
+  const shown = Object.values(payload).find(({ itself }) => itself)?.itself as Partial<Loaded<Answer>> | undefined
+  const loader = shown?.loader
+  if (!loader) return null
+  return async (context: GraphqlContext, answer: Answer): Promise<Answer> =>
+    (await loader(context).load((answer as unknown as { id: string }).id)) ?? answer
+}
+
 const noKey = { key: null, faults: [] }
 
 /** The union of what an operation answers and of the errors that it may be refused with: `<Name>Result`. */
-export function resultType<Source extends object>(
+export function resultType<Answer extends object>(
   name: string,
-  {
-    payload,
-    payloadName,
-    errors,
-  }: { payload: ObjectRef<Types, Source>; payloadName: string; errors: readonly ErrorCode[] },
-): UnionRef<Types, Source | UserErrorSource> {
+  payload: ObjectRef<Types, Answer>,
+  errors: readonly ErrorCode[],
+): UnionRef<Types, Answer | UserErrorSource> {
   return builder.unionType(`${name}Result`, {
-    description: `\`${payloadName}\`, or the error that says why there is none.`,
+    description: `\`${payload.name}\`, or the error that says why there is none.`,
     types: [payload, ...errors.map(errorType)] as never,
-    resolveType: (value: object) => (isUserError(value) ? errorTypeName(value.refusal.code) : payloadName) as never,
+    resolveType: (value: object) => (isUserError(value) ? errorTypeName(value.refusal.code) : payload.name) as never,
   }) as never
 }
 
@@ -139,9 +168,4 @@ function errorType(code: ErrorCode) {
   const type = errorTypes[code]
   if (!type) throw new Error(`${code} is a fault of the request, and no type of a mutation's result`)
   return type
-}
-
-/** An input as it was given, where an operation's own type is narrower: the operation refuses what does not fit. */
-export function asGiven<Input>(input: { readonly [Field in keyof Input]?: unknown }): Input {
-  return input as Input
 }

@@ -1,47 +1,97 @@
+import type { ObjectRef, OutputType, UnionRef } from '@pothos/core'
 import { brandWithType } from '@pothos/core'
 import { invalidInput } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
-import { builder } from './builder.ts'
-import { globalId, parseGlobalId } from './global-ids.ts'
+import type { Types } from './builder.ts'
+import { builder, idDescription } from './builder.ts'
+import type { Field, ObjectDeclaration } from './fields.ts'
+import { addQuery, askedOrNull, builtFields } from './fields.ts'
+import { addUnion, globalId, parseGlobalId } from './global-ids.ts'
 import type { GraphqlContext } from './graphql-context.ts'
-import type { LoaderOf } from './loader.ts'
+import { requiredId, wordsOf } from './inputs.ts'
+import type { Loaded } from './loader.ts'
+
+const nodeTypes = new Map<string, FindNode>()
 
 /** Finds a node by the local part of its global id: `null` for what is not there, not visible, or no id. */
 type FindNode = (context: GraphqlContext, id: string) => Promise<object | null> | object | null
 
-const nodeTypes = new Map<string, FindNode>()
-
-export const Node = builder.nodeInterfaceRef()
+const Node = builder.nodeInterfaceRef()
 
 /** The most nodes that one field fetches. */
-export const mostNodes = 100
+const mostNodes = 100
 
-/** Makes rows of a type nodes that `node` and `nodes` find by their UUID. */
-export function addNodeType<Row extends object>(type: string, loader: LoaderOf<Row | null>): void {
-  addNodeTypeWith(type, (context, id) => {
-    const uuid = parseUuid(id)
-    return uuid === null ? null : loader(context).load(uuid)
+/** The type of nodes, with what loads them. */
+export type NodeType<Row> = ObjectRef<Types, Row> & Loaded<Row>
+
+/** By what a row is told from others, and how that is read; `null` for what can't be one. */
+type Key<Row> = { readonly of: (row: Row) => string; readonly read: (text: string) => string | null }
+
+type NodeDeclaration<Row> = ObjectDeclaration<Row> &
+  Loaded<Row> &
+  // A row has a UUID, or says what it has instead.
+  (Row extends { readonly id: string } ? { readonly key?: Key<Row> } : { readonly key: Key<Row> })
+
+const uuidKey: Key<{ readonly id: string }> = { of: ({ id }) => id, read: parseUuid }
+
+/** Declares a type of rows that `node` and `nodes` find by their id. */
+export function nodeType<Row extends object>(
+  name: string,
+  { description, table, fields, loader, key = uuidKey as never }: NodeDeclaration<Row>,
+): NodeType<Row> {
+  const type = builder.objectRef<Row>(name).implement({
+    description,
+    extensions: { table },
+    interfaces: [Node],
+    fields: builtFields({ id: idField(name, key), ...fields }),
   })
+  nodeTypes.set(name, (context, text) => {
+    const id = key.read(text)
+    return id === null ? null : loader(context).load(id)
+  })
+  return Object.assign(type, { loader })
 }
 
-/** The same for nodes whose id is no UUID. */
-export function addNodeTypeWith(type: string, find: FindNode): void {
-  nodeTypes.set(type, find)
+function idField<Row>(type: string, key: Key<Row>): Field<Row> {
+  const resolve = (row: Row) => globalId(type, key.of(row))
+  return { type: 'ID', isNullable: false, description: idDescription, columns: ['id'], resolve }
 }
 
-/** The `id` of a node type. */
-export function nodeId<Row>(type: string, idOf: (row: Row) => string) {
-  return {
-    type: 'ID' as const,
-    description: 'The global id: opaque, unique among all types, and the same for ever.',
-    extensions: { columns: ['id'] },
-    resolve: (row: Row) => globalId(type, idOf(row)),
-  }
+type UnionDeclaration<Row> = Loaded<Row> & {
+  readonly description: string
+  readonly types: readonly { readonly name: string }[]
+  /** Of which of them a row is. */
+  readonly typeOf: (row: Row) => { readonly name: string }
 }
 
-/** How an argument that takes an id describes itself. */
-export function idDescription(noun: string): string {
-  return `The ${noun}: its global id, or its UUID.`
+/** Declares a union of node types, whose ids are those of any of them. */
+export function nodeUnion<Row>(
+  name: string,
+  { description, types, typeOf, loader }: UnionDeclaration<Row>,
+): UnionRef<Types, Row> & Loaded<Row> {
+  addUnion(
+    name,
+    types.map(({ name }) => name),
+  )
+  const resolveType = (row: Row) => typeOf(row).name
+  const type = builder.unionType(name, { description, types, resolveType } as never)
+  return Object.assign(type, { loader }) as never
+}
+
+/** Adds the query of one node by its id. */
+export function addNodeQuery<Row>(
+  name: string,
+  type: Loaded<Row> & OutputType<Types> & { readonly name: string },
+): void {
+  const noun = wordsOf(type.name)
+  const description = `One ${noun}; null when it does not exist or is not visible.`
+  addQuery(
+    name,
+    askedOrNull(type, description, { id: requiredId(type.name) }, (context, { id }) => {
+      const uuid = parseUuid(id)
+      return uuid === null ? null : type.loader(context).load(uuid)
+    }),
+  )
 }
 
 builder.queryFields((t) => ({

@@ -19,8 +19,8 @@ const ofLists = ['merchantId', 'sequence', 'ownerSequence', 'ownerId', 'customer
 /**
  * The columns that an operation's fields need of the rows of each table, wherever in it they are selected.
  *
- * A type whose objects are rows says so in its extension `table`, a field what it reads of them in `columns`; one that only
- * shows a column need not, and for one that says nothing whole rows are read.
+ * A type whose objects are rows says so in its extension `table`, a field what it reads of them in `columns`; for one
+ * that says nothing whole rows are read.
  */
 export function columnsOf(
   schema: GraphQLSchema,
@@ -77,7 +77,6 @@ function tableOf({ extensions }: GraphQLNamedType): TableName | null {
 }
 
 /** `null` for a field that may read anything. */
-function columnsIn({ columns, pothosExposedField }: Readonly<Record<string, unknown>>): readonly string[] | null {
-  if (columns !== undefined) return columns as readonly string[]
-  return typeof pothosExposedField === 'string' ? [pothosExposedField] : null
+function columnsIn({ columns }: Readonly<Record<string, unknown>>): readonly string[] | null {
+  return (columns as readonly string[] | null | undefined) ?? null
 }

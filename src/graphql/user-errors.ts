@@ -1,8 +1,13 @@
+import type { ObjectRef } from '@pothos/core'
 import type { Names } from '../doors/refusal-text.ts'
 import { refusalText } from '../doors/refusal-text.ts'
-import type { ErrorCode } from '../errors.ts'
-import { errorCodes, fieldFaultCodes, Refusal } from '../errors.ts'
+import type { ErrorCode, FieldFaultCode } from '../errors.ts'
+import { errorCodes, invalidInput, Refusal } from '../errors.ts'
+import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
+import { describedEnum } from './enums.ts'
+import type { Fields } from './fields.ts'
+import { builtFields, column, columnHolding, columnOrNull, columns, made, objectType } from './fields.ts'
 
 /**
  * The refusals that a mutation answers as a type of its own, with what each means; `null` for those that are faults of the
@@ -48,58 +53,61 @@ export type UserErrorSource = {
   readonly fields: readonly { readonly field: string; readonly code: string; readonly message: string }[]
 }
 
-const ErrorCodeEnum = builder.enumType('ErrorCode', {
-  description: 'Why something was refused; the REST endpoints use the same codes.',
-  values: Object.fromEntries(userErrorCodes.map((code) => [code, { description: meanings[code] ?? '' }])),
-})
+const ErrorCodeEnum = describedEnum(
+  'ErrorCode',
+  'Why something was refused; the REST endpoints use the same codes.',
+  Object.fromEntries(userErrorCodes.map((code) => [code, meanings[code] ?? ''])),
+)
 
-const FieldFaultCodeEnum = builder.enumType('FieldFaultCode', {
-  description: 'What is wrong with a field.',
-  values: Object.fromEntries(
-    fieldFaultCodes.map((code) => [
-      code,
-      {
-        description: {
-          MISSING_REQUIRED_FIELD: 'It is missing or empty, and must not be.',
-          INVALID_FORMAT: 'It has the wrong type or form.',
-          INVALID_PARAMETER: 'Its value is not one that is allowed.',
-        }[code],
-      },
-    ]),
-  ),
-})
+const faultMeanings: Record<FieldFaultCode, string> = {
+  MISSING_REQUIRED_FIELD: 'It is missing or empty, and must not be.',
+  INVALID_FORMAT: 'It has the wrong type or form.',
+  INVALID_PARAMETER: 'Its value is not one that is allowed.',
+}
 
-const FieldFaultRef = builder.objectRef<UserErrorSource['fields'][number]>('FieldFault').implement({
+const FieldFaultCodeEnum = describedEnum('FieldFaultCode', 'What is wrong with a field.', faultMeanings)
+
+const FieldFaultType = objectType<UserErrorSource['fields'][number]>('FieldFault', {
   description: 'What is wrong with one field of an input.',
-  fields: (t) => ({
-    field: t.exposeString('field', {
-      description: 'The path of the field below `input`, such as `recipient.bankAccount.accountNumber`.',
+  fields: {
+    ...columns({
+      field: 'The path of the field below `input`, such as `recipient.bankAccount.accountNumber`.',
+      message: 'A sentence that says what is allowed.',
     }),
-    code: t.field({
-      type: FieldFaultCodeEnum,
-      description: 'The kind of fault.',
-      resolve: ({ code }) => code as never,
-    }),
-    message: t.exposeString('message', { description: 'A sentence that says what is allowed.' }),
-  }),
+    code: columnHolding('code', 'The kind of fault.', FieldFaultCodeEnum),
+  },
 })
+
+const commonFields: Fields<UserErrorSource> = {
+  code: made(ErrorCodeEnum, null, 'The code, for programs.', ({ refusal }: UserErrorSource) => refusal.code),
+  message: column('message', 'A sentence for people.'),
+  field: columnOrNull('field', 'The path of the field at fault below `input`; null when none alone is.'),
+}
+
+/** What errors of a code say beyond what every error does. */
+const ownFields: Partial<Record<ErrorCode, Fields<UserErrorSource>>> = {
+  INVALID_INPUT: { fields: column('fields', 'Every faulty field.', [FieldFaultType]) },
+  INSUFFICIENT_FUNDS: {
+    available: made(
+      'Amount',
+      null,
+      'What the wallet holds.',
+      ({ refusal }: UserErrorSource) => refusal.details.available ?? 0n,
+    ),
+    required: made(
+      'Amount',
+      null,
+      'What the payout with its fee takes.',
+      ({ refusal }: UserErrorSource) => refusal.details.required ?? 0n,
+    ),
+  },
+}
 
 /** What every typed error of a mutation has. */
-export const UserError = builder.interfaceRef<UserErrorSource>('UserError').implement({
+const UserError = builder.interfaceRef<UserErrorSource>('UserError').implement({
   description: 'Why a mutation changed nothing. Selecting this interface reads every error alike.',
   resolveType: ({ refusal }) => errorTypeName(refusal.code),
-  fields: (t) => ({
-    code: t.field({
-      type: ErrorCodeEnum,
-      description: 'The code, for programs.',
-      resolve: ({ refusal }) => refusal.code as never,
-    }),
-    message: t.exposeString('message', { description: 'A sentence for people.' }),
-    field: t.exposeString('field', {
-      nullable: true,
-      description: 'The path of the field at fault below `input`; null when none alone is.',
-    }),
-  }),
+  fields: builtFields(commonFields),
 })
 
 /** The error type of each code that a mutation can be refused with. */
@@ -109,30 +117,10 @@ export const errorTypes = Object.fromEntries(
     builder.objectRef<UserErrorSource>(errorTypeName(code)).implement({
       description: meanings[code] ?? '',
       interfaces: [UserError],
-      fields: (t) => ({
-        ...(code === 'INVALID_INPUT' && {
-          fields: t.field({
-            type: [FieldFaultRef],
-            description: 'Every faulty field.',
-            resolve: ({ fields }) => fields,
-          }),
-        }),
-        ...(code === 'INSUFFICIENT_FUNDS' && {
-          available: t.field({
-            type: 'Amount',
-            description: 'What the wallet holds.',
-            resolve: ({ refusal }) => refusal.details.available ?? 0n,
-          }),
-          required: t.field({
-            type: 'Amount',
-            description: 'What the payout with its fee takes.',
-            resolve: ({ refusal }) => refusal.details.required ?? 0n,
-          }),
-        }),
-      }),
+      fields: builtFields(ownFields[code] ?? {}),
     }),
   ]),
-) as Readonly<Partial<Record<ErrorCode, ReturnType<typeof builder.objectRef<UserErrorSource>>>>>
+) as Readonly<Partial<Record<ErrorCode, ObjectRef<Types, UserErrorSource>>>>
 
 /** The type of a code: `InsufficientFundsError`. */
 export function errorTypeName(code: ErrorCode): string {
@@ -149,4 +137,12 @@ export function userError(refusal: Refusal, names: Names): UserErrorSource {
 /** Whether a resolved value is a refusal rather than a payload. */
 export function isUserError(value: object): value is UserErrorSource {
   return 'refusal' in value && value.refusal instanceof Refusal
+}
+
+/** Refuses with the names that the caller wrote, where they are not the operation's. */
+export function refuseUnder(nameOf: (field: string) => string) {
+  return (error: unknown): never => {
+    if (!(error instanceof Refusal) || !error.details.fields) throw error
+    throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: nameOf(fault.field) })))
+  }
 }

@@ -1,54 +1,44 @@
-import { builder } from '../graphql/builder.ts'
 import { valuesEnum } from '../graphql/enums.ts'
+import { column, columnOrNull } from '../graphql/fields.ts'
 import { filterType } from '../graphql/list-fields.ts'
 import { loaderOf } from '../graphql/loader.ts'
-import { addNodeTypeWith, Node, nodeId } from '../graphql/node.ts'
+import { nodeType } from '../graphql/node.ts'
 import type { Entry } from './entry.ts'
 import { entryDirections, transferKinds } from './entry.ts'
 import { findEntries } from './find-entries.ts'
 import { entries } from './list.ts'
 
-export const EntryDirectionEnum = valuesEnum(
-  'EntryDirection',
-  entryDirections,
-  'Which way money went, seen from the wallet.',
-)
+const EntryDirectionEnum = valuesEnum('EntryDirection', entryDirections, 'Which way money went, seen from the wallet.')
 
-export const TransferKindEnum = valuesEnum('TransferKind', transferKinds, 'Why money moved.')
+const TransferKindEnum = valuesEnum('TransferKind', transferKinds, 'Why money moved.')
 
-export const LedgerEntry = builder.objectRef<Entry>('LedgerEntry').implement({
+export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
   description:
     "A line of a wallet's statement: how much moved, why, and what the wallet held after it. Lines are never changed or removed.",
-  interfaces: [Node],
-  fields: (t) => ({
-    id: t.field(nodeId('LedgerEntry', entryKey)),
-    sequence: t.exposeInt('sequence', { description: 'Its number in the statement, from 1 without gaps.' }),
-    direction: t.expose('direction', { type: EntryDirectionEnum, description: 'Whether money left or came in.' }),
-    amount: t.expose('amount', { type: 'Amount', description: 'How much, above zero.' }),
-    balanceAfter: t.expose('balanceAfter', { type: 'Amount', description: 'What the wallet held after it.' }),
-    kind: t.expose('kind', { type: TransferKindEnum, description: 'Why the money moved.' }),
-    currency: t.exposeString('assetCode', { description: 'The code of the asset, which is that of the wallet.' }),
-    transferId: t.expose('transferId', {
-      type: 'UUID',
-      description: 'The ledger transfer that it belongs to; its other side is outside the wallets.',
-    }),
-    reference: t.exposeString('reference', {
-      nullable: true,
-      description: 'The reference of the deposit that it comes from; null for anything else.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the money moved.' }),
+  key: {
+    of: entryKey,
+    read: (text) => (/^[0-9a-f-]{36}:[1-9]\d{0,3}$/i.test(text) ? text.toLowerCase() : null),
+  },
+  loader: loaderOf(async (context, keys) => {
+    const found = await findEntries(context, keys.map(parseEntryKey))
+    const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
+    return (key) => entries.get(key) ?? null
   }),
-})
-
-const entryLoader = loaderOf<Entry | null>(async (context, keys) => {
-  const found = await findEntries(context, keys.map(parseEntryKey))
-  const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
-  return (key) => entries.get(key) ?? null
-})
-
-addNodeTypeWith('LedgerEntry', (context, id) => {
-  const key = id.toLowerCase()
-  return /^[0-9a-f-]{36}:[1-9]\d{0,3}$/.test(key) ? entryLoader(context).load(key) : null
+  fields: {
+    sequence: column('sequence', 'Its number in the statement, from 1 without gaps.', 'Int'),
+    direction: column('direction', 'Whether money left or came in.', EntryDirectionEnum),
+    amount: column('amount', 'How much, above zero.', 'Amount'),
+    balanceAfter: column('balanceAfter', 'What the wallet held after it.', 'Amount'),
+    kind: column('kind', 'Why the money moved.', TransferKindEnum),
+    currency: column('assetCode', 'The code of the asset, which is that of the wallet.'),
+    transferId: column(
+      'transferId',
+      'The ledger transfer that it belongs to; its other side is outside the wallets.',
+      'UUID',
+    ),
+    reference: columnOrNull('reference', 'The reference of the deposit that it comes from; null for anything else.'),
+    createdAt: column('createdAt', 'When the money moved.', 'DateTime'),
+  },
 })
 
 /** What tells an entry from all others: its place in its transfer. */
@@ -62,6 +52,6 @@ function parseEntryKey(key: string): Pick<Entry, 'transferId' | 'line'> {
 }
 
 export const LedgerEntryFilter = filterType('LedgerEntryFilter', entries, {
-  description: 'Which lines of a statement: those that every field here lets through.',
+  which: 'Which lines of a statement',
   known: ['walletId'],
 })

@@ -7,6 +7,7 @@ import { entryCounts, joinTransfers, selectEntries } from './repository.ts'
 /** The statement of a wallet. */
 export const entries = defineList({
   name: 'entries',
+  noun: 'Ledger entry',
   table: 'entries',
   joins: joinTransfers,
   select: selectEntries,

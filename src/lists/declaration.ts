@@ -27,6 +27,8 @@ export type Declaration<
   KeptTotals<NoInfer<Name>> & {
     /** What cursors and kept counts call it. */
     readonly name: string
+    /** What people call one of its rows, as a sentence begins. */
+    readonly noun: string
     readonly filters: Fields
     /**
      * The conditions that the filters come to together, where each is not its own; `null` where no row can match. Where many

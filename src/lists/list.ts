@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { columnsAmong } from '../database/narrow.ts'
-import type { Tx } from '../database/query.ts'
+import type { Reader, Tx } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
-import { uuidsAmong } from '../ids.ts'
+import { notFound } from '../errors.ts'
+import { parseUuid, uuidsAmong } from '../ids.ts'
 import { createdFields, limit, page, parse } from '../input.ts'
 import { countInLists } from './counted-list.ts'
 import type { AnyList, Asking, Declaration } from './declaration.ts'
@@ -54,6 +55,15 @@ export function defineList<
         ids: readonly string[],
         input: Partial<z.input<typeof SliceInput>>,
       ) => Promise<ReadonlyMap<string, Slice<Row>>>,
+    /** One of the merchant's rows; `null` for what is not there or not the merchant's. */
+    byId: list.queries.byId as (db: Reader, key: { merchantId: string; id: string }) => Promise<Row | null>,
+    /** The same by whatever a caller gave. @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5) */
+    get: async ({ db, merchantId }: { readonly db: Reader; readonly merchantId: string }, given: string) => {
+      const id = parseUuid(given)
+      const row = id && (await list.queries.byId(db, { merchantId, id }))
+      if (!row) throw notFound(declaration.noun)
+      return row as Row
+    },
     /** Those of the merchant's rows among `ids`, in any order; what is not there or not the merchant's is left out. */
     find: async ({ db, merchantId }: Asking, ids: readonly string[]) =>
       (await list.queries.byIds(db, { merchantId, ids: uuidsAmong(ids) })) as Row[],

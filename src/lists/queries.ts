@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Reader, Rows } from '../database/query.ts'
-import { list as among, from, queryWithFilters, withTable } from '../database/query.ts'
+import type { Params, Reader, Rows } from '../database/query.ts'
+import { list as among, from, queryOne, queryWithFilters, withTable } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
 /** A column with its table, such as `wallets.currency`. */
@@ -65,7 +65,9 @@ export type ListQueries = {
   readonly numberAfter: (db: Reader, asked: Asked & Omit<Range, 'limit'>) => Promise<number | null>
   /** The number and time of the row at or below a number. */
   readonly markAt: (db: Reader, asked: Asked & { readonly fromSequence: number }) => Promise<Mark | null>
-  /** The merchant's rows among `ids`, in any order. */
+  /** One of the merchant's rows. */
+  readonly byId: (db: Reader, asked: { readonly merchantId: string; readonly id: string }) => Promise<object | null>
+  /** Those among `ids`, in any order. */
   readonly byIds: (
     db: Reader,
     asked: { readonly merchantId: string; readonly ids: readonly string[] },
@@ -91,6 +93,7 @@ type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
   readonly skip: number
   readonly merchantId: string
   readonly fromSequence: number
+  readonly id: string
   readonly ids: readonly string[]
   readonly parentIds: readonly string[]
 }
@@ -185,7 +188,11 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       .limit(1)
       .offset(p.skip),
   )
-  const byIds = query([], (p) => narrowed(whole(all()), p, () => false).where(`${table}.id`, 'in', among(p.ids)))
+  const own = (p: Bound) => narrowed(whole(all()), p, () => false)
+  const byId = queryOne((p: Params<{ merchantId: string; id: string }>) =>
+    own(p as Bound).where(`${table}.id`, '=', p.id),
+  )
+  const byIds = query([], (p) => own(p).where(`${table}.id`, 'in', among(p.ids)))
   // Of the conditions only those matter that say which numbers are meant.
   const marks = query(
     filters.filter((name) => conditions[name]?.order !== undefined),
@@ -202,6 +209,7 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       Number((await counts<{ rowCount: number }>(db, asked))[0]?.rowCount ?? 0),
     numberAfter: async (db: Reader, asked: object) =>
       (await numbers<{ sequence: number }>(db, asked))[0]?.sequence ?? null,
+    byId,
     byIds,
     markAt: async (db: Reader, asked: object) => (await marks<Mark>(db, asked))[0] ?? null,
   }

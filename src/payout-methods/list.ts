@@ -8,6 +8,7 @@ import { listedColumns, payoutMethodTypes } from './payout-method.ts'
 /** The payout methods of the merchant and of its customers, of both types mixed. */
 export const payoutMethods = defineList({
   name: 'payout_methods',
+  noun: 'Payout method',
   table: 'payoutMethods',
   // The table's own check holds that the columns of a method's type are there.
   select: (methods) => methods.selectAll('payoutMethods').$castTo<PayoutMethod>(),

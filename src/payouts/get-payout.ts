@@ -3,10 +3,10 @@ import type { Context } from '../context.ts'
 import type { Reader } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, notFound } from '../errors.ts'
-import { parseUuid } from '../ids.ts'
 import { readIdempotencyKey } from '../input.ts'
+import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
-import { payoutById, payoutByIdempotencyKey } from './repository.ts'
+import { payoutByIdempotencyKey } from './repository.ts'
 
 export const GetPayoutInput = z.object({ payoutId: z.string() })
 
@@ -16,7 +16,7 @@ export const GetPayoutInput = z.object({ payoutId: z.string() })
  * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
  */
 export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayoutInput>): Promise<Payout> {
-  return findPayout(context.db, context, payoutId)
+  return payouts.get(context, payoutId)
 }
 
 /** How a caller names a payout: by its id, or by the idempotency key that it was made with. Exactly one of the two. */
@@ -61,9 +61,6 @@ export async function findNamedPayout(
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */
-export async function findPayout(db: Reader, { merchantId }: Context, payoutId: string): Promise<Payout> {
-  const id = parseUuid(payoutId)
-  const payout = id && (await payoutById(db, { merchantId, id }))
-  if (!payout) throw notFound('Payout')
-  return payout
+export function findPayout(db: Reader, { merchantId }: Context, payoutId: string): Promise<Payout> {
+  return payouts.get({ db, merchantId }, payoutId)
 }

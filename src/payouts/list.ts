@@ -5,6 +5,7 @@ import { payoutStatuses } from './payout.ts'
 /** The payouts of the merchant and of its customers. */
 export const payouts = defineList({
   name: 'payouts',
+  noun: 'Payout',
   table: 'payouts',
   select: (payouts) => payouts.selectAll('payouts'),
   order: 'payouts.sequence',

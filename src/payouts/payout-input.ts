@@ -3,6 +3,7 @@ import type { FieldFault } from '../errors.ts'
 import {
   faultsOf,
   identifier,
+  isGiven,
   notOneOf,
   oneOf,
   optional,
@@ -98,11 +99,6 @@ export type PayoutRequest = z.output<typeof MethodPayoutInput> | z.output<typeof
 export function parsePayout(input: PayoutInput): PayoutRequest {
   if (isGiven(input.payoutMethodId)) return parse(MethodPayoutInput, input, impliedFaults(input))
   return parse(DetailedPayoutInput, input, [...emptyMethodFault(input), ...corridorFault(input)])
-}
-
-/** Whether a field says anything (ruling 20). */
-export function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
 
 /** What the method says must not be said again: one of the two would be ignored. */

@@ -7,10 +7,6 @@ type PayoutKey = { merchantId: string; id: string }
 /** Records a payout; it may only be written beside its ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
-export const payoutById = queryOne((p: Params<PayoutKey>) =>
-  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
-)
-
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('idempotencyKey', '=', p.idempotencyKey),
 )

@@ -9,6 +9,7 @@ import { walletStatuses } from './wallet.ts'
 /** The wallets of the merchant and of its customers. */
 export const wallets = defineList({
   name: 'wallets',
+  noun: 'Wallet',
   table: 'wallets',
   select: selectWallets,
   order: 'wallets.sequence',

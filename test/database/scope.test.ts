@@ -16,7 +16,7 @@ import {
 } from '../../src/database/query.ts'
 import type { Scope } from '../../src/database/scope.ts'
 import type { RowOf } from '../../src/database/tables.ts'
-import { payoutById } from '../../src/payouts/repository.ts'
+import { payoutByIdempotencyKey } from '../../src/payouts/repository.ts'
 
 type P = RowOf<'payouts'> & { ids: readonly string[] }
 
@@ -280,5 +280,5 @@ test('each query of the audit is for all merchants, whatever was asked before it
 
   expect(scopes.length).toBeGreaterThan(20)
   expect(new Set(scopes)).toEqual(new Set(['everyMerchant']))
-  expect(recorded(payoutById)).toMatchObject([{ scope: 'merchant' }])
+  expect(recorded(payoutByIdempotencyKey)).toMatchObject([{ scope: 'merchant' }])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
-import { customerById } from '../../src/customers/repository.ts'
+import { customers } from '../../src/customers/list.ts'
 import type { Tx } from '../../src/database/query.ts'
 import type { Memory } from '../../src/idempotency/once.ts'
 import { fingerprintOf, once } from '../../src/idempotency/once.ts'
@@ -77,7 +77,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
         const [earlier] = await Promise.all([
           isDone ? kept : null,
           keyByName(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' }),
-          customerById(tx, { merchantId: app.merchant.id, id: app.merchant.id }),
+          customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id }),
         ])
         asked.push('recalled')
         return earlier
@@ -85,7 +85,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       keep: async () => void asked.push('kept'),
     }
     const operation = async (tx: Tx) => {
-      await customerById(tx, { merchantId: app.merchant.id, id: app.merchant.id })
+      await customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id })
       asked.push('read')
       const { sequence } = await newRow(tx, context, 'customers')
       asked.push(`written ${sequence}`)

@@ -50,25 +50,29 @@ export const order = [
 /** The files that name every noun's door. */
 const gatherings = /^src\/server\/(rest-routes|graphql-schema)\.ts$/
 
-const doors = /^src\/(?!rest\/|graphql\/)[^/]+\/(rest|graphql)\.ts$/
-const graphqlDoors = /^src\/(?!rest\/|graphql\/)[^/]+\/graphql\.ts$/
+// A noun's door, and the further ones that it has for what would make that too long: `create-payout-graphql.ts`.
+const doors = /^src\/(?!rest\/|graphql\/|server\/)[^/]+\/([\w-]+-)?(rest|graphql)\.ts$/
+const graphqlDoors = /^src\/(?!rest\/|graphql\/|server\/)[^/]+\/([\w-]+-)?graphql\.ts$/
 const repositories = /^src\/[^/]+\/repository\.ts$/
 const inDatabase = /^src\/database\//
 const inLists = /^src\/lists\//
 /** Where queries are built: from what a noun declares of a list, too. */
 const buildsQueries = /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
-const inRest = /^src\/rest\/|^src\/[^/]+\/rest\.ts$/
+const inRest = /^src\/rest\/|^src\/[^/]+\/([\w-]+-)?rest\.ts$/
 const inServer = /^src\/server\//
-const inGraphql = /^src\/graphql\/|^src\/[^/]+\/graphql\.ts$/
+const inGraphql = /^src\/graphql\/|^src\/[^/]+\/([\w-]+-)?graphql\.ts$/
 const graphqlOfServer = /^src\/server\/(graphql-[\w-]+|pages\/graphiql-page)\.ts$/
 const statuses = 'src/doors/http-status.ts'
 const configuration = 'src/app/config.ts'
 const operators = /^src\/(app\/cli(\/|\.ts$)|fill\/)|^db\/demo\//
 const roots = /^src\/(app\/|server\/host\.ts$)/
 
-/** What a door of GraphQL takes from another: its types, what loads them and what they are called. */
-const edges = /^[A-Z]|(Loader|TypeNames)$/
+/** What a door of GraphQL takes from another: its types, which know what loads them and what they are called. */
+const edges = /^[A-Z]/
+
+/** Lines that a door may have. */
+const longestDoor = 250
 
 /** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
 const builders = [
@@ -85,14 +89,20 @@ const builders = [
   'list',
 ]
 
-type File = { readonly path: string; readonly code: string; readonly imports: readonly Import[] }
+type File = {
+  readonly path: string
+  readonly code: string
+  readonly lineCount: number
+  readonly imports: readonly Import[]
+}
 
 type Rule = (file: File) => readonly (string | false)[]
 
 /** Every breach of the house rules about imports and forms, as `path: what is wrong`. */
 export function breachesOf(sources: Sources): string[] {
   return Object.entries(sources).flatMap(([path, source]) => {
-    const file = { path, code: withoutCommentsAndTexts(source), imports: importsOf(path, source) }
+    const lineCount = source.split('\n').length - 1
+    const file = { path, code: withoutCommentsAndTexts(source), lineCount, imports: importsOf(path, source) }
     return rules
       .flatMap((rule) => rule(file).filter((breach) => breach !== false))
       .map((breach) => `${path}: ${breach}`)
@@ -225,8 +235,8 @@ function saysWhatLocks({ code }: File) {
   })
 }
 
-/** House rule 5: functions, named exports, no barrels, `.ts` in imports, types and not interfaces. */
-function hasTheForm({ path, code, imports }: File) {
+/** House rules 5 and 13: functions, named exports, no barrels, `.ts` in imports, types and not interfaces, no long doors. */
+function hasTheForm({ path, code, lineCount, imports }: File) {
   const fromPackages = new Set(imports.filter((each) => each.path === null).flatMap(({ names }) => names))
   const classes = [
     ...code.matchAll(/\bclass\s+(?:(?!extends\b)([A-Za-z_$][\w$]*))?\s*(?:extends\s+([\w$.]+))?[^{};]*\{/g),
@@ -242,6 +252,7 @@ function hasTheForm({ path, code, imports }: File) {
     /(^|\n)\s*(export\s+)?(declare\s+|const\s+)*(enum|namespace)\s+\w+/.test(code) && 'has syntax that is not erasable',
     ...imports.map(({ from }) => from.startsWith('.') && !/\.(ts|json)$/.test(from) && `imports ${from} without .ts`),
     path.startsWith('src/') && path.endsWith('/index.ts') && 'is a barrel by its name',
+    graphqlDoors.test(path) && lineCount > longestDoor && `is a door of ${lineCount} lines, of ${longestDoor} at most`,
   ]
 }
 

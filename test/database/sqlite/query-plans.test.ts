@@ -198,7 +198,7 @@ async function collectQueries(): Promise<{ name: string; query: Query }[]> {
       Object.entries(each).map(([name, run]) => [`each.${parent}.${name}`, run] as const),
     )
     for (const [name, run] of [...Object.entries(ranges), ...ofParents.flat()]) {
-      if (list === 'entries' && name === 'byIds') continue
+      if (list === 'entries' && /^byIds?$/.test(name)) continue
       for (const params of everySetOfFilters(run as never)) {
         await collect(`${list}:list.${name}`, (recorder) => run(recorder, params as never))
       }

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { Customer } from '../../src/customers/graphql.ts'
+import type { Fields } from '../../src/graphql/fields.ts'
+import { column, columnOrNull, columns, itself, leadsTo, made } from '../../src/graphql/fields.ts'
+import { addUnion, globalId } from '../../src/graphql/global-ids.ts'
+import type { InputField, InputFields } from '../../src/graphql/inputs.ts'
+import { optional, optionalId, optionalIds, required, requiredId, withLocalIds } from '../../src/graphql/inputs.ts'
+import { addMutation } from '../../src/graphql/mutation.ts'
+import { NetworkEnum } from '../../src/networks/graphql.ts'
+import { Wallet } from '../../src/wallets/graphql.ts'
+import type { WalletRow } from '../../src/wallets/wallet.ts'
+
+const uuid = '019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071'
+
+test('an input has local ids wherever its fields say that they hold global ones', () => {
+  addUnion('Thing', ['SmallThing', 'LargeThing'])
+  const whom = { customerId: optionalId('Customer'), name: optional('What it is called.') }
+  const fields: InputFields = {
+    walletId: requiredId('Wallet'),
+    thingId: optionalId('Thing'),
+    ids: optionalIds('Wallet', 'Some.'),
+    // As an input type of the schema is.
+    whom: { ...optional('Whom.'), type: { declared: whom } as unknown as InputField['type'] },
+    text: required('Some text.'),
+  }
+  const given = {
+    walletId: globalId('Wallet', uuid.toUpperCase()),
+    thingId: globalId('LargeThing', uuid),
+    ids: [globalId('Wallet', uuid), uuid, globalId('Customer', uuid)],
+    whom: { customerId: globalId('Customer', uuid), name: globalId('Customer', uuid) },
+    text: globalId('Wallet', uuid),
+  }
+
+  expect(withLocalIds(fields, given)).toEqual({
+    walletId: uuid,
+    thingId: uuid,
+    ids: [uuid, uuid, globalId('Customer', uuid)],
+    whom: { customerId: uuid, name: globalId('Customer', uuid) },
+    text: globalId('Wallet', uuid),
+  })
+  expect(withLocalIds(fields, { thingId: globalId('Wallet', uuid), ids: null, whom: null })).toEqual({
+    thingId: globalId('Wallet', uuid),
+    ids: null,
+    whom: null,
+  })
+})
+
+test('what rows or an operation do not have does not compile', () => {
+  expect(notCompiled).toBeInstanceOf(Function)
+})
+
+/** Never run: `npm run types` refuses an expectation of an error where there is none. */
+function notCompiled(): Fields<WalletRow>[] {
+  const closing = { description: '', inputDescription: '', errors: [] }
+  const input = { customerId: requiredId('Customer') }
+  const payload = { customer: itself(Customer, '') }
+  addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload })
+  // @ts-expect-error the operation takes no such field
+  addMutation('closeCustomer', {
+    ...closing,
+    input: { ...input, reason: optional('') },
+    operation: closeCustomer,
+    payload,
+  })
+  // @ts-expect-error the operation needs to know the customer
+  addMutation('closeCustomer', { ...closing, input: {}, operation: closeCustomer, payload })
+  // @ts-expect-error the operation answers no wallet
+  addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload: { wallet: itself(Wallet, '') } })
+  const counted = (row: { readonly count: number }) => String(row.count)
+  return [
+    { balance: column('balance', '', 'Amount'), customer: leadsTo(Customer, 'customerId', '') },
+    // @ts-expect-error no such column
+    { memo: column('memo', '') },
+    // @ts-expect-error it may be NULL
+    { customer: column('customerId', '') },
+    { customer: columnOrNull('customerId', '') },
+    // @ts-expect-error an amount is no text
+    { balance: column('balance', '') },
+    // @ts-expect-error it holds no network
+    { currency: column('currency', '', NetworkEnum) },
+    // @ts-expect-error one of them is no column
+    columns({ currency: '', memo: '' }),
+    // @ts-expect-error no such key
+    { payout: leadsTo(Customer, 'payoutId', '') },
+    // @ts-expect-error it is made of what rows do not have
+    { count: made('String', ['count'], '', counted) },
+    // @ts-expect-error a row of wallets is no customer
+    { customer: itself(Customer, '') },
+  ]
+}
