@@ -1,5 +1,5 @@
 import { networkLabel, networks } from '../networks/network.ts'
-import { oneOf, plain, timestamp, uuid } from '../rest/forms.ts'
+import { oneOf, text, timestamp, uuid } from '../rest/forms.ts'
 import { get } from '../rest/route.ts'
 import { from, listOf, orNull, resource, shape } from '../rest/shape.ts'
 import type { AssetCode, AssetNetwork } from './asset-code.ts'
@@ -19,7 +19,7 @@ const assetNetwork = shape<AssetNetwork>('A network on which the stablecoin is s
 const assetCode = resource<AssetCode>('AssetCode', 'A currency or stablecoin that the service supports.', {
   id: from(({ id }) => id, uuid('The id of the asset.', '01980c5e-0000-7b21-9a7d-0d5c3b1e9f42')),
   asset_type: from(({ assetType }) => assetType, oneOf('What kind of money it is.', assetTypes, 'STABLECOIN')),
-  code: from(({ code }) => code, plain('Its code: what `currency` fields hold.', 'USDC')),
+  code: from(({ code }) => code, text('Its code: what `currency` fields hold.', 'USDC')),
   created_at: from(({ createdAt }) => createdAt, timestamp('When its support began.')),
   updated_at: from(({ updatedAt }) => updatedAt, timestamp('When it last changed.')),
   networks: orNull(

@@ -1,4 +1,4 @@
-import { oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
+import { oneOf, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
 import { get } from '../rest/route.ts'
@@ -32,7 +32,7 @@ const financialInfo = shape<Customer>('What it said about its money.', {
   employment_status: orNull((customer) => customer.employmentStatus, text('Whether and how it works.', 'Employed')),
   expected_monthly_income: orNull(
     (customer) => customer.expectedMonthlyIncome,
-    plain('What it expects to earn in a month, as a decimal string of two places.', '2500.00', {
+    text('What it expects to earn in a month, as a decimal string of two places.', '2500.00', {
       pattern: String.raw`^\d+\.\d{2}$`,
     }),
   ),
@@ -60,7 +60,7 @@ const customer = resource<Customer>('Customer', 'A person or business that the m
     oneOf('Whether it is a person or a business.', customerTypes),
   ),
   email: from((customer) => customer.email, text('The e-mail address.', 'ada.obi@example.com')),
-  phone: from((customer) => customer.phone, plain('The telephone number in international form.', '+2348012345678')),
+  phone: from((customer) => customer.phone, text('The telephone number in international form.', '+2348012345678')),
   created_at: from((customer) => customer.createdAt, timestamp('When it was registered.')),
   updated_at: from((customer) => customer.updatedAt, timestamp('When it last changed.')),
   status: from(

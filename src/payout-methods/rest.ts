@@ -1,5 +1,5 @@
 import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
-import { oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
+import { oneOf, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute, neighbours } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
 import { post, put, remove } from '../rest/route.ts'
@@ -21,7 +21,7 @@ import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-ba
 const common = (type: PayoutMethod['type'], currency: string): Members<ListedPayoutMethod> => ({
   id: from((method) => method.id, uuid('The id of the payout method.', '01980c5e-8b21-7f4d-a0c3-1d2e3f405162')),
   type: from((method) => method.type, oneOf('What it is.', [type])),
-  currency: from((method) => method.currency, plain('The code of its currency or stablecoin.', currency)),
+  currency: from((method) => method.currency, text('The code of its currency or stablecoin.', currency)),
   created_at: from((method) => method.createdAt, timestamp('When it was registered.')),
   updated_at: from((method) => method.updatedAt, timestamp('When it last changed.')),
   customer_id: mostlyNull(
@@ -37,13 +37,13 @@ const walletExample = walletExamples('erc20')
 const bankMethod = resource<Listed<BankPayoutMethod>>('BankPayoutMethod', 'A bank account to pay out to.', {
   ...common('BANK', 'NGN'),
   account_name: from((method) => method.accountName, text(bankTexts.accountName, 'Ada Obi')),
-  account_number: from((method) => method.accountNumber, plain(bankTexts.accountNumber, '0690000032')),
+  account_number: from((method) => method.accountNumber, text(bankTexts.accountNumber, '0690000032')),
   bank_name: from((method) => method.bankName, text(bankTexts.bankName, 'Access Bank')),
-  bank_code: from((method) => method.bankCode, plain(bankTexts.bankCode, '044')),
-  sort_code: mostlyNull((method) => method.sortCode, plain(bankTexts.sortCode, '20-20-15')),
-  swift_code: mostlyNull((method) => method.swiftCode, plain(bankTexts.swiftCode, 'ABNGNGLA')),
-  routing_number: mostlyNull((method) => method.routingNumber, plain(bankTexts.routingNumber, '021000021')),
-  iban: mostlyNull((method) => method.iban, plain(bankTexts.iban, 'GB82 WEST 1234 5698 7654 32')),
+  bank_code: from((method) => method.bankCode, text(bankTexts.bankCode, '044')),
+  sort_code: mostlyNull((method) => method.sortCode, text(bankTexts.sortCode, '20-20-15')),
+  swift_code: mostlyNull((method) => method.swiftCode, text(bankTexts.swiftCode, 'ABNGNGLA')),
+  routing_number: mostlyNull((method) => method.routingNumber, text(bankTexts.routingNumber, '021000021')),
+  iban: mostlyNull((method) => method.iban, text(bankTexts.iban, 'GB82 WEST 1234 5698 7654 32')),
 })
 
 const walletMethod = resource<Listed<WalletPayoutMethod>>('WalletPayoutMethod', 'A crypto address to pay out to.', {

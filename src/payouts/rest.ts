@@ -58,7 +58,7 @@ const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet
   transaction_mode: always('Which way the money went, seen from the wallet.', 'DEBIT'),
   exchange_rate: from(
     (payout) => payout.exchangeRate,
-    plain('What one unit of the stablecoin is worth in the currency of the recipient.', '1500'),
+    text('What one unit of the stablecoin is worth in the currency of the recipient.', '1500'),
   ),
   withdrawal_recipient_name: from((payout) => payout.recipientName, text('Who gets it.', 'Ada Obi')),
   fee: orNull((payout) => payout.fee, amount('What the wallet paid on top; null where no fee was set.', '0.50000000')),
@@ -66,7 +66,7 @@ const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet
     (payout) => payout.balanceAfter,
     amount('What the paying wallet held after amount and fee had left.', '224.00000000'),
   ),
-  reason: from(payoutReason, plain('The service’s own words for it.', 'Withdraw to 0690000032/044')),
+  reason: from(payoutReason, text('The service’s own words for it.', 'Withdraw to 0690000032/044')),
   customer_id: mostlyNull(
     (payout) => payout.customerId,
     uuid('The customer whose wallet paid; null when it was the merchant’s own.'),
@@ -77,12 +77,12 @@ const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet
   ),
   recipient_country: from((payout) => payout.recipientCountry, oneOf('The country of the bank.', recipientCountries)),
   bank_name: from((payout) => payout.bankName, text('What the bank is called.', 'Access Bank')),
-  bank_code: from((payout) => payout.bankCode, plain('The code of the bank in its country.', '044')),
+  bank_code: from((payout) => payout.bankCode, text('The code of the bank in its country.', '044')),
   address: mostlyNull(
     (payout) => payout.address,
     text('The address that `crypto_transaction_id` sends to, once there is one.', '0x…'),
   ),
-  bank_account: from((payout) => payout.accountNumber, plain('The number of the account.', '0690000032')),
+  bank_account: from((payout) => payout.accountNumber, text('The number of the account.', '0690000032')),
   amount_fiat: from(
     (payout) => payout.amountFiat,
     decimal(

@@ -1,6 +1,6 @@
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { networkSpellings, networks, networkWritten } from '../networks/network.ts'
-import { amount, oneOf, plain, text, timestamp, uuid } from '../rest/forms.ts'
+import { amount, oneOf, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { addition, idField } from '../rest/reference.ts'
 import { get, post } from '../rest/route.ts'
@@ -20,7 +20,7 @@ function walletWith(title: string, addresses: Member<Wallet>, balance = '250.000
   return resource<Wallet>(title, 'Where a balance in one stablecoin or fiat currency is held.', {
     id: from((wallet) => wallet.id, uuid('The id of the wallet.', walletId)),
     asset_type: from((wallet) => wallet.assetType, oneOf('What kind of money it holds.', assetTypes, 'STABLECOIN')),
-    currency: from((wallet) => wallet.currency, plain('The code of what it holds.', 'USDC')),
+    currency: from((wallet) => wallet.currency, text('The code of what it holds.', 'USDC')),
     balance: from((wallet) => wallet.balance, amount('What it holds now.', balance)),
     description: from((wallet) => wallet.description, text('What its owner calls it.', 'Savings')),
     status: from((wallet) => wallet.status, oneOf('Whether it can be used.', walletStatuses)),

@@ -5,8 +5,6 @@ import { GetPayoutInput, getPayout } from '../../src/payouts/get-payout.ts'
 import { amount, integer, plain, text, truth, uuid } from '../../src/rest/forms.ts'
 import { get } from '../../src/rest/route.ts'
 import { always, byType, from, listOf, mostlyNull, optional, orNull, resource, shape } from '../../src/rest/shape.ts'
-import { routes } from '../../src/server/rest-routes.ts'
-import { bankMethodBody, payoutBody } from '../support/bodies.ts'
 
 type Row = {
   readonly type: string
@@ -81,25 +79,6 @@ test('the schema requires what is always there, and has null where that can be',
   const { properties = {}, required } = thing.schema
   expect(required).toEqual(Object.keys(members).filter((name) => name !== 'parent'))
   expect([properties.note?.type, properties.again?.examples]).toEqual([['string', 'null'], [null]])
-})
-
-// What is written as it is must never hold what JSON would escape.
-test.each([
-  ['/api/payout/methods/banks', bankMethodBody, ['account_number', 'bank_code', 'sort_code', 'swift_code', 'iban']],
-  ['/api/payout/methods/banks', bankMethodBody, ['routing_number', 'currency']],
-  ['/api/payouts/banks', payoutBody, ['account_number', 'bank_code', 'currency', 'recipient_currency']],
-])('%s takes no quotation mark in what is not escaped', (path, body, wires) => {
-  const route = routes.find((each) => each.path === path)
-  for (const wire of wires) {
-    const fields = Object.entries(route?.names ?? {}).map(([field, name]) => [
-      field,
-      name === wire ? '0"\\' : (body as Record<string, string>)[name],
-    ])
-    const issues = route?.schema.safeParse(Object.fromEntries(fields)).error?.issues ?? []
-    // A currency must be one of the asset codes, which no schema knows.
-    const isLookedUp = wire === 'currency' && issues.length === 0
-    expect([wire, isLookedUp || issues.length === 1]).toEqual([wire, true])
-  }
 })
 
 test('what does not fit does not compile', () => {
