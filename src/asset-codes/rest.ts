@@ -1,5 +1,6 @@
 import { networkLabel, networks } from '../networks/network.ts'
 import { oneOf, text, timestamp, uuid } from '../rest/forms.ts'
+import type { Group } from '../rest/route.ts'
 import { get } from '../rest/route.ts'
 import { from, listOf, orNull, resource, shape } from '../rest/shape.ts'
 import type { AssetCode, AssetNetwork } from './asset-code.ts'
@@ -28,17 +29,21 @@ const assetCode = resource<AssetCode>('AssetCode', 'A currency or stablecoin tha
   ),
 })
 
-export const assetCodeRoutes = [
-  get('/api/asset-codes', {
-    name: 'listAssetCodes',
-    title: 'List asset codes',
-    description:
-      'Lists the currencies and stablecoins that the service supports, with the networks of each, newest first.',
-    input: ListAssetCodesInput,
-    operation: listAssetCodes,
-    fields: { assetType: 'Only assets of this kind.' },
-    example: { assetType: 'STABLECOIN' },
-    refusals: [],
-    answer: { data: listOf('The supported assets.', assetCode) },
-  }),
-]
+export const assetCodeEndpoints: Group = {
+  name: 'Asset codes',
+  description: 'The currencies and stablecoins that are supported.',
+  routes: [
+    get('/api/asset-codes', {
+      name: 'listAssetCodes',
+      title: 'List asset codes',
+      description:
+        'Lists the currencies and stablecoins that the service supports, with the networks of each, newest first.',
+      input: ListAssetCodesInput,
+      operation: listAssetCodes,
+      fields: { assetType: 'Only assets of this kind.' },
+      example: { assetType: 'STABLECOIN' },
+      refusals: [],
+      answer: { data: listOf('The supported assets.', assetCode) },
+    }),
+  ],
+}

@@ -1,6 +1,7 @@
 import { oneOf, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
+import type { Group } from '../rest/route.ts'
 import { get } from '../rest/route.ts'
 import { from, listOf, mostlyNull, optional, orNull, resource, shape } from '../rest/shape.ts'
 import type { Customer } from './customer.ts'
@@ -73,23 +74,27 @@ const customer = resource<Customer>('Customer', 'A person or business that the m
   business_info: optional((customer) => (customer.customerType === 'business' ? customer : undefined), businessInfo),
 })
 
-export const customerRoutes = [
-  listRoute('/api/customers', customers, {
-    name: 'listCustomers',
-    title: 'List customers',
-    description: 'Lists the customers of the merchant, newest first.',
-    example: { limit: 2 },
-    rows: listOf('The customers of the page.', customer),
-  }),
-  get('/api/customers/:customerId', {
-    name: 'getCustomer',
-    title: 'Get a customer',
-    description: 'Gives one customer of the merchant, also a closed one.',
-    input: GetCustomerInput,
-    operation: getCustomer,
-    fields: { customerId: { ...idField('The id of the customer.'), name: 'customerId' } },
-    example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293' },
-    refusals: ['RESOURCE_NOT_FOUND'],
-    answer: { data: customer },
-  }),
-]
+export const customerEndpoints: Group = {
+  name: 'Customers',
+  description: 'Whom the merchant serves.',
+  routes: [
+    listRoute('/api/customers', customers, {
+      name: 'listCustomers',
+      title: 'List customers',
+      description: 'Lists the customers of the merchant, newest first.',
+      example: { limit: 2 },
+      rows: listOf('The customers of the page.', customer),
+    }),
+    get('/api/customers/:customerId', {
+      name: 'getCustomer',
+      title: 'Get a customer',
+      description: 'Gives one customer of the merchant, also a closed one.',
+      input: GetCustomerInput,
+      operation: getCustomer,
+      fields: { customerId: { ...idField('The id of the customer.'), name: 'customerId' } },
+      example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293' },
+      refusals: ['RESOURCE_NOT_FOUND'],
+      answer: { data: customer },
+    }),
+  ],
+}

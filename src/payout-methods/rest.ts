@@ -2,6 +2,7 @@ import { networkSpellings, networks, networkWritten } from '../networks/network.
 import { oneOf, text, timestamp, uuid } from '../rest/forms.ts'
 import { listRoute, neighbours } from '../rest/list-route.ts'
 import { idField } from '../rest/reference.ts'
+import type { Group } from '../rest/route.ts'
 import { post, put, remove } from '../rest/route.ts'
 import type { Members } from '../rest/shape.ts'
 import { byType, from, listOf, message, mostlyNull, orNull, resource } from '../rest/shape.ts'
@@ -80,86 +81,90 @@ const named = {
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
 
-export const payoutMethodRoutes = [
-  listRoute('/api/payout/methods', payoutMethods, {
-    name: 'listPayoutMethods',
-    title: 'List payout methods',
-    description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
-    example: { type: 'BANK', limit: 2 },
-    message: message('Payout methods retrieved successfully'),
-    rows: listOf('The payout methods of the page.', payoutMethod),
-    pagination: neighbours,
-  }),
-  post('/api/payout/methods/banks', {
-    name: 'createBankPayoutMethod',
-    title: 'Register a bank account',
-    description:
-      'Registers a bank account to pay out to, for the merchant or for one of its customers. Check digits are verified, but one that is wrong refuses nothing. The same account may be registered twice.',
-    input: CreateBankPayoutMethodInput,
-    operation: createBankPayoutMethod,
-    fields: bankFields,
-    example: {
-      type: 'BANK',
-      currency: 'NGN',
-      accountName: 'Ada Obi',
-      accountNumber: '0690000032',
-      bankName: 'Access Bank',
-      bankCode: '044',
-    },
-    refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-    answer: { message: message('Bank payout method created successfully'), data: bankMethod },
-  }),
-  put('/api/payout/methods/banks/:payout_method_id', {
-    name: 'updateBankPayoutMethod',
-    title: 'Change a bank account',
-    description:
-      'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
-    input: UpdateBankPayoutMethodInput,
-    operation: updateBankPayoutMethod,
-    fields: { payoutMethodId: named.payoutMethodId, ...bankFields, customerId: named.customerId },
-    example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
-    refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-    answer: { message: message('Bank payout method updated successfully'), data: bankMethod },
-  }),
-  post('/api/payout/methods/wallets', {
-    name: 'createWalletPayoutMethod',
-    title: 'Register a crypto address',
-    description:
-      'Registers a crypto address to pay out to, for the merchant or for one of its customers. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
-    input: CreateWalletPayoutMethodInput,
-    operation: createWalletPayoutMethod,
-    fields: {
-      type: 'Says that it is a crypto address.',
-      walletAddress: walletTexts.walletAddress,
-      network: { enum: networkSpellings, read: networkWritten, description: walletTexts.network },
-      currency: 'The code of a supported stablecoin, such as `USDC`.',
-      customerId: bankFields.customerId,
-      label: walletTexts.label,
-    },
-    example: { type: 'WALLET', currency: 'USDC', ...walletExample },
-    refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-    answer: { message: message('Wallet payout method created successfully'), data: walletMethod },
-  }),
-  remove('/api/payout/methods/:payout_method_id', {
-    name: 'deletePayoutMethod',
-    title: 'Delete a payout method',
-    description:
-      'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
-    input: DeletePayoutMethodInput,
-    operation: deletePayoutMethod,
-    fields: named,
-    example: { payoutMethodId: exampleId },
-    refusals: ['RESOURCE_NOT_FOUND'],
-    // The contract has the text differ by whose the method was.
-    answer: {
-      message: from(
-        ({ customerId }: PayoutMethod) =>
-          `${customerId === null ? 'Merchant' : 'Customer'} payout method deleted successfully`,
-        text('A sentence for people.', 'Merchant payout method deleted successfully'),
-      ),
-    },
-  }),
-]
+export const payoutMethodEndpoints: Group = {
+  name: 'Payout methods',
+  description: 'Bank accounts and crypto addresses to pay out to.',
+  routes: [
+    listRoute('/api/payout/methods', payoutMethods, {
+      name: 'listPayoutMethods',
+      title: 'List payout methods',
+      description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
+      example: { type: 'BANK', limit: 2 },
+      message: message('Payout methods retrieved successfully'),
+      rows: listOf('The payout methods of the page.', payoutMethod),
+      pagination: neighbours,
+    }),
+    post('/api/payout/methods/banks', {
+      name: 'createBankPayoutMethod',
+      title: 'Register a bank account',
+      description:
+        'Registers a bank account to pay out to, for the merchant or for one of its customers. Check digits are verified, but one that is wrong refuses nothing. The same account may be registered twice.',
+      input: CreateBankPayoutMethodInput,
+      operation: createBankPayoutMethod,
+      fields: bankFields,
+      example: {
+        type: 'BANK',
+        currency: 'NGN',
+        accountName: 'Ada Obi',
+        accountNumber: '0690000032',
+        bankName: 'Access Bank',
+        bankCode: '044',
+      },
+      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      answer: { message: message('Bank payout method created successfully'), data: bankMethod },
+    }),
+    put('/api/payout/methods/banks/:payout_method_id', {
+      name: 'updateBankPayoutMethod',
+      title: 'Change a bank account',
+      description:
+        'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
+      input: UpdateBankPayoutMethodInput,
+      operation: updateBankPayoutMethod,
+      fields: { payoutMethodId: named.payoutMethodId, ...bankFields, customerId: named.customerId },
+      example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
+      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      answer: { message: message('Bank payout method updated successfully'), data: bankMethod },
+    }),
+    post('/api/payout/methods/wallets', {
+      name: 'createWalletPayoutMethod',
+      title: 'Register a crypto address',
+      description:
+        'Registers a crypto address to pay out to, for the merchant or for one of its customers. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
+      input: CreateWalletPayoutMethodInput,
+      operation: createWalletPayoutMethod,
+      fields: {
+        type: 'Says that it is a crypto address.',
+        walletAddress: walletTexts.walletAddress,
+        network: { enum: networkSpellings, read: networkWritten, description: walletTexts.network },
+        currency: 'The code of a supported stablecoin, such as `USDC`.',
+        customerId: bankFields.customerId,
+        label: walletTexts.label,
+      },
+      example: { type: 'WALLET', currency: 'USDC', ...walletExample },
+      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      answer: { message: message('Wallet payout method created successfully'), data: walletMethod },
+    }),
+    remove('/api/payout/methods/:payout_method_id', {
+      name: 'deletePayoutMethod',
+      title: 'Delete a payout method',
+      description:
+        'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
+      input: DeletePayoutMethodInput,
+      operation: deletePayoutMethod,
+      fields: named,
+      example: { payoutMethodId: exampleId },
+      refusals: ['RESOURCE_NOT_FOUND'],
+      // The contract has the text differ by whose the method was.
+      answer: {
+        message: from(
+          ({ customerId }: PayoutMethod) =>
+            `${customerId === null ? 'Merchant' : 'Customer'} payout method deleted successfully`,
+          text('A sentence for people.', 'Merchant payout method deleted successfully'),
+        ),
+      },
+    }),
+  ],
+}
 
 function descriptionsOf<Field extends string>(
   texts: Readonly<Record<Field, { readonly description: string }>>,

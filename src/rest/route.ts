@@ -54,6 +54,9 @@ export type Route = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'descr
   readonly answer: Shape<unknown>
 }
 
+/** The endpoints of a noun, under the heading by which they are read about. */
+export type Group = { readonly name: string; readonly description: string; readonly routes: readonly Route[] }
+
 /** A field of the input: its name there and on the wire, what is said of it beyond its schema, and what reads its value. */
 type Field = ReturnType<typeof fieldOf>
 

@@ -17,7 +17,7 @@ import { rateLimiter, sharedRateLimiter, strangerLimiter } from './rate-limit.ts
 import { bodyLimitBytes, refusalOf } from './refusal-of.ts'
 import { refusalOfHead, takeExpectations } from './request-head.ts'
 import { addRestRoutes, sendFailure } from './rest-endpoints.ts'
-import { routes } from './rest-routes.ts'
+import { groups } from './rest-routes.ts'
 import { securityHeaderLines, setSecurityHeaders } from './security-headers.ts'
 import { turns } from './turn.ts'
 
@@ -115,7 +115,7 @@ export function createServer({
   takeExpectations(app.server)
   addHealth(app, service)
   addPages(app, { mode: service.mode, key: demoKey })
-  addDocs(app, routes, { mode: service.mode, demoKey })
+  addDocs(app, groups, { mode: service.mode, demoKey })
   const turn = turns()
   service.db.beforeGroups(turn.sendWaiting)
   const limits = limitsOf(rateLimit, sharing, elapsed)

@@ -1,15 +1,17 @@
-import { assetCodeRoutes } from '../asset-codes/rest.ts'
-import { customerRoutes } from '../customers/rest.ts'
-import { payoutMethodRoutes } from '../payout-methods/rest.ts'
-import { payoutRoutes } from '../payouts/rest.ts'
-import type { Route } from '../rest/route.ts'
-import { walletRoutes } from '../wallets/rest.ts'
+import { assetCodeEndpoints } from '../asset-codes/rest.ts'
+import { customerEndpoints } from '../customers/rest.ts'
+import { payoutMethodEndpoints } from '../payout-methods/rest.ts'
+import { payoutEndpoints } from '../payouts/rest.ts'
+import type { Group } from '../rest/route.ts'
+import { walletEndpoints } from '../wallets/rest.ts'
 
-/** Every endpoint of the contract, and those beside it. */
-export const routes: readonly Route[] = [
-  ...customerRoutes,
-  ...payoutMethodRoutes,
-  ...payoutRoutes,
-  ...walletRoutes,
-  ...assetCodeRoutes,
+/** Every endpoint of the contract, and those beside it, in the order in which they are read about. */
+export const groups: readonly Group[] = [
+  customerEndpoints,
+  walletEndpoints,
+  payoutEndpoints,
+  payoutMethodEndpoints,
+  assetCodeEndpoints,
 ]
+
+export const routes = groups.flatMap(({ routes }) => routes)

@@ -12,7 +12,7 @@ import { createServer } from '../../src/server/host.ts'
 import { curl } from '../../src/server/pages/docs-endpoint.ts'
 import { docsPage } from '../../src/server/pages/docs-page.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
-import { routes } from '../../src/server/rest-routes.ts'
+import { groups } from '../../src/server/rest-routes.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'
 
 /** A service with an empty database; whoever asks has no key. */
@@ -34,7 +34,7 @@ async function startServer({ mode = 'sandbox' as Mode, demoKey = null as string 
   return server
 }
 
-const document = openapiDocument(routes)
+const document = openapiDocument(groups)
 
 describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
   test('is there for programs, without a key', async () => {

@@ -12,13 +12,13 @@ import { shape } from '../../src/rest/shape.ts'
 import { sampleOf } from '../../src/server/pages/docs-endpoint.ts'
 import type { OpenapiDocument } from '../../src/server/pages/openapi.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
-import { routes } from '../../src/server/rest-routes.ts'
+import { groups } from '../../src/server/rest-routes.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 import { recordedExchanges } from '../contract/exchanges.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { answerFaults, lastOf, operationFor, requestFaults, valueFaults } from './openapi-faults.ts'
 
-const document = openapiDocument(routes)
+const document = openapiDocument(groups)
 const exchanges = recordedExchanges()
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -170,10 +170,9 @@ describe('the OpenAPI document', () => {
 
   test.each([
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
-    ['an endpoint', { title: 'New' }, /paths\/\/api\/new\/get$/, '/api/new'],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
     ['a part of an answer', { answer: { data: shape('', {}) } }, /schema\/properties\/data$/],
-  ])('would not be complete with %s of which nothing is said', (_, change, where, path = '/api/customers/new') => {
+  ])('would not be complete with %s of which nothing is said', (_, change, where) => {
     const complete = {
       name: 'getNew',
       title: 'Get a new thing',
@@ -185,7 +184,8 @@ describe('the OpenAPI document', () => {
       refusals: [],
       answer: { data: shape('The thing.', {}) },
     }
-    const grown = openapiDocument([...routes, get(path, { ...complete, ...change })])
+    const route = get('/api/customers/new', { ...complete, ...change })
+    const grown = openapiDocument([...groups, { name: 'Things', description: 'Things.', routes: [route] }])
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 
@@ -274,7 +274,7 @@ function undescribed(given: OpenapiDocument): string[] {
     ...tags.map((tag) => [`tags/${tag.name}`, tag] as [string, unknown]),
     ...Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, operation]) => [
-        [`paths/${path}/${method}`, operation.tags.length > 0 ? operation : {}] as [string, unknown],
+        [`paths/${path}/${method}`, operation] as [string, unknown],
         ...operation.parameters.map(
           (each, index) => [`paths/${path}/${method}/parameters/${index}`, each] as [string, unknown],
         ),

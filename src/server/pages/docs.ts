@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Mode } from '../../context.ts'
-import type { Route } from '../../rest/route.ts'
+import type { Group } from '../../rest/route.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
 import { originOf, pagePolicy, sendKept } from './page-answer.ts'
 
@@ -12,10 +12,10 @@ export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null
  *
  * Both hold nothing to protect and need no key. They are made when they are first asked for.
  */
-export function addDocs(app: FastifyInstance, routes: readonly Route[], { mode, demoKey }: DocsOptions): void {
+export function addDocs(app: FastifyInstance, groups: readonly Group[], { mode, demoKey }: DocsOptions): void {
   let made: ReturnType<typeof makeDocs> | undefined
   const get = () => {
-    made ??= makeDocs(routes, mode, demoKey)
+    made ??= makeDocs(groups, mode, demoKey)
     return made
   }
 
@@ -34,14 +34,14 @@ export function addDocs(app: FastifyInstance, routes: readonly Route[], { mode, 
 /** Stands in the page for where the service is, which a request knows. */
 const originMark = 'https://origin.invalid'
 
-async function makeDocs(routes: readonly Route[], mode: Mode, key: string | null) {
+async function makeDocs(groups: readonly Group[], mode: Mode, key: string | null) {
   // Loaded only now: a start should not wait for what nobody may read.
   const [{ openapiDocument }, { docsPage }, { style }] = await Promise.all([
     import('./openapi.ts'),
     import('./docs-page.ts'),
     import('./docs-style.ts'),
   ])
-  const document = openapiDocument(routes)
+  const document = openapiDocument(groups)
   return {
     json: JSON.stringify(document),
     page: docsPage(document, { origin: originMark, key, mode }),

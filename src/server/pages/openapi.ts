@@ -6,7 +6,7 @@ import { errorCodes } from '../../errors.ts'
 import { textRules } from '../../input.ts'
 import { failure, meanings } from '../../rest/failures.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
-import type { Route } from '../../rest/route.ts'
+import type { Group, Route } from '../../rest/route.ts'
 
 /** The description of the endpoints for programs. */
 export type OpenapiDocument = ReturnType<typeof openapiDocument>
@@ -24,15 +24,6 @@ const refusedEverywhere: readonly ErrorCode[] = [
   'RATE_LIMITED',
   'INTERNAL',
   'UNAVAILABLE',
-]
-
-/** The endpoints by the beginning of their path, in the order in which they are read about. */
-const groups = [
-  { path: '/api/customers', name: 'Customers', description: 'Whom the merchant serves.' },
-  { path: '/api/wallets', name: 'Wallets', description: 'Balances, of the merchant or of one of its customers.' },
-  { path: '/api/payouts', name: 'Payouts', description: 'Money that leaves a stablecoin wallet for a bank account.' },
-  { path: '/api/payout/', name: 'Payout methods', description: 'Bank accounts and crypto addresses to pay out to.' },
-  { path: '/api/asset-codes', name: 'Asset codes', description: 'The currencies and stablecoins that are supported.' },
 ]
 
 const introduction = `Wallets, payout methods and payouts of stablecoins, for merchants and their customers.
@@ -62,20 +53,22 @@ Failures are described here as they are unless another form is asked for. Who se
 The same service answers GraphQL at \`/graphql\`, with the same key and the same ids: a field \`uuid\` is the \`id\` here, and every argument that takes an id takes one of these. What a form needs to ask for, quotes, the events of a payout and subscriptions are there only.`
 
 /**
- * The OpenAPI 3.1 document of these routes.
+ * The OpenAPI 3.1 document of these endpoints.
  *
  * What is taken comes from the schemas that the operations parse with, what is answered from the shapes that write it. A test holds every recorded exchange against it.
  */
-export function openapiDocument(routes: readonly Route[]) {
+export function openapiDocument(groups: readonly Group[]) {
   const { name, version, license } = readPackage()
   const schemas: Schemas = {}
   hoisted(failure.schema, schemas)
   const paths: Record<string, Record<string, Operation>> = {}
-  for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, schemas) }
+  for (const { name, routes } of groups) {
+    for (const route of routes) {
+      const path = route.path.replace(/:(\w+)/g, '{$1}')
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, name, schemas) }
+    }
   }
-  const failures = routes.flatMap(refusalsOf)
+  const failures = groups.flatMap(({ routes }) => routes.flatMap(refusalsOf))
   return {
     openapi: '3.1.1',
     info: {
@@ -107,15 +100,15 @@ function readPackage(): { name: string; version: string; license: string } {
   return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 }
 
-function operationOf(route: Route, schemas: Schemas) {
-  const { method, path, status } = route
+function operationOf(route: Route, group: string, schemas: Schemas) {
+  const { method, status } = route
   const isCreation = method === 'POST'
   const fields = fieldsOf(route)
   return {
     operationId: route.name,
     summary: route.title,
     description: route.description,
-    tags: groups.filter((group) => path.startsWith(group.path)).map(({ name }) => name),
+    tags: [group],
     parameters: [
       ...fields.filter(({ place }) => place !== 'body').map(parameterOf),
       ...(isCreation ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
