@@ -59,10 +59,8 @@ export async function createBankPayoutMethod(
   )
   return once(context, 'createBankPayoutMethod', request, (tx) =>
     addPayoutMethod(tx, context, {
+      ...none,
       ...request,
-      label: null,
-      walletAddress: null,
-      network: null,
       checks: checkBankDetails(request),
     }),
   )
@@ -93,18 +91,18 @@ export async function createWalletPayoutMethod(
   const request = { ...parsed, network: parsed.network as Network }
   return once(context, 'createWalletPayoutMethod', request, (tx) =>
     addPayoutMethod(tx, context, {
+      ...none,
       ...request,
-      accountName: null,
-      accountNumber: null,
-      bankName: null,
-      bankCode: null,
-      sortCode: null,
-      swiftCode: null,
-      routingNumber: null,
-      iban: null,
       checks: checkWalletAddress(request),
     }),
   )
+}
+
+/** What methods of other types have. */
+const none = {
+  ...{ accountName: null, accountNumber: null, bankName: null, bankCode: null },
+  ...{ sortCode: null, swiftCode: null, routingNumber: null, iban: null },
+  ...{ label: null, walletAddress: null, network: null },
 }
 
 type Details = Omit<

@@ -21,7 +21,6 @@ export const order = [
   'money',
   'errors',
   'input',
-  // Before the database, because it has answers sent before it is busy with a group.
   'doors',
   'database',
   'context',
