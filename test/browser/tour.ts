@@ -26,6 +26,11 @@ async function takeTour(visiting: Visit): Promise<void> {
   await complete(page)
   await openHeaders(page)
 
+  // GraphiQL keeps its tabs a while after they have changed.
+  await page.waitForFunction(
+    (count) => JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{"tabs":[]}').tabs.length > count,
+    titles.length,
+  )
   await open(page, () => page.reload(), 'second load')
   // The second window has it from the first.
   if (pageStatuses().join() !== '200,304,304') wrong(`the service answers the loads with ${pageStatuses()}`)
