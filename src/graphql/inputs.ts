@@ -121,6 +121,7 @@ function localValue(field: InputField | undefined, value: unknown): unknown {
   if (field === undefined || value === null || value === undefined) return value
   if (Array.isArray(value)) return value.map((each) => localValue(field, each))
   if (field.idOf !== undefined) return localId(field.idOf, value as string)
-  const { declared } = field.type as Partial<DeclaredInput<InputFields>>
+  const type = Array.isArray(field.type) ? field.type[0] : field.type
+  const { declared } = type as Partial<DeclaredInput<InputFields>>
   return declared ? withLocalIds(declared, value) : value
 }

@@ -22,6 +22,7 @@ test('an input has local ids wherever its fields say that they hold global ones'
     ids: optionalIds('Wallet', 'Some.'),
     // As an input type of the schema is.
     whom: { ...optional('Whom.'), type: { declared: whom } as unknown as InputField['type'] },
+    many: { ...optional('Several.'), type: [{ declared: whom }] as unknown as InputField['type'] },
     text: required('Some text.'),
   }
   const given = {
@@ -29,6 +30,7 @@ test('an input has local ids wherever its fields say that they hold global ones'
     thingId: globalId('LargeThing', uuid),
     ids: [globalId('Wallet', uuid), uuid, globalId('Customer', uuid)],
     whom: { customerId: globalId('Customer', uuid), name: globalId('Customer', uuid) },
+    many: [{ customerId: globalId('Customer', uuid) }, { customerId: null }],
     text: globalId('Wallet', uuid),
   }
 
@@ -37,6 +39,7 @@ test('an input has local ids wherever its fields say that they hold global ones'
     thingId: uuid,
     ids: [uuid, uuid, globalId('Customer', uuid)],
     whom: { customerId: uuid, name: globalId('Customer', uuid) },
+    many: [{ customerId: uuid }, { customerId: null }],
     text: globalId('Wallet', uuid),
   })
   expect(withLocalIds(fields, { thingId: globalId('Wallet', uuid), ids: null, whom: null })).toEqual({
