@@ -45,7 +45,7 @@ const insertEntry = db.prepare(
 )
 const nextSequence = db
   .prepare<[string], bigint>(
-    `insert into sequences values (?, 'payouts', 1)
+    `insert into sequences (merchant_id, name, latest, latest_time) values (?, 'payouts', 1, 0)
     on conflict (merchant_id, name) do update set latest = sequences.latest + 1 returning latest`,
   )
   .pluck()
