@@ -1,6 +1,6 @@
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import { byOneOf, byOwner, byText } from '../lists/filters.ts'
-import { defineList } from '../lists/list.ts'
+import { defineList, present } from '../lists/list.ts'
 import { ownerIdOf } from '../lists/owner.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { listedColumns, payoutMethodTypes } from './payout-method.ts'
@@ -29,13 +29,13 @@ export const payoutMethods = defineList({
       description: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
     }),
   },
-  conditionsOf: async ({ owner, type, currency }, context) => {
+  conditionsOf: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
-    if (currency === null) return { ownerId, type: type ?? undefined }
+    if (currency === null) return { ownerId, type: type ?? undefined, ...present(others) }
     // A currency implies its type of method, so it decides.
     const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
     const implied = asset && (asset.assetType === 'FIAT' ? 'BANK' : 'WALLET')
-    return implied === type ? { ownerId, currency } : null
+    return implied === type ? { ownerId, currency, ...present(others) } : null
   },
   cursorName: ({ owner, type, currency }, { merchantId }) => ({ merchantId, owner, type, currency }),
   parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },

@@ -1,7 +1,7 @@
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import { byOneOfOrNothing, byOwner, byText } from '../lists/filters.ts'
-import { defineList } from '../lists/list.ts'
+import { defineList, present } from '../lists/list.ts'
 import { ownerIdOf } from '../lists/owner.ts'
 import { selectWallets } from './repository.ts'
 import { walletStatuses } from './wallet.ts'
@@ -34,14 +34,14 @@ export const wallets = defineList({
     ),
     currency: byText('Only wallets that hold this asset, such as `USDC`.'),
   },
-  conditionsOf: async ({ owner, status, assetType, currency }, context) => {
+  conditionsOf: async ({ owner, status, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     // Every wallet is active: the contract knows no other status.
     if (status !== null && status !== 'active') return null
-    if (currency === null) return { ownerId, assetType: assetType ?? undefined }
+    if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...present(others) }
     // A currency implies its type of asset, so it decides.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
-    return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency } : null
+    return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...present(others) } : null
   },
   cursorName: ({ owner, assetType, currency }, context) => ({
     merchantId: context.merchantId,
