@@ -2,7 +2,7 @@ import type { SelectionNode } from 'kysely'
 import { SelectAllNode, SelectQueryNode } from 'kysely'
 import type { Database } from './database.ts'
 import type { Query, Reader } from './query.ts'
-import { formOf, from } from './query.ts'
+import { from, narrowerQuery } from './query.ts'
 import type { TableName } from './tables.ts'
 import { camelCase, tables } from './tables.ts'
 
@@ -46,7 +46,7 @@ function narrowedQuery(query: Query, narrowing: Narrowing): Query {
   const known = forms.get(columns.key)
   if (known) return known
   if (forms.size >= formsKept) return query
-  const form = formOf(query, {
+  const form = narrowerQuery(query, {
     node: narrowedNode(query.node as SelectQueryNode, table, columns),
     absent: Object.keys(tables[table]).filter((name) => !columns.names.includes(name)),
   })

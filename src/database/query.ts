@@ -1,5 +1,8 @@
 import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
 import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
+import type { Columns, Values } from './chosen-columns.ts'
+import { nodeWith } from './chosen-columns.ts'
+import { leastRecent } from './least-recent.ts'
 import type { Placeholder } from './placeholder.ts'
 import { placeholder } from './placeholder.ts'
 import type { Scope } from './scope.ts'
@@ -13,13 +16,15 @@ import { snakeCase, tables } from './tables.ts'
  * which costs a third of building and preparing it for each request.
  */
 export type Query = {
-  /** Its place in an engine's array of prepared statements. */
+  /** Its place in an engine's array of prepared statements; forms, of which there may be any number, have numbers of their own. */
   readonly number: number
   readonly node: RootOperationNode
   /** Whose rows it touches; every engine that keeps merchants apart goes by it. */
   readonly scope: Scope
   /** Columns that whoever wrote the query expects of a row and that it does not read; see `narrow.ts`. */
   readonly absent: readonly string[]
+  /** Where it is a form of another, the columns that were chosen: its rows are their values. */
+  readonly columns: Columns | null
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
@@ -53,12 +58,18 @@ export const change = builder.updateTable.bind(builder)
 export const remove = builder.deleteFrom.bind(builder)
 export const withTable = builder.with.bind(builder)
 
+/** What asks for rows: as the values of the columns that a caller chooses, or whole. */
+type Selecting<P, Result> = {
+  (db: Reader, params: P, columns: Columns): Promise<Values[]>
+  // The last is what TypeScript infers from.
+  (db: Reader, params: P): Promise<Result[]>
+}
+
 /** A query for any number of rows. */
-export function query<P extends object, Result>(
-  build: (params: P) => Compilable<Result>,
-): (db: Reader, params: P) => Promise<Result[]> {
+export function query<P extends object, Result>(build: (params: P) => Compilable<Result>): Selecting<P, Result> {
   const built = builtQuery(build(placeholders<P>()))
-  return (db, params) => db.execute<Result>(built, params)
+  return (db: Reader, params: P, columns?: Columns) =>
+    db.execute<never>(columns ? formOf(built, columns) : built, params)
 }
 
 /** A query for at most one row: `null` when there is none. */
@@ -73,18 +84,18 @@ export function queryOne<P extends object, Result>(
 export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
-): (db: Reader, params: Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }) => Promise<Result[]> {
+): Selecting<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
   // Each set is built when it is asked for; whose rows it is for is looked at now.
   scopedNode(build(placeholders<P>(), () => false))
   const variants: Query[] = []
-  return (db, params) => {
+  return (db: Reader, params: object, columns?: Columns) => {
     const given = params as Record<string, unknown>
     let variant = 0
     for (const [bit, filter] of filters.entries()) if (given[filter] !== undefined) variant |= 1 << bit
     const has = (filter: Filter) => (variant & (1 << filters.indexOf(filter))) !== 0
     const built = variants[variant] ?? builtQuery(build(placeholders<P>(), has))
     variants[variant] = built
-    return db.execute<Result>(built, params)
+    return db.execute<never>(columns ? formOf(built, columns) : built, params)
   }
 }
 
@@ -172,7 +183,27 @@ export const rowByRow = Symbol('row by row')
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  return { number: queryCount++, ...scopedNode(built), absent: [] }
+  return { number: queryCount++, ...scopedNode(built), absent: [], columns: null }
+}
+
+/** Forms that are shared by all who choose the same columns of the same query. */
+const forms = leastRecent<string, Query>(1_000)
+
+/** Forms that stay with the columns that they were asked for with, so that whoever reads the same again makes no key for it. */
+const formsOfColumns = 4
+
+let formCount = 0
+
+/** The same query for the same rows, of which it reads the chosen columns only. */
+function formOf(query: Query, columns: Columns): Query {
+  const latest = columns.forms.get(query) as Query | undefined
+  if (latest) return latest
+  const key = `${query.number} ${columns.key}`
+  const form = forms.get(key) ?? { ...query, number: formCount++, node: nodeWith(columns, query.node), columns }
+  forms.set(key, form)
+  if (columns.forms.size === formsOfColumns) columns.forms.clear()
+  columns.forms.set(query, form)
+  return form
 }
 
 function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
@@ -185,9 +216,9 @@ export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'
 }
 
-/** The same query in another form, which reads less of its rows: they are the same ones. */
-export function formOf(query: Query, { node, absent }: Pick<Query, 'node' | 'absent'>): Query {
-  return { number: queryCount++, node, scope: query.scope, absent }
+/** The same query, which reads less of its rows: they are the same ones; see `narrow.ts`. */
+export function narrowerQuery(query: Query, { node, absent }: Pick<Query, 'node' | 'absent'>): Query {
+  return { ...query, number: queryCount++, node, absent }
 }
 
 /** Stands for the parameters while a query is built: reading any of them yields its placeholder. */

@@ -30,8 +30,10 @@ export type Batch = Submittable & {
  *
  * Up to the Sync they are one transaction, unless one is open already; what follows a step that fails is not run. pg runs
  * one statement for each round trip, but lets others speak the protocol for themselves on its connections.
+ *
+ * @param closed names of statements that the server need not keep; it forgets them before anything can fail
  */
-export function batchOf(steps: readonly Step[]): Batch {
+export function batchOf(steps: readonly Step[], closed: readonly string[]): Batch {
   const answers: Answer[] = steps.map(() => ({ rows: [], command: '', parameterTypes: [], fields: [] }))
   const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>()
   const sent = steps.filter(({ text }) => text !== null)
@@ -49,7 +51,7 @@ export function batchOf(steps: readonly Step[]): Batch {
         },
         noData: () => void place++,
       })
-      connection.stream.write(messagesOf(steps))
+      connection.stream.write(messagesOf(steps, closed))
     },
     handleRowDescription({ fields }: { fields: FieldDef[] }) {
       current().fields = fields
@@ -85,11 +87,11 @@ function listen(connection: Connection, listeners: Record<string, (message: any)
 }
 
 /**
- * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync. In
- * one buffer, because a write of many small ones costs more than the rest of a payout.
+ * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync; first a
+ * Close for each statement that is of no more use. In one buffer, because a write of many small ones costs more than the rest of a payout.
  */
-function messagesOf(steps: readonly Step[]): Buffer {
-  const messages: Buffer[] = []
+function messagesOf(steps: readonly Step[], closed: readonly string[]): Buffer {
+  const messages = closed.map((name) => serialize.close({ type: 'S', name }))
   for (const { name, text, values } of steps) {
     if (text !== null) messages.push(serialize.parse({ name, text }))
     if (values === null) messages.push(serialize.describe({ type: 'S', name }))

@@ -1,8 +1,9 @@
 import type { Client, ClientConfig } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../errors.ts'
+import { keptByQuery } from '../kept-by-query.ts'
 import type { PostgresConnection, Send, Statements } from './postgres-connection.ts'
-import { postgresConnection } from './postgres-connection.ts'
+import { formsPrepared, postgresConnection } from './postgres-connection.ts'
 import { isConnectionLost, isPassing } from './postgres-errors.ts'
 
 /** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
@@ -34,7 +35,7 @@ const statementTimeoutMs = 30_000
 const idleTimeoutMs = 15_000
 
 /** Every database of ours has the same tables, so what is known of a query holds in all. */
-const statements: Statements = []
+const statements: Statements = keptByQuery(formsPrepared)
 
 /**
  * A pool of connections to the server of `config`; they are opened when needed, and anew when the server was away.

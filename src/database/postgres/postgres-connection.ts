@@ -1,11 +1,13 @@
 import type { Client } from 'pg'
+import type { KeptByQuery } from '../kept-by-query.ts'
+import { leastRecent } from '../least-recent.ts'
 import type { Query } from '../query.ts'
 import type { Scope } from '../scope.ts'
 import type { Answer, Step } from './batch.ts'
 import { batchOf } from './batch.ts'
 import type { PostgresStatement } from './compile-for-postgres.ts'
 import { compileForPostgres } from './compile-for-postgres.ts'
-import { bound, rowMaker } from './values.ts'
+import { bound, rowMaker, valuesReader } from './values.ts'
 
 /** A query with the values that it is to run with. */
 export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
@@ -33,8 +35,11 @@ type Known = PostgresStatement & {
   readonly toRow: Step['toRow']
 }
 
-/** What is known of each query by its number: one array for all connections of a database. */
-export type Statements = Known[]
+/** What is known of each query, for all connections of a database. */
+export type Statements = KeptByQuery<Known>
+
+/** Forms that a connection has the server keep prepared: each takes some of the server's memory, on each connection. */
+export const formsPrepared = 200
 
 /** Has the tables themselves be read, not what their indexes say of them: for whoever doubts what is stored. */
 export const readByRows = ['indexscan', 'indexonlyscan', 'bitmapscan']
@@ -67,44 +72,62 @@ type Scoped = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off
  */
 export function postgresConnection(client: Client, statements: Statements): PostgresConnection {
   const prepared = new Set<string>()
+  /** Prepared ones that the server has yet to be told to forget. */
+  let unwanted: string[] = []
+  const preparedForms = leastRecent<string, true>(formsPrepared, (name) => void unwanted.push(name))
   let scoped: Scoped | null = null
 
   async function run(steps: readonly Step[], mayTakeLong = false): Promise<readonly Answer[]> {
-    const batch = batchOf(steps)
+    const closed = unwanted
+    unwanted = []
+    const batch = batchOf(steps, closed)
     const timeout = mayTakeLong ? undefined : setTimeout(() => client.connection.stream.destroy(), answerTimeoutMs)
     client.query(batch)
     try {
       return await batch.answers
     } finally {
       clearTimeout(timeout)
-      for (const name of batch.prepared()) prepared.add(name)
+      // Only now: one that goes for another may have been in the same batch.
+      for (const name of batch.prepared()) {
+        if (isOfForm(name)) preparedForms.set(name, true)
+        else prepared.add(name)
+      }
     }
   }
+
+  const isPrepared = (name: string) => (isOfForm(name) ? preparedForms.get(name) === true : prepared.has(name))
 
   /** A step; the first with a name that this connection does not know carries its text. */
   function stepMaker() {
     const named = new Set<string>()
     return (name: string, sql: string, values: Step['values'], toRow: Step['toRow']): Step => {
-      const isKnown = prepared.has(name) || named.has(name)
+      const isKnown = isPrepared(name) || named.has(name)
       named.add(name)
       return { name, text: isKnown ? null : sql, values, toRow }
     }
   }
 
-  /** Asks the server about queries that no connection has run yet. */
-  async function learn(items: readonly (Call | Control)[]): Promise<void> {
+  /** What is known of the query of each call; the server is asked about those that no connection has run yet. */
+  async function knownOf(items: readonly (Call | Control)[]): Promise<(Known | undefined)[]> {
+    const known = items.map((item) => (typeof item === 'object' ? statements.get(item.query) : undefined))
     const queries = new Set<Query>()
-    for (const item of items) {
-      if (typeof item === 'object' && !statements[item.query.number]) queries.add(item.query)
-    }
-    if (queries.size === 0) return
-    const compiled = [...queries].map((query) => ({ query, name: `q${query.number}`, ...compileForPostgres(query) }))
+    for (const [i, item] of items.entries()) if (typeof item === 'object' && !known[i]) queries.add(item.query)
+    if (queries.size === 0) return known
+    const learned = await learn([...queries])
+    return items.map((item, i) => known[i] ?? (typeof item === 'object' ? learned.get(item.query) : undefined))
+  }
+
+  async function learn(queries: readonly Query[]): Promise<ReadonlyMap<Query, Known>> {
+    const compiled = queries.map((query) => ({ query, name: nameOf(query), ...compileForPostgres(query) }))
     const step = stepMaker()
     const answers = await run(compiled.map(({ name, sql }) => step(name, sql, null, null)))
-    for (const [i, { query, ...statement }] of compiled.entries()) {
+    const learned = compiled.map(({ query, ...statement }, i) => {
       const { parameterTypes, fields } = answers[i] as Answer
-      statements[query.number] = { ...statement, parameterTypes, toRow: fields.length > 0 ? rowMaker(fields) : null }
-    }
+      const read = query.columns ? valuesReader : rowMaker
+      return [query, { ...statement, parameterTypes, toRow: fields.length > 0 ? read(fields) : null }] as const
+    })
+    for (const [query, known] of learned) statements.set(query, known)
+    return new Map(learned)
   }
 
   return {
@@ -112,17 +135,17 @@ export function postgresConnection(client: Client, statements: Statements): Post
       scoped = null
     },
     send: async (items, { mayTakeLong = false } = {}) => {
-      await learn(items)
+      const knownOfEach = await knownOf(items)
       const step = stepMaker()
       const steps: Step[] = []
       const asked: number[] = []
-      for (const item of items) {
+      for (const [i, item] of items.entries()) {
         if (typeof item === 'string') {
           asked.push(steps.length)
           steps.push(step(item, controls[item], [], null))
           continue
         }
-        const known = statements[item.query.number] as Known
+        const known = knownOfEach[i] as Known
         const next = settingsFor(known.scope, item, scoped)
         if (next && (next.merchantId !== scoped?.merchantId || next.everyMerchant !== scoped.everyMerchant)) {
           scoped = next
@@ -135,6 +158,16 @@ export function postgresConnection(client: Client, statements: Statements): Post
       return asked.map((place) => answers[place] as Answer)
     },
   }
+}
+
+function nameOf({ number, columns }: Query): string {
+  return columns ? `${formPrefix}${number}` : `q${number}`
+}
+
+const formPrefix = 'form'
+
+function isOfForm(name: string): boolean {
+  return name.startsWith(formPrefix)
 }
 
 /**

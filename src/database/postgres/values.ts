@@ -47,27 +47,45 @@ function arrayText(items: readonly unknown[], type: number): string {
  * Every name in it is a column of ours.
  */
 export function rowMaker(fields: readonly FieldDef[]): (values: (string | null)[]) => unknown {
-  const made = fields.map(({ name, dataTypeID, tableID }, i) => {
-    // An integer that is no column may be anything, as on SQLite, and is a bigint.
-    const isColumn = tableID !== 0
-    const reader = isColumn && dataTypeID === types.integer ? 'Number' : readers[dataTypeID]
+  const made = fields.map((field, i) => {
+    const reader = readerOf(field)
     const value = `values[${i}]`
-    return `${camelCase(name)}: ${reader ? `${value} === null ? null : ${reader}(${value})` : value}`
+    return `${camelCase(field.name)}: ${reader ? `${value} === null ? null : ${reader}(${value})` : value}`
   })
-  const make = new Function('isoTime', 'wholeNumber', 'truth', `return (values) => ({ ${made.join(', ')} })`)
-  return make(isoTime, wholeNumber, truth)
+  const make = new Function(...Object.keys(readers), `return (values) => ({ ${made.join(', ')} })`)
+  return make(...Object.values(readers))
 }
 
+/** The same for a row that is its values: they are decoded where they are. */
+export function valuesReader(fields: readonly FieldDef[]): (values: (string | null)[]) => unknown {
+  const decoded = fields.flatMap((field, place) => {
+    const reader = readerOf(field)
+    return reader ? [{ place, decode: readers[reader] as (text: string) => unknown }] : []
+  })
+  return (values: unknown[]) => {
+    for (const { place, decode } of decoded) if (values[place] !== null) values[place] = decode(values[place] as string)
+    return values
+  }
+}
+
+const readers = { Number, BigInt, parseJson: JSON.parse, isoTime, wholeNumber, truth }
+
 /** How a value of a type is read; what is not here is text. */
-const readers: Readonly<Record<number, string>> = {
+const readersByType: Readonly<Record<number, keyof typeof readers>> = {
   [types.boolean]: 'truth',
   [types.bigint]: 'BigInt',
   [types.smallint]: 'BigInt',
   [types.integer]: 'BigInt',
-  [types.json]: 'JSON.parse',
+  [types.json]: 'parseJson',
   [types.double]: 'Number',
   [types.timestamp]: 'isoTime',
   [types.numeric]: 'wholeNumber',
+}
+
+function readerOf({ dataTypeID, tableID }: FieldDef): keyof typeof readers | null {
+  // An integer that is no column may be anything, as on SQLite, and is a bigint.
+  if (tableID !== 0 && dataTypeID === types.integer) return 'Number'
+  return readersByType[dataTypeID] ?? null
 }
 
 /** `2026-01-31 12:00:00.5+00` as `2026-01-31T12:00:00.500Z`; the year 0 is 1 BC to PostgreSQL. */

@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
+import { keptByQuery } from '../kept-by-query.ts'
 import type { Query } from '../query.ts'
 import type { TableName } from '../tables.ts'
 import { camelCase, columnsInDatabase } from '../tables.ts'
@@ -18,10 +19,14 @@ export type SqliteConnection = {
   readonly changes: (query: Query) => Changed | null
 }
 
+/** Each takes about 15 KB; the memory of one that is dropped is free when the collector finds it. */
+const formsKept = 500
+
 type Prepared = {
   readonly statement: Sqlite.Statement
   readonly bind: (params: Record<string, unknown>) => unknown[]
-  readonly toRow: ((values: unknown[]) => unknown) | null
+  /** Makes rows of the values of each, in their place. */
+  readonly readRows: (rows: unknown[][]) => unknown[]
   readonly changes: Changed | null
 }
 
@@ -48,23 +53,22 @@ export function openConnection(path: string, { isReadOnly }: { isReadOnly: boole
   raw.pragma('temp_store = MEMORY')
   raw.pragma('cache_size = -65536')
 
-  const statements: Prepared[] = []
+  const statements = keptByQuery<Prepared>(formsKept)
   const prepared = (query: Query) => {
-    statements[query.number] ??= prepare(raw, query)
-    return statements[query.number] as Prepared
+    const known = statements.get(query)
+    if (known) return known
+    const fresh = prepare(raw, query)
+    statements.set(query, fresh)
+    return fresh
   }
   return {
     raw,
     run: (query, params) => {
-      const { statement, bind, toRow } = prepared(query)
+      const { statement, bind, readRows } = prepared(query)
       const values = bind(params as Record<string, unknown>)
-      if (toRow === null) {
-        statement.run(values)
-        return []
-      }
-      const rows = statement.all(values) as unknown[]
-      for (let i = 0; i < rows.length; i++) rows[i] = toRow(rows[i] as unknown[])
-      return rows
+      if (statement.reader) return readRows(statement.all(values) as unknown[][])
+      statement.run(values)
+      return []
     },
     changes: (query) => prepared(query).changes,
   }
@@ -95,7 +99,7 @@ function prepare(raw: Sqlite.Database, query: Query): Prepared {
   return {
     statement,
     bind: binder(parameters),
-    toRow: statement.reader ? rowMaker(columns, hasBigints, query.absent) : null,
+    readRows: query.columns ? decoder(columns, hasBigints) : maker(rowMaker(columns, hasBigints, query.absent)),
     changes: statement.readonly ? null : changedBy(sql),
   }
 }
@@ -128,6 +132,29 @@ function bound(name: string | null, value: unknown): unknown {
   if (typeof value === 'number') return BigInt(value)
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return value
+}
+
+/** What decodes the values of rows where they are; most columns hold what SQLite answers. */
+function decoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): Prepared['readRows'] {
+  const decoded = columns.flatMap(({ table, column }, place) => {
+    const kind = kindOf(table, column)
+    if (kind === 'integer' && hasBigints) return [{ place, decode: Number as (value: unknown) => unknown }]
+    return kind === 'json' ? [{ place, decode: JSON.parse as (value: unknown) => unknown }] : []
+  })
+  if (decoded.length === 0) return (rows) => rows
+  return (rows) => {
+    for (const row of rows) {
+      for (const { place, decode } of decoded) if (row[place] !== null) row[place] = decode(row[place])
+    }
+    return rows
+  }
+}
+
+function maker(toRow: (values: unknown[]) => unknown): Prepared['readRows'] {
+  return (rows: unknown[]) => {
+    for (let i = 0; i < rows.length; i++) rows[i] = toRow(rows[i] as unknown[])
+    return rows
+  }
 }
 
 /**

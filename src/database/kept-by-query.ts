@@ -1,0 +1,21 @@
+import { leastRecent } from './least-recent.ts'
+import type { Query } from './query.ts'
+
+/** What an engine keeps of queries: of those that we wrote for good, of the forms that callers choose the latest used. */
+export type KeptByQuery<Kept> = {
+  readonly get: (query: Query) => Kept | undefined
+  readonly set: (query: Query, kept: Kept) => void
+}
+
+/** @param formsKept how many forms are kept at most */
+export function keptByQuery<Kept>(formsKept: number): KeptByQuery<Kept> {
+  const byNumber: Kept[] = []
+  const forms = leastRecent<Query, Kept>(formsKept)
+  return {
+    get: (query) => (query.columns === null ? byNumber[query.number] : forms.get(query)),
+    set: (query, kept) => {
+      if (query.columns === null) byNumber[query.number] = kept
+      else forms.set(query, kept)
+    },
+  }
+}
