@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
-import type { Narrowing } from '../database/narrow.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import type { Asked, Filters } from './filters.ts'
 import type { Given, ListQueries, RowSource } from './queries.ts'
@@ -23,6 +22,7 @@ export type Declaration<
   Name extends string,
   Fields extends Filters,
   Parent extends string,
+  Listed extends string,
 > = RowSource<Table, Joined, Row, Name> &
   KeptTotals<NoInfer<Name>> & {
     /** What cursors and kept counts call it. */
@@ -45,7 +45,7 @@ export type Declaration<
     /** How many rows a page has unless it is asked for more. */
     readonly pageSize?: number
     /** What pages tell of each row, where they don't tell all. */
-    readonly columnsOfPages?: readonly (keyof RowOf<Table> & string)[]
+    readonly columnsOfPages?: readonly (Listed & keyof RowOf<Table>)[]
   }
 
 /** The conditions that filters come to; `null` where no row can match. */
@@ -61,10 +61,12 @@ type ParentField<Fields extends Filters, Name extends string> = {
 
 /** A declared list as the machinery reads it: conditions and what is asked for are plain values by name. */
 export type AnyList = KeptTotals<string> &
-  Pick<Declaration<TableName, TableName, object, string, Filters, string>, 'table' | 'name' | 'filters' | 'order'> & {
+  Pick<
+    Declaration<TableName, TableName, object, string, Filters, string, string>,
+    'table' | 'name' | 'filters' | 'order'
+  > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
     readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>
     readonly cursorName: (asked: object, given: Given<string>, context: Asking) => object
-    readonly narrowingOfPages: Narrowing | null
     readonly queries: ListQueries
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { columnsAmong } from '../database/narrow.ts'
+import type { Columns, Values } from '../database/chosen-columns.ts'
+import { columnsOf } from '../database/chosen-columns.ts'
 import type { Reader, Tx } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import { notFound } from '../errors.ts'
@@ -17,7 +18,7 @@ import { listQueries } from './queries.ts'
 import type { Slice } from './slice.ts'
 import { sliceFields } from './slice.ts'
 import type { AnyParent } from './slices.ts'
-import { sliceOfList, slicesByParent } from './slices.ts'
+import { columnsOfParent, numberings, sliceOfList, slicesByParent } from './slices.ts'
 import { countedListsOf } from './totals.ts'
 
 const standardPageSize = 20
@@ -30,13 +31,16 @@ export function defineList<
   Fields extends Filters,
   Joined extends TableName = Table,
   Parent extends string = never,
->(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent>) {
+  Listed extends string = keyof Row & string,
+>(declaration: Declaration<Table, Joined, Row, Name, Fields, Parent, Listed>) {
   const { filters, pageSize = standardPageSize } = declaration
   const SliceInput = z.object({ ...fieldsOf(filters, 'schema'), ...createdFields, ...sliceFields })
   const ofPages = { ...fieldsOf(filters, 'pageSchema'), ...createdFields, page: page(), limit: limit(pageSize) }
   const PageInput = z.object(ofPages)
   const list = withoutTypes(declaration as unknown as AnyDeclaration)
   declaredLists.push(list)
+  type Slicing = z.input<typeof SliceInput>
+  const parentOf = (parent: Parent) => (declaration.parents as { [Each in Parent]: AnyParent })[parent]
 
   return {
     filters,
@@ -44,29 +48,53 @@ export function defineList<
     PageInput,
     /** A page with the total of the whole list. @throws Refusal INVALID_INPUT */
     page: async (context: Asking, input: z.input<typeof PageInput>) =>
-      (await pageOf(list, context, parse(PageInput, input) as never)) as Page<Row>,
+      (await pageOf(list, context, parse(PageInput, input) as never)) as Page<ListedOf<Row, Listed>>,
     /** The slice that a connection shows. @throws Refusal INVALID_INPUT */
-    slice: async (context: Asking, input: z.input<typeof SliceInput>) =>
-      (await sliceOfList(list, context, parse(SliceInput, input) as never)) as unknown as Slice<Row>,
+    slice: ((context: Asking, input: Slicing, columns?: Columns) =>
+      sliceOfList(list, context, parse(SliceInput, input) as never, columns)) as {
+      (context: Asking, input: Slicing, columns: Columns): Promise<Slice<Values>>
+      (context: Asking, input: Slicing): Promise<Slice<Row>>
+    },
     /** What gives the same slice of the list of each of many parents, by the parent's id. @throws Refusal INVALID_INPUT */
     slicesOf: (parent: Parent) =>
-      slicesByParent(list, SliceInput, (declaration.parents as { [Each in Parent]: AnyParent })[parent]) as unknown as (
-        context: Asking,
-        ids: readonly string[],
-        input: Partial<z.input<typeof SliceInput>>,
-      ) => Promise<ReadonlyMap<string, Slice<Row>>>,
+      slicesByParent(list, SliceInput, parentOf(parent)) as unknown as {
+        (
+          context: Asking,
+          ids: readonly string[],
+          input: Partial<Slicing>,
+          columns: Columns,
+        ): Promise<ReadonlyMap<string, Slice<Values>>>
+        (context: Asking, ids: readonly string[], input: Partial<Slicing>): Promise<ReadonlyMap<string, Slice<Row>>>
+      },
+    /** The columns that are wanted of rows, and those that the list itself needs to give what else is asked of it. */
+    columns: (wanted: readonly string[], { isKeyed, isPlaced, parent }: Needs<Parent> = {}): Columns => {
+      const needed = [...wanted]
+      if (isKeyed) needed.push('id')
+      if (parent !== undefined) needed.push(...columnsOfParent(list, parentOf(parent).condition))
+      else if (isPlaced || needed.length === 0) needed.push(...numberings(list))
+      return columnsOf(needed)
+    },
     /** One of the merchant's rows; `null` for what is not there or not the merchant's. */
-    byId: list.queries.byId as (db: Reader, key: { merchantId: string; id: string }) => Promise<Row | null>,
+    byId: async (db: Reader, key: { merchantId: string; id: string }) =>
+      ((await list.queries.byId(db, key))[0] ?? null) as Row | null,
     /** The same by whatever a caller gave. @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5) */
     get: async ({ db, merchantId }: { readonly db: Reader; readonly merchantId: string }, given: string) => {
       const id = parseUuid(given)
-      const row = id && (await list.queries.byId(db, { merchantId, id }))
+      const row = id && (await list.queries.byId(db, { merchantId, id }))[0]
       if (!row) throw notFound(declaration.noun)
       return row as Row
     },
     /** Those of the merchant's rows among `ids`, in any order; what is not there or not the merchant's is left out. */
-    find: async ({ db, merchantId }: Asking, ids: readonly string[]) =>
-      (await list.queries.byIds(db, { merchantId, ids: uuidsAmong(ids) })) as Row[],
+    find: (async ({ db, merchantId }: Asking, given: readonly string[], columns?: Columns) => {
+      const ids = uuidsAmong(given)
+      const [id] = ids
+      // One id is held against a column for less than a list of one.
+      if (id !== undefined && ids.length === 1) return list.queries.byId(db, { merchantId, id }, columns)
+      return list.queries.byIds(db, { merchantId, ids }, columns)
+    }) as {
+      (context: Asking, ids: readonly string[], columns: Columns): Promise<Values[]>
+      (context: Asking, ids: readonly string[]): Promise<Row[]>
+    },
     /** Counts a row (`change` 1), or no longer (-1), in the lists whose totals are kept by counting. */
     count: async (tx: Tx, row: RowOf<Table>, change: 1 | -1) => {
       for (const counted of countedListsOf(list, row)) await countInLists(tx, { ...counted, change })
@@ -74,10 +102,19 @@ export function defineList<
   }
 }
 
-type AnyDeclaration = Declaration<TableName, TableName, object, string, Filters, string>
+/** What pages tell of a row, of whichever kind. */
+type ListedOf<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
+
+/** What is asked of a list beside the wanted columns: to tell rows apart, for their cursors, or for the lists of many parents. */
+type Needs<Parent extends string> = {
+  readonly isKeyed?: true
+  readonly isPlaced?: true
+  readonly parent?: Parent
+}
+
+type AnyDeclaration = Declaration<TableName, TableName, object, string, Filters, string, string>
 
 function withoutTypes(declaration: AnyDeclaration): AnyList {
-  const { table, columnsOfPages } = declaration
   const names = Object.keys(declaration.conditions)
   // In the order of their declaration, however they were come by: a list has one name.
   const inOrder = (given: Given<string>) => Object.fromEntries(names.map((name) => [name, given[name]]))
@@ -86,7 +123,6 @@ function withoutTypes(declaration: AnyDeclaration): AnyList {
     conditionsOf: declaration.conditionsOf ?? present,
     cursorName: (asked: Asked<Filters>, given: Given<string>, context: Asking) =>
       declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) },
-    narrowingOfPages: columnsOfPages ? { [table]: columnsAmong(table, new Set(columnsOfPages)) } : null,
     queries: listQueries(declaration),
   } as unknown as AnyList
 }

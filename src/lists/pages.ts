@@ -1,4 +1,3 @@
-import { narrowedTo } from '../database/narrow.ts'
 import type { Reader } from '../database/query.ts'
 import { seekInList } from './counted-list.ts'
 import type { AnyList, Asking } from './declaration.ts'
@@ -32,8 +31,7 @@ export async function pageOf(list: AnyList, context: Asking, asked: PageAsked): 
   if (given === null) return { items: [], total: 0, page, limit }
   const narrowed = { merchantId: context.merchantId, given, created: { createdFrom, createdBefore } }
   const total = isTimed(narrowed.created) ? null : keptTotal(list, context.merchantId, given)
-  const db = list.narrowingOfPages ? narrowedTo(context.db, list.narrowingOfPages) : context.db
-  return db.snapshot((read) =>
+  return context.db.snapshot((read) =>
     total ? keptPage(list, read, narrowed, { page, limit, total }) : rangePage(list, read, narrowed, { page, limit }),
   )
 }
@@ -47,7 +45,7 @@ async function keptPage(
   const { merchantId, given } = narrowed
   const counting = count(read)
   const rows = ({ below, skip }: Start) =>
-    list.queries.rows(read, { merchantId, ...given, ...everything, below, skip: skip || undefined, limit })
+    list.queries.rowsOfPages(read, { merchantId, ...given, ...everything, below, skip: skip || undefined, limit })
   const offset = offsetOf({ page, limit })
   if (offset === 0) {
     const [total, items] = await Promise.all([counting, rows({ below: everything.below, skip: 0 })])
@@ -85,6 +83,6 @@ async function rangePage(
   if (skip >= total) return { items: [], total, page, limit }
   const first = skip === 0 ? null : await queries.numberAfter(read, { ...asked, ...span, skip })
   const below = first === null ? span.below : first + 1
-  const items = await queries.rows(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip) })
+  const items = await queries.rowsOfPages(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip) })
   return { items, total, page, limit }
 }

@@ -1,7 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Params, Reader, Rows } from '../database/query.ts'
-import { list as among, from, queryOne, queryWithFilters, withTable } from '../database/query.ts'
+import type { Columns } from '../database/chosen-columns.ts'
+import type { Reader, Rows } from '../database/query.ts'
+import { list as among, from, queryWithFilters, withTable } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
 /** A column with its table, such as `wallets.currency`. */
@@ -55,30 +56,32 @@ export type Mark = { readonly sequence: number; readonly createdAt: string }
 
 type Asked = { readonly merchantId: string } & Given<string>
 
+/** What reads rows: whole ones, or the values of columns where these are chosen. */
+type Reading<Asked> = (db: Reader, asked: Asked, columns?: Columns) => Promise<object[]>
+
 /** The queries of a list: each is one statement for every set of conditions that is asked for. */
 export type ListQueries = {
   /** The rows of a range, newest first unless `isAscending`. */
-  readonly rows: (db: Reader, asked: Asked & Range) => Promise<object[]>
+  readonly rows: Reading<Asked & Range>
+  /** The same of pages, with what these tell of each row. */
+  readonly rowsOfPages: Reading<Asked & Range>
   /** How many rows a range has, of which at most `limit` are looked at. */
   readonly count: (db: Reader, asked: Asked & Range) => Promise<number>
   /** The number of the row in a range that `skip` newer ones come before. */
   readonly numberAfter: (db: Reader, asked: Asked & Omit<Range, 'limit'>) => Promise<number | null>
   /** The number and time of the row at or below a number. */
   readonly markAt: (db: Reader, asked: Asked & { readonly fromSequence: number }) => Promise<Mark | null>
-  /** One of the merchant's rows. */
-  readonly byId: (db: Reader, asked: { readonly merchantId: string; readonly id: string }) => Promise<object | null>
+  /** One of the merchant's rows, if it is there. */
+  readonly byId: Reading<{ readonly merchantId: string; readonly id: string }>
   /** Those among `ids`, in any order. */
-  readonly byIds: (
-    db: Reader,
-    asked: { readonly merchantId: string; readonly ids: readonly string[] },
-  ) => Promise<object[]>
+  readonly byIds: Reading<{ readonly merchantId: string; readonly ids: readonly string[] }>
   /** For each condition that has parents, what asks for the lists of many of them. */
   readonly ofEach: ReadonlyMap<string, EachQueries>
 }
 
 type EachQueries = {
   /** The first rows of each parent's list, in any order. */
-  readonly rows: (db: Reader, asked: Asked & EachRange) => Promise<object[]>
+  readonly rows: Reading<Asked & EachRange>
   /** How many rows each parent's list has, of which at most `limit` are looked at. */
   readonly counts: (db: Reader, asked: Asked & EachRange) => Promise<{ id: string; total: number }[]>
 }
@@ -88,6 +91,7 @@ type AnyRows = SelectQueryBuilder<Record<string, Record<string, unknown>>, strin
 type AnySource = Omit<RowSource<TableName, TableName, unknown, string>, 'joins' | 'select'> & {
   readonly joins?: (rows: never) => unknown
   readonly select: (rows: never) => unknown
+  readonly columnsOfPages?: readonly string[]
 }
 type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
   readonly skip: number
@@ -98,7 +102,7 @@ type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
   readonly parentIds: readonly string[]
 }
 type Has = (filter: string) => boolean
-type AnyQuery = <Result>(db: Reader, asked: object) => Promise<Result[]>
+type AnyQuery = <Result extends object>(db: Reader, asked: object, columns?: Columns) => Promise<Result[]>
 
 /** Builds the queries of a list from what its declaration says of rows and conditions. */
 export function listQueries(source: AnySource): ListQueries {
@@ -131,7 +135,7 @@ function rowsOf(source: unknown): AnyRows {
 }
 
 /** What all queries of a list are made of. */
-function partsOf({ table, order, createdAt, joins, select, conditions }: AnySource) {
+function partsOf({ table, order, createdAt, joins, select, conditions, columnsOfPages }: AnySource) {
   const names = Object.keys(conditions)
   const isRequired = (name: string) => conditions[name]?.isRequired === true
   const isOfOther = (column: ColumnName) => !column.startsWith(`${table}.`)
@@ -144,6 +148,7 @@ function partsOf({ table, order, createdAt, joins, select, conditions }: AnySour
         build(p, (name) => isRequired(name) || (filters.includes(name) && has(name)))) as never) as unknown as AnyQuery,
     join,
     whole: (rows: AnyRows) => select(join(rows) as never) as AnyRows,
+    listed: columnsOfPages && ((rows: AnyRows) => rows.select(columnsOfPages.map((column) => `${table}.${column}`))),
     /** The same rows, with the tables that these conditions look at. */
     joinedFor: (rows: AnyRows, has: Has) => {
       const columns = names.filter(has).map((name) => (conditions[name] as Condition).column)
@@ -166,18 +171,20 @@ function partsOf({ table, order, createdAt, joins, select, conditions }: AnySour
 }
 
 function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts) {
-  const { filters, query, join, whole, joinedFor, orderOf, narrowed } = parts
+  const { filters, query, join, whole, listed, joinedFor, orderOf, narrowed } = parts
   const all = () => rowsOf(table)
   const inRange = (rows: AnyRows, p: Bound, has: Has) =>
     narrowed(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
 
-  const rows = query([...filters, 'isAscending', 'skip'], (p, has) => {
-    const found = inRange(whole(all()), p, has)
-      .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
-      .limit(p.limit)
-    // Only where rows are passed over: PostgreSQL takes an unknown OFFSET for many, and would rather sort.
-    return has('skip') ? found.offset(p.skip) : found
-  })
+  const rowsWith = (selected: (rows: AnyRows, has: Has) => AnyRows) =>
+    query([...filters, 'isAscending', 'skip'], (p, has) => {
+      const found = inRange(selected(all(), has), p, has)
+        .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
+        .limit(p.limit)
+      // Only where rows are passed over: PostgreSQL takes an unknown OFFSET for many, and would rather sort.
+      return has('skip') ? found.offset(p.skip) : found
+    })
+  const rows = rowsWith(whole)
   const counts = query(filters, (p, has) =>
     countOf(inRange(joinedFor(all(), has), p, has).select(orderOf(has)).limit(p.limit)),
   )
@@ -189,9 +196,7 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
       .offset(p.skip),
   )
   const own = (p: Bound) => narrowed(whole(all()), p, () => false)
-  const byId = queryOne((p: Params<{ merchantId: string; id: string }>) =>
-    own(p as Bound).where(`${table}.id`, '=', p.id),
-  )
+  const byId = query([], (p) => own(p).where(`${table}.id`, '=', p.id))
   const byIds = query([], (p) => own(p).where(`${table}.id`, 'in', among(p.ids)))
   // Of the conditions only those matter that say which numbers are meant.
   const marks = query(
@@ -205,6 +210,7 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
   )
   return {
     rows,
+    rowsOfPages: listed ? rowsWith((all, has) => listed(joinedFor(all, has))) : rows,
     count: async (db: Reader, asked: object) =>
       Number((await counts<{ rowCount: number }>(db, asked))[0]?.rowCount ?? 0),
     numberAfter: async (db: Reader, asked: object) =>

@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import type { Columns } from '../database/chosen-columns.ts'
+import { cellOf } from '../database/chosen-columns.ts'
 import { parse } from '../input.ts'
 import type { AnyList, Asking } from './declaration.ts'
 import type { Condition, Given } from './queries.ts'
@@ -12,15 +14,26 @@ import { countLimit, keptTotal, keptTotalsOfEach } from './totals.ts'
 /** A parsed request for a slice: its times, its ends, and whatever else the list's filters ask for. */
 export type SliceAsked = Created & SliceRequest
 
-/** A slice of a declared list. */
-export async function sliceOfList(list: AnyList, context: Asking, asked: SliceAsked): Promise<Slice<object>> {
+/** A slice of a declared list: of whole rows, or of the values of columns where these are chosen. */
+export async function sliceOfList(
+  list: AnyList,
+  context: Asking,
+  asked: SliceAsked,
+  columns: Columns | undefined,
+): Promise<Slice<object>> {
   const { createdFrom, createdBefore, first, after, last, before, ...filters } = asked
   const created = { createdFrom, createdBefore }
   const given = await list.conditionsOf(filters, context)
   const name = [list.name, list.cursorName(filters, given ?? {}, context), created]
-  const found = given === null ? listInMemory<object>(name, []) : sequencedList(list, context, { name, given, created })
+  const found =
+    given === null ? listInMemory<object>(name, []) : sequencedList(list, context, { name, given, created, columns })
   return sliceOf(found, { first, after, last, before })
 }
+
+type Named = { readonly name: readonly unknown[] }
+
+/** What narrows a list, and what is chosen of its rows. */
+type Narrowed = { readonly given: Given<string>; readonly created: Created; readonly columns: Columns | undefined }
 
 /**
  * A list with its times and its total.
@@ -31,7 +44,7 @@ export async function sliceOfList(list: AnyList, context: Asking, asked: SliceAs
 function sequencedList(
   list: AnyList,
   { db, merchantId }: Asking,
-  { name, given, created }: { name: readonly unknown[]; given: Given<string>; created: Created },
+  { name, given, created, columns }: Named & Narrowed,
 ): SequencedList<object> {
   const { queries } = list
   const asked = { merchantId, ...given, ...timesOf(created) }
@@ -42,11 +55,11 @@ function sequencedList(
   }
   return {
     name,
-    sequenceOf: sequenceOf(list, given),
+    sequenceOf: sequenceOf(list, given, columns),
     rows: async ({ above, below, limit, isAscending }) => {
       const range = intersection({ above, below }, await span())
       if (isEmpty(range)) return []
-      return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined })
+      return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined }, columns)
     },
     total: async () => {
       const kept = isTimed(created) ? null : keptTotal(list, merchantId, given)
@@ -59,9 +72,19 @@ function sequencedList(
 }
 
 /** How the rows of a list with these conditions are numbered. */
-function sequenceOf(list: AnyList, given: Given<string>): (row: object) => number {
-  const column = columnOf(numberingOf(list, (name) => given[name] !== undefined))
-  return (row) => (row as Record<string, number>)[column] as number
+function sequenceOf(list: AnyList, given: Given<string>, columns: Columns | undefined): (row: object) => number {
+  return cellOf(columns, columnOf(numberingOf(list, (name) => given[name] !== undefined))) as (row: object) => number
+}
+
+/** The columns by which a list may be numbered, whatever its conditions. */
+export function numberings({ order, conditions }: AnyList): string[] {
+  return [order, ...Object.values(conditions).flatMap(({ order }) => order ?? [])].map(columnOf)
+}
+
+/** The columns that tell whose list of many a row is in, and where it stands there. */
+export function columnsOfParent(list: AnyList, condition: string): string[] {
+  const { column } = list.conditions[condition] as Condition
+  return [column, numberingOf(list, (name) => name === condition)].map(columnOf)
 }
 
 function withinLimit(counted: number): number | null {
@@ -83,6 +106,7 @@ export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, 
     context: Asking,
     ids: readonly string[],
     input: object,
+    columns?: Columns,
   ): Promise<ReadonlyMap<string, Slice<object>>> => {
     const others = parse(OthersInput, input) as unknown as SliceAsked
     const askedOf = (id: string) => ({ ...others, [field]: own.parse(asked(id)) })
@@ -90,10 +114,10 @@ export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, 
     const hasCursor = others.after !== null || others.before !== null
     const given = first === undefined || hasCursor ? null : await list.conditionsOf(askedOf(first), context)
     if (given === null) {
-      const slices = ids.map(async (id) => [id, await sliceOfList(list, context, askedOf(id))] as const)
+      const slices = ids.map(async (id) => [id, await sliceOfList(list, context, askedOf(id), columns)] as const)
       return new Map(await Promise.all(slices))
     }
-    return slicesTogether(list, context, { ids, condition, given, asked: others, askedOf })
+    return slicesTogether(list, context, { ids, condition, given, asked: others, askedOf, columns })
   }
 }
 
@@ -104,33 +128,35 @@ type Together = {
   readonly given: Given<string>
   readonly asked: SliceAsked
   readonly askedOf: (id: string) => object
+  readonly columns: Columns | undefined
 }
 
-function slicesTogether(list: AnyList, context: Asking, { ids, condition, given, asked, askedOf }: Together) {
+function slicesTogether(list: AnyList, context: Asking, together: Together) {
+  const { ids, condition, given, asked, askedOf, columns } = together
   const { createdFrom, createdBefore, first, last } = asked
   const created = { createdFrom, createdBefore }
-  const column = columnOf((list.conditions[condition] as Condition).column)
+  const { column } = list.conditions[condition] as Condition
   return slicesOf<object>(
     {
       keys: ids,
-      keyOf: (row) => (row as Record<string, string>)[column] as string,
+      keyOf: cellOf(columns, columnOf(column)) as (row: object) => string,
       nameOf: (id) => [list.name, list.cursorName(askedOf(id), { ...given, [condition]: id }, context), created],
-      sequenceOf: sequenceOf(list, given),
-      ...fromEach(list, context, { ids, condition, given: { ...given, [condition]: undefined }, created }),
+      sequenceOf: sequenceOf(list, given, columns),
+      ...fromEach(list, context, { ids, condition, given: { ...given, [condition]: undefined }, created, columns }),
     },
     { first, last, after: null, before: null },
   )
 }
 
-type Each = Pick<Together, 'ids' | 'condition'> & { readonly given: Given<string>; readonly created: Created }
+type Each = Pick<Together, 'ids' | 'condition'> & Narrowed
 
-function fromEach(list: AnyList, { db, merchantId }: Asking, { ids, condition, given, created }: Each) {
+function fromEach(list: AnyList, { db, merchantId }: Asking, { ids, condition, given, created, columns }: Each) {
   const queries = list.queries.ofEach.get(condition)
   if (!queries) throw new Error(`${list.name} has no parents by ${condition}`)
   const asked = { merchantId, ...given, ...timesOf(created), parentIds: ids }
   return {
     rows: ({ limit, isAscending }: { limit: number; isAscending: boolean }) =>
-      queries.rows(db, { ...asked, limit, isAscending: isAscending || undefined }),
+      queries.rows(db, { ...asked, limit, isAscending: isAscending || undefined }, columns),
     totals: async () => {
       const kept = isTimed(created)
         ? null
