@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
+import type { Columns, Values } from '../../src/database/chosen-columns.ts'
 import { entries } from '../../src/ledger/list.ts'
+import type { Slice } from '../../src/lists/slice.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../../src/payout-methods/delete-payout-method.ts'
 import { payoutMethods } from '../../src/payout-methods/list.ts'
@@ -18,6 +20,8 @@ import type { Browsed } from './lists.ts'
 
 type Lists = {
   readonly name: string
+  readonly list: AnyList
+  readonly parent: string
   readonly one: (context: Context, parentId: string, input: object) => Promise<Browsed>
   readonly each: (
     context: Context,
@@ -28,9 +32,25 @@ type Lists = {
   readonly filters: readonly object[]
 }
 
+/** A list where columns are chosen. */
+type AnyList = {
+  columns(wanted: readonly string[], needs: { parent?: string; isPlaced?: true }): Columns
+  slice(context: Context, input: object, columns: Columns): Promise<Slice<Values>>
+  slicesOf(
+    parent: string,
+  ): (
+    context: Context,
+    ids: readonly string[],
+    input: object,
+    columns: Columns,
+  ) => Promise<ReadonlyMap<string, Slice<Values>>>
+}
+
 const lists: readonly Lists[] = [
   {
     name: 'wallets of customers',
+    list: wallets as unknown as AnyList,
+    parent: 'customer',
     one: (context, customerId, input) => wallets.slice(context, { ...input, owner: { customerId } }),
     each: wallets.slicesOf('customer'),
     parentIds: ({ customerIds }) => customerIds,
@@ -38,6 +58,8 @@ const lists: readonly Lists[] = [
   },
   {
     name: 'payout methods of customers',
+    list: payoutMethods as unknown as AnyList,
+    parent: 'customer',
     one: (context, customerId, input) => payoutMethods.slice(context, { ...input, owner: { customerId } }),
     each: payoutMethods.slicesOf('customer'),
     parentIds: ({ customerIds }) => customerIds,
@@ -45,6 +67,8 @@ const lists: readonly Lists[] = [
   },
   {
     name: 'payouts of customers',
+    list: payouts as unknown as AnyList,
+    parent: 'customer',
     one: (context, customerId, input) => payouts.slice(context, { ...input, owner: { customerId } }),
     each: payouts.slicesOf('customer'),
     parentIds: ({ customerIds }) => customerIds,
@@ -52,6 +76,8 @@ const lists: readonly Lists[] = [
   },
   {
     name: 'payouts of wallets',
+    list: payouts as unknown as AnyList,
+    parent: 'wallet',
     one: (context, walletId, input) => payouts.slice(context, { ...input, walletId }),
     each: payouts.slicesOf('wallet'),
     parentIds: ({ walletIds }) => walletIds,
@@ -59,6 +85,8 @@ const lists: readonly Lists[] = [
   },
   {
     name: 'entries of wallets',
+    list: entries as unknown as AnyList,
+    parent: 'wallet',
     one: (context, walletId, input) => entries.slice(context, { ...input, walletId }),
     each: entries.slicesOf('wallet'),
     parentIds: ({ walletIds }) => walletIds,
@@ -116,6 +144,48 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
     await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
   })
 
+  test.each(lists)('$name: as values of chosen columns as whole', async (each) => {
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const app = await startApp(engine, { clock: () => now })
+    const world = await fill(app, () => {
+      now += minute
+    })
+    const context = app.context()
+    const ids = each.parentIds(world)
+    const [ofParent, placed] = [{ parent: each.parent }, { isPlaced: true } as const].map((needs) =>
+      each.list.columns(['createdAt'], needs),
+    ) as [Columns, Columns]
+    expect(ofParent.names).toContain('createdAt')
+    let cursors = 0
+
+    for (const filter of [{}, each.filters[0], { createdFrom: world.middle }]) {
+      for (const end of [{}, { first: 2 }, { last: 2 }, { first: 0 }]) {
+        const input = { ...filter, ...end }
+        const whole = await each.each(context, ids, input)
+        const together = await each.list.slicesOf(each.parent)(context, ids, input, ofParent)
+        for (const id of ids) {
+          const expected = await asValues(whole.get(id) as Browsed, ofParent)
+          expect(await shown(together.get(id) as Browsed), JSON.stringify(input)).toEqual(expected)
+        }
+        const [first = ''] = ids
+        const alone = await each.one(context, first, { first: 1 })
+        const after = alone.cursorOf(alone.items[0] as never)
+        for (const given of [input, ...('last' in end ? [] : [{ ...end, after }])]) {
+          const wholeOne = await each.one(context, first, given)
+          const own = each.parent === 'customer' ? { owner: { customerId: first } } : { walletId: first }
+          const values = await each.list.slice(context, { ...given, ...own }, placed)
+          expect(await shown(values), JSON.stringify(given)).toEqual(await asValues(wholeOne, placed))
+          cursors += values.items.length
+        }
+        const [cursored] = await each.list.slicesOf(each.parent)(context, [first], { first: 2, after }, ofParent)
+        expect(await shown(cursored?.[1] as Browsed)).toEqual(
+          await asValues(await each.one(context, first, { first: 2, after }), ofParent),
+        )
+      }
+    }
+    expect(cursors).toBeGreaterThan(10)
+  })
+
   test.each(lists)("$name: another merchant's have none", async ({ each, parentIds }) => {
     const app = await startApp(engine)
     const world = await fill(app, () => {})
@@ -130,6 +200,12 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
 async function shown(slice: Browsed) {
   const { items, hasNextPage, hasPreviousPage, cursorOf, total } = slice
   return { items, hasNextPage, hasPreviousPage, cursors: (items as never[]).map(cursorOf), total: await total() }
+}
+
+/** What a slice of whole rows would be with the values of chosen columns. */
+async function asValues(slice: Browsed, { names }: Columns) {
+  const whole = await shown(slice)
+  return { ...whole, items: whole.items.map((row) => names.map((name) => (row as Record<string, unknown>)[name])) }
 }
 
 /** Three customers: one with many of everything, one with one, one with nothing. */

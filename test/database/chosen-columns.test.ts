@@ -1,0 +1,283 @@
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { customers } from '../../src/customers/list.ts'
+import type { Columns, Values } from '../../src/database/chosen-columns.ts'
+import { columnsOf } from '../../src/database/chosen-columns.ts'
+import type { Params, Query, Reader } from '../../src/database/query.ts'
+import { acrossMerchants, from, insertRow, query, queryWithFilters } from '../../src/database/query.ts'
+import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
+import { tables } from '../../src/database/tables.ts'
+import { entries } from '../../src/ledger/list.ts'
+import { declaredLists } from '../../src/lists/declared-lists.ts'
+import type { Slice } from '../../src/lists/slice.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
+import { payouts } from '../../src/payouts/list.ts'
+import { wallets } from '../../src/wallets/list.ts'
+import type { Engine } from '../support/app.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { describePostgres } from '../support/engines.ts'
+import { openTestDatabaseOn } from './open-test-database.ts'
+import { idOf, merchantRow, rawQuery } from './rows.ts'
+
+/** An app with some rows in every list, the merchant's and a customer's. */
+async function startFilled(engine: Engine) {
+  const app = await startApp(engine)
+  const customerId = await app.customer()
+  const walletId = await app.wallet({ balance: '1000' })
+  await app.wallet({ balance: '1000', customerId })
+  for (const owner of [{}, { customer_id: customerId }]) {
+    await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, ...owner } })
+    await app.rest('POST', '/api/payout/methods/wallets', { body: { ...walletMethodBody, ...owner } })
+    await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, ...owner, narration: 'Thanks' } })
+  }
+  return { app, walletId }
+}
+
+/** The values that a whole row has in columns. */
+const valuesOf = (row: object, { names }: Columns): Values =>
+  names.map((name) => (row as Record<string, unknown>)[name])
+
+const wholePayouts = query((p: Params<{ merchantId: string }>) =>
+  from('payouts').selectAll().where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc'),
+)
+
+/** Sets of columns among these, all of them different. */
+function someSets(names: readonly string[], count: number): Columns[] {
+  return Array.from({ length: count }, (_, i) => columnsOf(names.filter((_, bit) => bit < 31 && (i + 1) & (1 << bit))))
+}
+
+type Sliced = {
+  slice(context: object, input: object): Promise<Slice<object>>
+  slice(context: object, input: object, columns: Columns): Promise<Slice<Values>>
+}
+
+describe.each(everyEngine)('chosen columns on %s', (engine) => {
+  test('of every list are what whole rows have: each alone, and all of them', async () => {
+    const { app, walletId } = await startFilled(engine)
+    const lists = { customers, wallets, payout_methods: payoutMethods, payouts, entries }
+    expect(Object.keys(lists).sort()).toEqual(declaredLists.map(({ name }) => name).sort())
+
+    for (const [name, list] of Object.entries(lists)) {
+      const { slice } = list as unknown as Sliced
+      const input = name === 'entries' ? { walletId } : {}
+      const { items } = await slice(app.context(), input)
+      expect(items.length).toBeGreaterThan(0)
+      const names = Object.keys(items[0] as object)
+      for (const columns of [...names.map((each) => columnsOf([each])), columnsOf(names)]) {
+        const chosen = await slice(app.context(), input, columns)
+        expect(chosen.items, `${name} ${columns.key}`).toEqual(items.map((row) => valuesOf(row, columns)))
+      }
+    }
+  })
+
+  test('are decoded as those of whole rows: amounts, integers beside them and without, JSON, times, NULL', async () => {
+    const { db } = await openTestDatabaseOn(engine)
+    const merchantId = idOf(1)
+    const result = { text: 'a "quoted" 🙂', list: [1, null, true] }
+    const maxInteger = 2n ** 63n - 1n
+    const key = { merchantId, operation: 'test', key: 'k', fingerprint: '', createdAt: '1899-02-28T00:00:00.010Z' }
+    const account = { merchantId, assetCode: 'USDC', latestTime: 0n, reachableBalance: null }
+    await db.write(async (tx) => {
+      await insertRow('merchants')(tx, merchantRow(1))
+      await insertRow('idempotencyKeys')(tx, { ...key, result })
+      await insertRow('merchants')(tx, merchantRow(2))
+      await insertRow('accounts')(tx, { ...account, id: 'a', kind: 'wallet', balance: maxInteger, entryCount: 7 })
+      await insertRow('accounts')(tx, { ...account, id: 'b', kind: 'fees', balance: null, entryCount: 0 })
+    })
+    const accounts = query((p: Params<{ merchantId: string }>) =>
+      from('accounts')
+        .selectAll()
+        .select(['balance as owned', sql<bigint>`1 + 1`.as('two')])
+        .where('merchantId', '=', p.merchantId)
+        .orderBy('id'),
+    )
+    const keys = query((p: Params<{ operation: string }>) =>
+      acrossMerchants(
+        from('merchants')
+          .leftJoin('idempotencyKeys', 'idempotencyKeys.merchantId', 'merchants.id')
+          .where((eb) => eb('operation', '=', p.operation).or('operation', 'is', null))
+          .selectAll('idempotencyKeys')
+          .orderBy('merchants.id'),
+      ),
+    )
+
+    expect(await accounts(db, { merchantId }, columnsOf(['id', 'owned', 'entryCount', 'two']))).toEqual([
+      [7, 'a', maxInteger, 2n],
+      [0, 'b', null, 2n],
+    ])
+    expect(await accounts(db, { merchantId }, columnsOf(['entryCount', 'id']))).toEqual([
+      [7, 'a'],
+      [0, 'b'],
+    ])
+    expect(await keys(db, { operation: 'test' }, columnsOf(['result', 'createdAt']))).toEqual([
+      [key.createdAt, result],
+      [null, null],
+    ])
+  })
+
+  test('are right however many forms there are, and rows are fresh each time', async () => {
+    const { app } = await startFilled(engine)
+    const { merchantId } = app.context()
+    const whole = await wholePayouts(app.db, { merchantId })
+    const sets = someSets(Object.keys(whole[0] as object), 1_100)
+
+    for (const columns of [...sets, ...sets.slice(0, 50)]) {
+      const rows = await wholePayouts(app.db, { merchantId }, columns)
+      expect(rows).toEqual(whole.map((row) => valuesOf(row, columns)))
+      for (const row of rows as unknown[][]) row.fill('changed')
+    }
+    expect(await wholePayouts(app.db, { merchantId })).toEqual(whole)
+  })
+
+  test('that a query does not select are refused, and so are none', async () => {
+    const { app } = await startFilled(engine)
+    const { merchantId } = app.context()
+    const some = query((p: Params<{ merchantId: string }>) =>
+      from('payouts').select(['id', 'status as state']).where('merchantId', '=', p.merchantId),
+    )
+
+    expect(() => some(app.db, { merchantId }, columnsOf(['id', 'amount']))).toThrow('no column amount to choose')
+    expect(() => some(app.db, { merchantId }, columnsOf(['status']))).toThrow('no column status to choose')
+    expect(await some(app.db, { merchantId }, columnsOf(['state']))).toEqual([['PROCESSING'], ['PROCESSING']])
+    expect(() => columnsOf([])).toThrow('no columns are chosen')
+    const slice = await payouts.slice(app.context(), { first: 1 }, columnsOf(['id']))
+    expect(() => slice.cursorOf(slice.items[0] as Values)).toThrow('the column sequence was not chosen')
+  })
+
+  test('are found by id, one by an equality', async () => {
+    const { app } = await startFilled(engine)
+    const seen: Query[] = []
+    const execute: Reader['execute'] = (asked, params) => {
+      seen.push(asked)
+      return app.db.execute(asked, params)
+    }
+    const context = { ...app.context(), db: { ...app.db, execute } }
+    const rows = (await payouts.slice(context, {})).items
+    const columns = payouts.columns(['amount'], { isKeyed: true })
+    expect(columns.names).toEqual(['amount', 'id'])
+
+    for (const ids of [rows.slice(0, 1), rows].map((some) => some.map(({ id }) => id))) {
+      const found = rows.filter(({ id }) => ids.includes(id))
+      expect((await payouts.find(context, ids)).toSorted(byId)).toEqual(found.toSorted(byId))
+      const values = await payouts.find(context, ids, columns)
+      expect(new Set(values)).toEqual(new Set(found.map(({ amount, id }) => [amount, id])))
+    }
+    expect(await payouts.find(context, ['x'], columns)).toEqual([])
+    const [, one, oneChosen, many, manyChosen] = seen.map(({ number, columns }) => [number, columns !== null])
+    expect(one).not.toEqual(many)
+    expect([one?.[1], oneChosen?.[1], many?.[1], manyChosen?.[1]]).toEqual([false, true, false, true])
+  })
+})
+
+const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
+
+describe('forms', () => {
+  /** Records what is asked of it. */
+  function recorder() {
+    const asked: Query[] = []
+    const execute: Reader['execute'] = async (query) => {
+      asked.push(query)
+      return []
+    }
+    return { reader: { execute }, asked }
+  }
+
+  test('are shared by all who choose the same columns of the same query', async () => {
+    const { reader, asked } = recorder()
+    const filtered = queryWithFilters(['status'], (p: Params<{ merchantId: string; status: 'FAILED' }>, has) => {
+      const all = from('payouts').selectAll().where('merchantId', '=', p.merchantId)
+      return has('status') ? all.where('status', '=', p.status) : all
+    })
+    const params = { merchantId: 'm' }
+    await wholePayouts(reader, params, columnsOf(['id', 'amount']))
+    await wholePayouts(reader, params, columnsOf(['amount', 'id', 'amount']))
+    await wholePayouts(reader, params, columnsOf(['id']))
+    await filtered(reader, params, columnsOf(['id']))
+    await filtered(reader, { ...params, status: 'FAILED' }, columnsOf(['id']))
+    await wholePayouts(reader, params)
+
+    expect(new Set(asked).size).toBe(5)
+    expect(asked[0]).toBe(asked[1])
+    expect(new Set(asked.map(({ scope }) => scope))).toEqual(new Set(['merchant']))
+  })
+
+  test('stay with their columns, few at a time', async () => {
+    const { reader, asked } = recorder()
+    const columns = columnsOf(['id', 'name'])
+    const queries = Array.from({ length: 9 }, () => query(() => from('merchants').selectAll()))
+    for (const _ of [1, 2]) for (const each of queries) await each(reader, {}, columns)
+
+    expect(asked.slice(9)).toEqual(asked.slice(0, 9))
+    expect(columns.forms.size).toBeLessThan(9)
+  })
+
+  test('that are used stay prepared on a SQLite connection, others go', async () => {
+    const { url } = await openTestDatabaseOn('sqlite')
+    const connection = openConnection(url.replace('sqlite:', ''), { isReadOnly: true })
+    onTestFinished(() => void connection.raw.close())
+    const prepare = vi.spyOn(connection.raw, 'prepare')
+    const reader: Reader = {
+      execute: async <Result>(...[built, params]: Parameters<Reader['execute']>) =>
+        connection.run(built, params) as Result[],
+    }
+    const [used, ...others] = someSets(Object.keys(tables.payouts), 700) as [Columns, ...Columns[]]
+    for (const columns of others) {
+      await wholePayouts(reader, { merchantId: '' }, columns)
+      await wholePayouts(reader, { merchantId: '' }, used)
+    }
+    expect(prepare).toHaveBeenCalledTimes(700)
+    await wholePayouts(reader, { merchantId: '' }, others.at(-1) as Columns)
+    expect(prepare).toHaveBeenCalledTimes(700)
+    await wholePayouts(reader, { merchantId: '' }, others[0] as Columns)
+    expect(prepare).toHaveBeenCalledTimes(701)
+  })
+})
+
+describePostgres('forms on a PostgreSQL connection', {}, () => {
+  const names = rawQuery(sql<{ name: string }>`select name from pg_prepared_statements`)
+  /** Fails while it runs, and before it does. */
+  const quotients = query((p: Params<{ merchantId: string; divisor: number }>) =>
+    from('payouts').select(sql<number>`sequence / ${p.divisor}`.as('quotient')).where('merchantId', '=', p.merchantId),
+  )
+  const nonsense = query((p: Params<{ merchantId: string }>) =>
+    from('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
+  )
+
+  test('are closed when others took their place, also while what they are asked with fails', async () => {
+    const { app } = await startFilled('postgres')
+    const { merchantId } = app.context()
+    const whole = await wholePayouts(app.db, { merchantId })
+    const sets = someSets(Object.keys(whole[0] as object), 450)
+    const formsPrepared = async () =>
+      (await names(app.db)).map(({ name }) => name).filter((name) => name.startsWith('form')).length
+    const right = (columns: Columns) => whole.map((row) => valuesOf(row, columns))
+
+    for (const columns of sets.slice(0, 300)) await wholePayouts(app.db, { merchantId }, columns)
+    expect(await formsPrepared()).toBeGreaterThan(100)
+    expect(await formsPrepared()).toBeLessThan(220)
+
+    for (let i = 300; i < 450; i += 5) {
+      const [before, ...after] = [...sets.slice(i, i + 5), sets[i - 300] as Columns] as unknown as [
+        Columns,
+        ...Columns[],
+      ]
+      const failing = (db: Reader) =>
+        i % 2 ? quotients(db, { merchantId, divisor: 0 }) : (nonsense(db, { merchantId }) as Promise<unknown>)
+      const together = (db: Reader) =>
+        Promise.allSettled([
+          wholePayouts(db, { merchantId }, before),
+          failing(db),
+          ...after.map((columns) => wholePayouts(db, { merchantId }, columns)),
+        ])
+      const inTransaction = await app.db.snapshot(together)
+      expect(inTransaction.map(({ status }) => status)).toEqual(inTransaction.map(() => 'rejected'))
+      const [first, failed, ...rest] = await together(app.db)
+      expect(failed?.status).toBe('rejected')
+      expect([first, ...rest]).toEqual([before, ...after].map((each) => ({ status: 'fulfilled', value: right(each) })))
+    }
+    expect(await formsPrepared()).toBeLessThan(220)
+    for (const columns of sets) expect(await wholePayouts(app.db, { merchantId }, columns)).toEqual(right(columns))
+    expect(await formsPrepared()).toBeGreaterThan(100)
+    expect(await formsPrepared()).toBeLessThan(220)
+  })
+})
