@@ -19,7 +19,7 @@ export type SqliteConnection = {
   readonly changes: (query: Query) => Changed | null
 }
 
-/** Each takes about 15 KB; the memory of one that is dropped is free when the collector finds it. */
+/** Forms that a connection keeps prepared: each takes about 15 KB, which one that is dropped gives back when it is collected. */
 const formsKept = 500
 
 type Prepared = {
