@@ -1,8 +1,8 @@
-import { connect, connectionType, sliceArguments } from '../graphql/connection.ts'
+import { connectionType, refuseByListArgument, sliceArguments } from '../graphql/connection.ts'
 import { valuesEnum } from '../graphql/enums.ts'
 import { addQuery, asked, column, made } from '../graphql/fields.ts'
 import { optional } from '../graphql/inputs.ts'
-import { loaderById } from '../graphql/loader.ts'
+import { sourceById } from '../graphql/loader.ts'
 import { nodeType } from '../graphql/node.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import type { AssetCode as AssetCodeRow, AssetNetwork as AssetNetworkRow } from './asset-code.ts'
@@ -14,7 +14,7 @@ export const AssetTypeEnum = valuesEnum('AssetType', assetTypes, 'What kind of m
 
 export const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
   description: 'A network on which a stablecoin is supported.',
-  loader: loaderById(findAssetNetworks),
+  source: sourceById(findAssetNetworks),
   fields: {
     uuid: column('id', 'The id that the REST answers show.', 'UUID'),
     network: column('network', 'Which network it is.', NetworkEnum),
@@ -24,7 +24,7 @@ export const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
 
 export const AssetCode = nodeType<AssetCodeRow>('AssetCode', {
   description: 'A currency or stablecoin that the service supports.',
-  loader: loaderById(findAssetCodes),
+  source: sourceById(findAssetCodes),
   fields: {
     uuid: column('id', 'The id that the REST answers show.', 'UUID'),
     assetType: column('assetType', 'What kind of money it is.', AssetTypeEnum),
@@ -33,7 +33,7 @@ export const AssetCode = nodeType<AssetCodeRow>('AssetCode', {
       [AssetNetwork],
       ['networks'],
       'The networks on which it is supported, a handful at most; none for fiat.',
-      ({ networks }: AssetCodeRow) => networks ?? [],
+      ({ networks }) => networks ?? [],
     ),
     createdAt: column('createdAt', 'When its support began.', 'DateTime'),
     updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),
@@ -46,6 +46,6 @@ addQuery(
     connectionType(AssetCode, 'supported assets'),
     'The currencies and stablecoins that the service supports, newest first.',
     { ...sliceArguments, assetType: optional('Only assets of this kind.', AssetTypeEnum) },
-    (context, input, info) => connect(browseAssetCodes(context.rows, input), context, info),
+    (context, input) => browseAssetCodes(context, input).catch(refuseByListArgument),
   ),
 )

@@ -1,8 +1,8 @@
 import { valuesEnum } from '../graphql/enums.ts'
-import { column, columnOrNull, columns, columnsOrNull, itself, madeOrNull, objectType } from '../graphql/fields.ts'
+import { column, columnOrNull, columns, columnsOrNull, itself, itselfWhere, objectType } from '../graphql/fields.ts'
 import { optional, optionalTexts, required, requiredId, requiredTexts } from '../graphql/inputs.ts'
 import { addList, filterType } from '../graphql/list-fields.ts'
-import { loaderById } from '../graphql/loader.ts'
+import { sourceOfList } from '../graphql/loader.ts'
 import { addMutation } from '../graphql/mutation.ts'
 import { addNodeQuery, nodeType } from '../graphql/node.ts'
 import { Merchant } from '../merchants/graphql.ts'
@@ -43,7 +43,6 @@ const business = { businessType: 'The legal form.', businessWebsite: 'The addres
 
 const Address = objectType<CustomerRow>('Address', {
   description: 'A postal address.',
-  table: 'customers',
   fields: {
     line1: column('addressLine1', addressLine1),
     line2: columnOrNull('addressLine2', addressLine2),
@@ -54,7 +53,6 @@ const Address = objectType<CustomerRow>('Address', {
 
 const PersonalInfo = objectType<CustomerRow>('PersonalInfo', {
   description: 'Who a customer is, as a person.',
-  table: 'customers',
   fields: {
     ...columnsOrNull({ ...personalNames, ...middleName }),
     birthDate: columnOrNull('birthDate', 'The day of birth.', 'Date'),
@@ -63,7 +61,6 @@ const PersonalInfo = objectType<CustomerRow>('PersonalInfo', {
 
 const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
   description: 'What a customer said about its money.',
-  table: 'customers',
   fields: {
     ...columnsOrNull(money),
     expectedMonthlyIncome: columnOrNull(
@@ -76,14 +73,12 @@ const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
 
 const BusinessInfo = objectType<CustomerRow>('BusinessInfo', {
   description: 'What a customer is, as a company.',
-  table: 'customers',
   fields: columnsOrNull({ businessName, ...business }),
 })
 
 export const Customer = nodeType<CustomerRow>('Customer', {
   description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
-  table: 'customers',
-  loader: loaderById(customers.find),
+  source: sourceOfList(customers),
   fields: {
     uuid: column('id', 'The id that the REST paths use.', 'UUID'),
     type: column('customerType', 'A person, or a company.', CustomerTypeEnum),
@@ -92,11 +87,11 @@ export const Customer = nodeType<CustomerRow>('Customer', {
     address: itself(Address, 'Where it lives or has its seat.'),
     personalInfo: itself(PersonalInfo, 'Its names and day of birth.'),
     financialInfo: itself(FinancialInfo, 'What it said about its money.'),
-    businessInfo: madeOrNull(
+    businessInfo: itselfWhere(
       BusinessInfo,
       ['customerType'],
       'What it is as a company; null for a person.',
-      (customer: CustomerRow) => (customer.customerType === 'business' ? customer : null),
+      ({ customerType }) => customerType === 'business',
     ),
     createdAt: column('createdAt', 'When it was registered.', 'DateTime'),
     updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),

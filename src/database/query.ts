@@ -21,8 +21,6 @@ export type Query = {
   readonly node: RootOperationNode
   /** Whose rows it touches; every engine that keeps merchants apart goes by it. */
   readonly scope: Scope
-  /** Columns that whoever wrote the query expects of a row and that it does not read; see `narrow.ts`. */
-  readonly absent: readonly string[]
   /** Where it is a form of another, the columns that were chosen: its rows are their values. */
   readonly columns: Columns | null
 }
@@ -183,7 +181,7 @@ export const rowByRow = Symbol('row by row')
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  return { number: queryCount++, ...scopedNode(built), absent: [], columns: null }
+  return { number: queryCount++, ...scopedNode(built), columns: null }
 }
 
 /** Forms that are shared by all who choose the same columns of the same query. */
@@ -214,11 +212,6 @@ function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
 /** Whether a query leaves every row as it is. */
 export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'
-}
-
-/** The same query, which reads less of its rows: they are the same ones; see `narrow.ts`. */
-export function narrowerQuery(query: Query, { node, absent }: Pick<Query, 'node' | 'absent'>): Query {
-  return { ...query, number: queryCount++, node, absent }
 }
 
 /** Stands for the parameters while a query is built: reading any of them yields its placeholder. */

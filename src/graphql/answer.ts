@@ -56,6 +56,15 @@ export async function answer(
   if (Symbol.asyncIterator in result) {
     return { result: formatEach(result, outcome, asked), operation, httpStatus: 200, seen: { ...watched, codes: [] } }
   }
+  if ('dataText' in result) {
+    const extensions = { requestId: asked.requestId, cost: { requested: outcome.cost, limit: limits.cost } }
+    return {
+      result: { dataText: result.dataText, extensions } as never,
+      operation,
+      httpStatus: 200,
+      seen: { ...watched, codes: [...watched.codes] },
+    }
+  }
   const formatted = formatResult(result, outcome, asked)
   for (const { extensions } of formatted.errors ?? []) watched.codes.add(String(extensions?.code))
   const seen = { ...watched, codes: [...watched.codes] }
@@ -75,6 +84,13 @@ export function failedResult(refusal: Refusal, requestId: string): FormattedResu
 
 async function* formatEach(results: AsyncIterable<ExecutionResult>, outcome: Outcome, asked: Asked) {
   for await (const result of results) yield formatResult(result, outcome, asked)
+}
+
+export function bodyOf(result: FormattedResult & { dataText?: string }): string {
+  const { dataText, extensions } = result
+  return dataText === undefined
+    ? JSON.stringify(result)
+    : `{"data":${dataText},"extensions":${JSON.stringify(extensions)}}`
 }
 
 function formatResult(result: ExecutionResult, { cost }: Outcome, asked: Asked): FormattedResult {

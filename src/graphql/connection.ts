@@ -1,50 +1,44 @@
 import type { ObjectRef, OutputRef } from '@pothos/core'
-import type { GraphQLResolveInfo } from 'graphql'
-import { getNamedType, isAbstractType, isObjectType } from 'graphql'
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql'
+import { isObjectType } from 'graphql'
 import type { Slice } from '../lists/slice.ts'
 import { largestSlice, sliceFields, standardSlice } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
-import type { Preload } from './fields.ts'
-import { builtFields, column, madeOrNull } from './fields.ts'
-import type { GraphqlContext } from './graphql-context.ts'
+import type { Field } from './fields.ts'
+import { builtFields } from './fields.ts'
 import { optional } from './inputs.ts'
-import { selectedAt } from './selection.ts'
+import type { Shown } from './shown.ts'
 import { refuseUnder } from './user-errors.ts'
 
-/** A slice as its connection type reads it. */
-export type Connection<Item> = {
-  readonly nodes: readonly Item[]
-  readonly edges: readonly { readonly cursor: string; readonly node: Item }[]
-  readonly pageInfo: {
-    readonly hasNextPage: boolean
-    readonly hasPreviousPage: boolean
-    readonly startCursor: string | null
-    readonly endCursor: string | null
-  }
-  readonly total: Slice<Item>['total']
-}
+/** An item with the slice that it stands in. */
+type Edge = { readonly slice: Slice<object>; readonly item: object }
 
-/** The connection type of a node type, which every list of such nodes has; `items` names them for people. */
-export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<Types, Connection<Item>> {
+/** The connection type of a node type, whose objects are slices; every list of such nodes has it. `items` names them for people. */
+export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<Types, Slice<Item>> {
+  const nodes: Field<Slice<object>> = {
+    type: [type as OutputRef<object>],
+    isNullable: false,
+    description: 'The items alone, for where no cursor of each is needed.',
+    ...ofSlice('items', ({ items }: Slice<object>) => items),
+  }
+  const totalCount: Field<Slice<object>> = {
+    type: 'Int',
+    isNullable: true,
+    description:
+      'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
+    ...ofSlice('total', ({ total }: Slice<object>) => total()),
+  }
   const connection = builder.connectionObject(
     {
       type: type as OutputRef<object>,
       name: `${type.name}Connection`,
       description: `A part of a list of ${items}.`,
-      fields: builtFields({
-        nodes: column('nodes', 'The items alone, for where no cursor of each is needed.', [type as OutputRef<object>]),
-        totalCount: madeOrNull(
-          'Int',
-          null,
-          'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
-          ({ total }: Connection<Item>) => total(),
-        ),
-      }),
+      fields: builtFields({ nodes, totalCount }),
     },
     { name: `${type.name}Edge`, description: `One of a list of ${items}, with its place there.` },
   )
-  return connection as unknown as ObjectRef<Types, Connection<Item>>
+  return connection as unknown as ObjectRef<Types, Slice<Item>>
 }
 
 /** The arguments that say which part of a list is asked for. */
@@ -61,53 +55,60 @@ export const sliceArguments = {
   before: optional('A cursor of this same list: items that come before it.'),
 }
 
-/** A slice as its connection, with everything loaded that the selected fields of its items will ask for. */
-export async function connect<Item>(
-  slice: Slice<Item> | Promise<Slice<Item>>,
-  context: GraphqlContext,
-  info: GraphQLResolveInfo,
-): Promise<Connection<Item>> {
-  const { items, hasNextPage, hasPreviousPage, cursorOf, total } = await Promise.resolve(slice).catch(refuseUnderFilter)
-  const { preloads, hasEdges } = selectionOf(info)
-  if (items.length > 0) await Promise.all(preloads.map((preload) => preload(items, context)))
-  const [first, last] = [items[0], items.at(-1)]
-  return {
-    nodes: items,
-    edges: hasEdges ? items.map((node) => ({ cursor: cursorOf(node), node })) : [],
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage,
-      startCursor: first === undefined ? null : cursorOf(first),
-      endCursor: last === undefined ? null : cursorOf(last),
-    },
-    total,
-  }
-}
-
-/** All that is no part of the slice stands in the filter. */
-const refuseUnderFilter = refuseUnder((field) =>
+/** Refuses with the names of a list's arguments: all that is no part of the slice stands in the filter. */
+export const refuseByListArgument = refuseUnder((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )
 
-type Selection = { readonly preloads: readonly Preload[]; readonly hasEdges: boolean }
-
-/** What is selected of a connection: whether its edges are, and what can be loaded ahead for the fields of its items. */
-function selectionOf(info: GraphQLResolveInfo): Selection {
-  // Where a field is selected in several places it is that of all of them together.
-  const node = info.fieldNodes.length === 1 ? info.fieldNodes[0] : undefined
-  const known = node && selections.get(node)
-  if (known) return known
-  const connection = getNamedType(info.returnType)
-  const item = isObjectType(connection) ? getNamedType(connection.getFields().nodes?.type) : null
-  const types = isAbstractType(item) ? info.schema.getPossibleTypes(item) : isObjectType(item) ? [item] : []
-  const names = selectedAt(info, [['edges', 'node'], ['nodes']])
-  const preloads = types.flatMap((type) =>
-    [...names].flatMap((name) => (type.getFields()[name]?.extensions.preload as Preload | undefined) ?? []),
-  )
-  const found = { preloads, hasEdges: selectedAt(info, [[]]).has('edges') }
-  if (node) selections.set(node, found)
-  return found
+/** Something of a slice or an edge, as plans and graphql-js take it. */
+function ofSlice<Source>(gives: (Shown & { kind: 'ofSlice' })['gives'], read: (source: Source) => unknown) {
+  return { shown: { kind: 'ofSlice', gives, read } satisfies Shown, resolve: read }
 }
 
-// Documents are parsed once and answer many requests, so a node of one stands for all of them.
-const selections = new WeakMap<object, Selection>()
+function flag(name: 'hasNextPage' | 'hasPreviousPage') {
+  return { shown: { kind: 'column', column: name } satisfies Shown, resolve: (slice: Slice<object>) => slice[name] }
+}
+
+function cursorAt(end: 0 | -1) {
+  return ofSlice('cursor', ({ items, cursorOf }: Slice<object>) => {
+    const item = items.at(end)
+    return item === undefined ? null : cursorOf(item)
+  })
+}
+
+const whole: Shown = { kind: 'itself', from: [], isThere: () => true }
+
+/** What the plugin's own fields show. */
+const fieldsOfPlugin: Readonly<
+  Record<string, Readonly<Record<string, { shown: Shown; resolve: (of: never) => unknown }>>>
+> = {
+  Connection: {
+    edges: ofSlice('edges', (slice: Slice<object>): Edge[] => slice.items.map((item) => ({ slice, item }))),
+    pageInfo: { shown: whole, resolve: (slice: Slice<object>) => slice },
+  },
+  Edge: {
+    cursor: ofSlice('cursor', ({ slice, item }: Edge) => slice.cursorOf(item)),
+    node: ofSlice('items', ({ item }: Edge) => item),
+  },
+  PageInfo: {
+    hasNextPage: flag('hasNextPage'),
+    hasPreviousPage: flag('hasPreviousPage'),
+    startCursor: cursorAt(0),
+    endCursor: cursorAt(-1),
+  },
+}
+
+/** Has the fields that the plugin makes of connections, edges and pages read slices, as those that are declared do. */
+export function withSlices(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    const [kind = ''] = /(Connection|Edge|PageInfo)$/.exec(type.name) ?? []
+    if (!isObjectType(type)) continue
+    for (const [name, { shown, resolve }] of Object.entries(fieldsOfPlugin[kind] ?? {})) {
+      const field = type.getFields()[name]
+      if (!field) throw new Error(`${type.name} has no field ${name}`)
+      field.extensions = { ...field.extensions, shown }
+      field.resolve = resolve as unknown as GraphQLFieldResolver<unknown, unknown>
+    }
+  }
+  return schema
+}

@@ -6,13 +6,12 @@ import type {
   OperationDefinitionNode,
 } from 'graphql'
 import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmentNamesRule, validate } from 'graphql'
-import type { Narrowing } from '../database/narrow.ts'
-import type { Compiled } from './compile.ts'
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
 import { excessOf, excessOfPairs, limits } from './limits.ts'
+import type { PlanFor } from './plan/plans.ts'
+import { plansOf } from './plan/plans.ts'
 import { invalidDocument, requestError } from './request-errors.ts'
-import { columnsOf } from './selected-columns.ts'
 
 /** A document that is valid and within the limits, with what is known of it once for all requests. */
 export type Document = {
@@ -25,16 +24,13 @@ export type Document = {
 export type Operation = {
   readonly node: OperationDefinitionNode
   readonly cost: Cost
-  readonly columns: Narrowing
-  uses: number
-  /** `null` for one that can't be compiled. */
-  compiled?: Compiled | null
+  readonly planFor: PlanFor
 }
 
 /** What is wrong with a document, in its place. */
 export type Faulty = { readonly errors: readonly GraphQLError[] }
 
-/** Documents that are remembered, and their characters: with what is compiled of it, one takes about a hundred bytes. */
+/** Documents that are remembered, and their characters: with its plans, one of these takes about a hundred bytes. */
 const documentsKept = 1_000
 const charactersKept = 500_000
 
@@ -101,8 +97,7 @@ function prepare(schema: GraphQLSchema, query: string): Document | Faulty {
     operations: operations.map((each) => ({
       node: each,
       cost: costOf(schema, each, fragments),
-      columns: columnsOf(schema, each, fragments),
-      uses: 0,
+      planFor: plansOf(each, { schema, fragments }),
     })),
   }
 }

@@ -1,21 +1,12 @@
-import type {
-  ExecutionArgs,
-  ExecutionResult,
-  GraphQLSchema,
-  OperationDefinitionNode,
-  OperationTypeNode,
-  ValidatedExecutionArgs,
-  VariableValues,
-} from 'graphql'
-import { executeRootSelectionSet, GraphQLError, getArgumentValues, subscribe, validateExecutionArgs } from 'graphql'
+import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, ValidatedExecutionArgs } from 'graphql'
+import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
 import type { Context } from '../context.ts'
-import { narrowedTo } from '../database/narrow.ts'
-import { compile, onlyField } from './compile.ts'
 import type { Document, Faulty, Operation } from './documents.ts'
 import { rememberDocuments } from './documents.ts'
 import { inDocumentOrder } from './fault-order.ts'
-import type { GraphqlContext, MutationOnce, Watching } from './graphql-context.ts'
+import type { GraphqlContext, Watching } from './graphql-context.ts'
 import { excessOfVariables, limits } from './limits.ts'
+import type { Run } from './plan/written.ts'
 import { requestError, withCode } from './request-errors.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
@@ -74,25 +65,21 @@ export type Refused = Faulty & { readonly cost: number | null }
  * `cost` is known as soon as the operation is; `operation` says what was run, and is `null` where nothing was.
  */
 export type Outcome = {
-  readonly result: ExecutionResult | AsyncIterable<ExecutionResult>
+  readonly result: ExecutionResult | Planned | AsyncIterable<ExecutionResult>
   readonly operation: OperationTypeNode | null
   readonly cost: number | null
 }
 
-/**
- * When a document is compiled: when it comes `again`, which is what pays; at once or never only in tests, which hold both
- * ways to the same answers.
- */
-export type Compiling = 'again' | 'at once' | 'never'
+/** The text of an answer's `data` in JSON, of a request in which nothing went wrong. */
+export type Planned = { readonly dataText: string }
 
 /**
- * An engine that parses, checks and compiles each document once.
+ * An engine that parses, checks and plans each document once.
  *
- * A document that comes again is compiled to a function where it can be, which answers large lists in less than half the
- * time; one that comes once is not worth that. Both ways answer alike.
+ * What can be planned is (`plan/plan.ts`), at its first use; everything else is run by graphql-js, and so is whatever meets an
+ * error when it runs by a plan. Both ways answer alike: tests turn the plans off to see that.
  */
-export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: Compiling }): Engine {
-  const usesBefore = { again: 1, 'at once': 0, never: Number.POSITIVE_INFINITY }[compiling]
+export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: boolean }): Engine {
   const prepare = rememberDocuments(schema)
 
   function choose(document: Document, { operationName, isReadOnly }: Choice, asking: Watching): Chosen | Faulty {
@@ -110,11 +97,10 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
     variables: GraphqlRequest['variables'],
     asking: Context & Watching,
   ): Checked | Refused {
-    const { node, cost, columns } = operation
+    const { node, cost } = operation
     const excess = excessOfVariables(variables)
     if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)], cost: null }
-    const rows = { ...asking, db: narrowedTo(asking.db, columns) }
-    const context: GraphqlContext = { ...asking, rows, loaders: new Map(), mutation: null }
+    const context: GraphqlContext = { ...asking, loaders: new Map() }
     const args = {
       schema,
       document: document.node,
@@ -131,25 +117,19 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
   }
 
   async function execute({ document, operation, args, ready, cost }: Checked): Promise<Outcome> {
-    const { node } = operation
-    const { contextValue: context, variableValues } = args
-    operation.uses++
-    if (operation.uses > usesBefore) {
-      if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
-      const { compiled } = operation
-      if (compiled) {
-        context.mutation = mutationOnce(schema, node, ready.variableValues)
-        if (node.operation === 'query' || context.mutation) {
-          const result = await compiled(undefined, context, variableValues ?? {})
-          if (!result.errors) return { result, operation: node.operation, cost }
-          // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
-          // mutation has come to by then.
-          context.loaders.clear()
-        }
+    const { node, planFor } = operation
+    const plan = isPlanned ? planFor(ready.variableValues) : null
+    const run: Run = { context: args.contextValue, variables: ready.variableValues, done: null }
+    if (plan) {
+      try {
+        return { result: { dataText: await plan(run) }, operation: node.operation, cost }
+      } catch {
+        // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
+        run.context.loaders.clear()
       }
     }
-    const result = inDocumentOrder(await executeRootSelectionSet(ready), node, document.fragments)
-    return { result, operation: node.operation, cost }
+    const result = await executeRootSelectionSet(run.done ? { ...ready, rootValue: run.done } : ready)
+    return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
   }
 
   async function begin({ operation, args, cost }: Checked, signal?: AbortSignal): Promise<Outcome> {
@@ -179,23 +159,6 @@ export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: 
 /** What came of a request of which nothing was run. */
 export function refused({ errors, cost = null }: Faulty & Partial<Refused>): Outcome {
   return { result: { errors }, operation: null, cost }
-}
-
-/** What a mutation's only field is given; `null` where it has more, or its input is refused, and for a query. */
-function mutationOnce(
-  schema: GraphQLSchema,
-  node: OperationDefinitionNode,
-  variableValues: VariableValues,
-): MutationOnce | null {
-  const field = node.operation === 'mutation' ? onlyField(node) : null
-  const definition = field && schema.getMutationType()?.getFields()[field.name.value]
-  if (!field || !definition) return null
-  try {
-    // The compiler reads variables in a way of its own; what is paid must not depend on it.
-    return { input: getArgumentValues(definition, field, variableValues).input, outcome: null }
-  } catch {
-    return null
-  }
 }
 
 function operationNamed(operations: readonly Operation[], name: string | null): Operation | GraphQLError {

@@ -1,31 +1,25 @@
 import type { ArgBuilder, ObjectRef, OutputShape, OutputType, ShapeFromTypeParam, TypeParam } from '@pothos/core'
-import type { GraphQLResolveInfo } from 'graphql'
-import { defaultFieldResolver } from 'graphql'
-import type { TableName } from '../database/tables.ts'
 import type { Types } from './builder.ts'
 import { builder } from './builder.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 import type { InputFields, InputOf } from './inputs.ts'
 import { argumentsOf, eachOf, withLocalIds } from './inputs.ts'
-import type { Loaded, LoaderOf } from './loader.ts'
-
-/** Loads for all rows of a list what a field of each will ask for. */
-export type Preload = (rows: readonly unknown[], context: GraphqlContext) => Promise<void>
+import type { Loaded, Source } from './loader.ts'
+import { loaderOf } from './loader.ts'
+import type { Shown } from './shown.ts'
 
 /** A field of a type whose objects are rows of this form: a row without the columns that it is made of does not compile. */
 export type Field<in Row> = {
   readonly type: TypeParam<Types>
   readonly isNullable: boolean
   readonly description: string
-  /** The columns that it reads of a row; `null` where it may read any. */
-  readonly columns: readonly string[] | null
-  /** The one that it shows as it is. */
-  readonly shows?: string
+  readonly args?: InputFields
+  /** What it shows, which plans are made of. */
+  readonly shown: Shown
   /** The type under which it shows the row itself. */
   readonly itself?: OutputType<Types>
-  readonly args?: InputFields
-  readonly preload?: Preload
-  readonly resolve: (row: Row, args: never, context: GraphqlContext, info: GraphQLResolveInfo) => unknown
+  /** The same as graphql-js calls it, with whole rows. */
+  readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
 export type Fields<Row> = Readonly<Record<string, Field<Row>>>
@@ -39,7 +33,7 @@ export function column<Name extends string, Type extends TypeParam<Types> = 'Str
   description: string,
   type?: Type,
 ): Field<With<Name, ShapeFromTypeParam<Types, Type, false>>> {
-  return { ...columnHolding(name, description, type ?? 'String'), isNullable: false }
+  return columnHolding(name, description, type ?? 'String')
 }
 
 /** Shows a column that may be NULL. */
@@ -48,7 +42,7 @@ export function columnOrNull<Name extends string, Type extends TypeParam<Types> 
   description: string,
   type?: Type,
 ): Field<With<Name, ShapeFromTypeParam<Types, Type, true>>> {
-  return { ...columnHolding(name, description, type ?? 'String'), isNullable: true }
+  return columnHolding(name, description, type ?? 'String', { isNullable: true })
 }
 
 /** Shows a column whose own type is wider than what is ever written to it. */
@@ -58,7 +52,7 @@ export function columnHolding<Name extends string>(
   type: TypeParam<Types>,
   { isNullable = false } = {},
 ): Field<With<Name, unknown>> {
-  return { type, isNullable, description, columns: [name], shows: name, resolve: (row) => row[name] }
+  return { type, isNullable, description, shown: { kind: 'column', column: name }, resolve: (row) => row[name] }
 }
 
 /** Text columns under their own names, each with its description. */
@@ -71,24 +65,24 @@ export function columnsOrNull<Name extends string>(descriptions: With<Name, stri
   return eachOf(descriptions, (description, name) => columnOrNull(name, description))
 }
 
-/** Shows what is made of some columns, or of any where it can't say (`null`). */
-export function made<Row, Type extends TypeParam<Types>>(
+/** Shows what is made of some columns, and of no other: it is handed these alone. */
+export function made<Row, const Name extends keyof Row & string, Type extends TypeParam<Types>>(
   type: Type,
-  from: readonly (keyof Row & string)[] | null,
+  from: readonly Name[],
   description: string,
-  make: (row: Row) => Awaitable<ShapeFromTypeParam<Types, Type, false>>,
+  make: (row: Pick<Row, Name>) => ShapeFromTypeParam<Types, Type, false>,
 ): Field<Row> {
-  return { type, isNullable: false, description, columns: from, resolve: (row) => make(row) }
+  return { type, isNullable: false, description, shown: { kind: 'made', from, make }, resolve: make }
 }
 
 /** The same where there may be nothing to show. */
-export function madeOrNull<Row, Type extends TypeParam<Types>>(
+export function madeOrNull<Row, const Name extends keyof Row & string, Type extends TypeParam<Types>>(
   type: Type,
-  from: readonly (keyof Row & string)[] | null,
+  from: readonly Name[],
   description: string,
-  make: (row: Row) => Awaitable<ShapeFromTypeParam<Types, Type, true>>,
+  make: (row: Pick<Row, Name>) => ShapeFromTypeParam<Types, Type, true>,
 ): Field<Row> {
-  return { ...made(type, from, description, make as (row: Row) => never), isNullable: true }
+  return { type, isNullable: true, description, shown: { kind: 'made', from, make }, resolve: make }
 }
 
 /** Shows the row itself, as another type. */
@@ -96,7 +90,19 @@ export function itself<Type extends OutputType<Types>>(
   type: Type,
   description: string,
 ): Field<OutputShape<Types, Type>> {
-  return { type, isNullable: false, description, columns: [], itself: type, resolve: (row) => row }
+  const shown: Shown = { kind: 'itself', from: [], isThere: () => true }
+  return { type, isNullable: false, description, shown, itself: type, resolve: (row) => row }
+}
+
+/** The same where the row has something of that type: some columns say whether. */
+export function itselfWhere<Type extends OutputType<Types>, const Name extends keyof OutputShape<Types, Type> & string>(
+  type: Type,
+  from: readonly Name[],
+  description: string,
+  isThere: (row: Pick<OutputShape<Types, Type>, Name>) => boolean,
+): Field<OutputShape<Types, Type>> {
+  const shown: Shown = { kind: 'itself', from, isThere }
+  return { type, isNullable: true, description, shown, resolve: (row) => (isThere(row) ? row : null) }
 }
 
 /** Leads from a row to the node whose id one of its columns holds; `null` where it holds none, or that is not there. */
@@ -105,29 +111,24 @@ export function leadsTo<Name extends string, Row>(
   key: Name,
   description: string,
 ): Field<With<Name, string | null>> {
-  return { type, isNullable: true, description, ...byKey(type.loader, key) }
+  return { type, isNullable: true, description, ...byKey(type.source, key) }
 }
 
-/** Leads to what belongs to a row: all that a loader has for its id. */
+/** Leads to what belongs to a row: all that a source has for its id. */
 export function belonging<Row>(
   type: OutputType<Types>,
-  loader: LoaderOf<readonly Row[]>,
+  source: Source<readonly Row[]>,
   description: string,
 ): Field<{ readonly id: string }> {
-  return { type: [type], isNullable: false, description, ...byKey(loader, 'id') }
+  return { type: [type], isNullable: false, description, ...byKey(source, 'id') }
 }
 
-function byKey<Name extends string, Value>(loaderOf: LoaderOf<Value>, column: Name) {
-  type Row = With<Name, string | null>
-  const keyOf = (row: Row) => row[column]
-  const preload: Preload = (rows, context) =>
-    loaderOf(context).preload((rows as readonly Row[]).map(keyOf).filter((key) => key !== null))
+function byKey<Name extends string>(source: Source<unknown>, key: Name) {
   return {
-    columns: [column],
-    preload,
-    resolve: (row: Row, _: object, context: GraphqlContext): Value | Promise<Value> | null => {
-      const key = keyOf(row)
-      return key === null ? null : loaderOf(context).load(key)
+    shown: { kind: 'found', source, key } satisfies Shown,
+    resolve: (row: With<Name, string | null>, _: object, context: GraphqlContext) => {
+      const id = row[key]
+      return id === null ? null : loaderOf(context, source).load(id)
     },
   }
 }
@@ -139,40 +140,42 @@ export function asked<Args extends InputFields, Type extends TypeParam<Types>>(
   args: Args,
   operation: Asked<Args, ShapeFromTypeParam<Types, Type, false>>,
 ): Field<unknown> {
-  const resolve = (_: unknown, given: InputOf<Args>, context: GraphqlContext, info: GraphQLResolveInfo) =>
-    operation(context, withLocalIds(args, given), info)
-  return { type, isNullable: false, description, columns: null, args, resolve }
+  const ask = (context: GraphqlContext, given: InputOf<Args>) => operation(context, withLocalIds(args, given))
+  return { type, isNullable: false, description, args, ...asking(ask) }
 }
 
-/** The same where there may be no answer. */
-export function askedOrNull<Args extends InputFields, Type extends TypeParam<Types>>(
-  type: Type,
+/** A field of a query, which finds a node by the id that the arguments come to; `null` for none. */
+export function askedById<Args extends InputFields, Row>(
+  type: Loaded<Row> & OutputType<Types>,
   description: string,
   args: Args,
-  operation: Asked<Args, ShapeFromTypeParam<Types, Type, true>>,
+  find: (input: InputOf<Args>, context: GraphqlContext) => Awaitable<string | null>,
 ): Field<unknown> {
-  return { ...asked(type, description, args, operation as Asked<Args, never>), isNullable: true }
+  const { source } = type
+  const idOf = (context: GraphqlContext, given: InputOf<Args>) => find(withLocalIds(args, given), context)
+  const resolve = async (_: unknown, given: InputOf<Args>, context: GraphqlContext) => {
+    const id = await idOf(context, given)
+    return id === null ? null : loaderOf(context, source).load(id)
+  }
+  return { type, isNullable: true, description, args, shown: { kind: 'named', source, idOf }, resolve }
 }
 
-type Asked<Args extends InputFields, Answer> = (
-  context: GraphqlContext,
-  input: InputOf<Args>,
-  info: GraphQLResolveInfo,
-) => Awaitable<Answer>
+type Asked<Args extends InputFields, Answer> = (context: GraphqlContext, input: InputOf<Args>) => Awaitable<Answer>
 
-/** What there is to say of an object type: `table` where its objects are rows of one, of which fewer columns can be read. */
-export type ObjectDeclaration<Row> = {
-  readonly description: string
-  readonly table?: TableName
-  readonly fields: Fields<Row>
+function asking(ask: (context: GraphqlContext, given: never) => unknown) {
+  const resolve = (_: unknown, given: never, context: GraphqlContext) => ask(context, given)
+  return { shown: { kind: 'asked', ask } satisfies Shown, resolve }
 }
+
+/** What there is to say of an object type. */
+export type ObjectDeclaration<Row> = { readonly description: string; readonly fields: Fields<Row> }
 
 /** Declares an object type. */
 export function objectType<Row extends object>(
   name: string,
-  { description, table, fields }: ObjectDeclaration<Row>,
+  { description, fields }: ObjectDeclaration<Row>,
 ): ObjectRef<Types, Row> {
-  return builder.objectRef<Row>(name).implement({ description, extensions: { table }, fields: builtFields(fields) })
+  return builder.objectRef<Row>(name).implement({ description, fields: builtFields(fields) })
 }
 
 /** Adds a field to a type of an earlier noun. */
@@ -192,18 +195,17 @@ type FieldBuilder = {
 
 /** Fields as the builder takes them. Whether rows have what they need was seen when they were declared. */
 export function builtFields(fields: Fields<never>) {
-  return (t: FieldBuilder) => eachOf(fields, (field, name) => t.field(built(t, name, field) as never)) as never
+  return (t: FieldBuilder) => eachOf(fields, (field) => t.field(built(t, field) as never)) as never
 }
 
-function built(t: FieldBuilder, name: string, field: Field<never>) {
-  const { type, isNullable, description, columns, shows, args, preload, resolve } = field
+function built(t: FieldBuilder, field: Field<never>) {
+  const { type, isNullable, description, args, shown, resolve } = field
   return {
     type,
     nullable: isNullable,
     description,
     ...(args && { args: argumentsOf(t, args) }),
-    extensions: { columns, preload },
-    // Executors need call nothing for what they find under the field's own name.
-    resolve: shows === name ? defaultFieldResolver : resolve,
+    extensions: { shown },
+    resolve,
   }
 }

@@ -1,19 +1,19 @@
 import type { ObjectRef, OutputRef } from '@pothos/core'
-import type { GraphQLResolveInfo } from 'graphql'
 import type { Context } from '../context.ts'
 import { invalidInput } from '../errors.ts'
 import type { Filter, Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Slice, SliceRequest } from '../lists/slice.ts'
 import type { Types } from './builder.ts'
-import { connect, connectionType, sliceArguments } from './connection.ts'
+import { connectionType, refuseByListArgument, sliceArguments } from './connection.ts'
 import { enumOf } from './enums.ts'
 import type { Field } from './fields.ts'
 import { addField, addQuery } from './fields.ts'
-import type { GraphqlContext } from './graphql-context.ts'
 import type { DeclaredInput, InputField, InputFields } from './inputs.ts'
 import { inputType, optional, optionalId, withLocalIds } from './inputs.ts'
-import { loaderWith } from './loader.ts'
+import type { Listed } from './loader.ts'
+import { loaderFor } from './loader.ts'
+import type { Shown } from './shown.ts'
 
 /** Whose things a list shows. */
 const OwnerInput = inputType(
@@ -38,12 +38,10 @@ function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): Owne
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
-/** A list, as far as its fields need it. */
-type Listed<Row, Parent extends string> = {
+/** A list of rows, as far as its fields need it. */
+type ListOf<Row, Parent extends string> = Listed & {
   readonly slice: (context: Context, input: never) => Promise<Slice<Row>>
-  readonly slicesOf: (
-    parent: Parent,
-  ) => (context: Context, ids: readonly string[], input: object) => Promise<ReadonlyMap<string, Slice<Row>>>
+  readonly slicesOf: (parent: Parent) => ReturnType<Listed['slicesOf']>
 }
 
 type FilterInput = DeclaredInput<InputFields>
@@ -85,7 +83,7 @@ type Whose<Parent extends string> =
  */
 export function addList<Shown, Row extends Shown, Parent extends string>(
   name: string,
-  list: Listed<Row, Parent>,
+  list: ListOf<Row, Parent>,
   {
     of,
     items,
@@ -97,33 +95,54 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
   for (const { shows, filter, ...whose } of places) {
     const description = `${shows}, newest first.`
     const args = { ...sliceArguments, filter: optional(`Which ${called} to list; all without it.`, filter) }
-    const resolve = sliceOf(list, filter, whose)
-    const columns = 'parent' in whose ? ['id'] : []
-    const field = { type, isNullable: false, description, args, columns, resolve } as Field<unknown>
+    const own = 'owner' in whose && whose.owner !== undefined ? { owner: whose.owner } : {}
+    const sliced: Sliced = {
+      kind: 'sliced',
+      list,
+      parent: 'parent' in whose ? { name: whose.parent, slices: list.slicesOf(whose.parent) } : null,
+      inputOf: (asked: Asked) => ({ ...inputOf(filter.declared, asked), ...own }),
+    }
+    const field: Field<unknown> = {
+      type,
+      isNullable: false,
+      description,
+      args,
+      shown: sliced,
+      resolve: sliceOf(sliced),
+    }
     if (whose.on) addField(whose.on, name, field)
     else addQuery(name, field)
   }
 }
+
+type Sliced = Shown & { readonly kind: 'sliced' }
 
 /** What a caller asks of a list. */
 type Asked = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] } & {
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-/** Resolves the slice of a list, with one query for those of many parents. */
-function sliceOf<Row, Parent extends string>(
-  list: Listed<Row, Parent>,
-  { declared }: FilterInput,
-  whose: Whose<Parent>,
-) {
-  if ('parent' in whose) {
-    const loader = loaderWith(list.slicesOf(whose.parent))
-    return ({ id }: { readonly id: string }, asked: Asked, context: GraphqlContext, info: GraphQLResolveInfo) =>
-      connect(loader(context, inputOf(declared, asked)).load(id), context, info)
+/** Resolves the slice of a list for graphql-js, with one query for those of many parents that are asked for alike. */
+function sliceOf(sliced: Sliced): Field<unknown>['resolve'] {
+  const { list, parent, inputOf } = sliced
+  if (parent === null) {
+    return async (_, asked, context) => list.slice(context, inputOf(asked) as never).catch(refuseByListArgument)
   }
-  const own = whose.owner === undefined ? {} : { owner: whose.owner }
-  return async (_: unknown, asked: Asked, context: GraphqlContext, info: GraphQLResolveInfo) =>
-    connect(list.slice(context.rows, { ...inputOf(declared, asked), ...own } as never), context, info)
+  return async (row, asked, context) => {
+    const input = inputOf(asked)
+    const alike = (context.loaders.get(sliced) ?? new Map()) as Map<string, object>
+    context.loaders.set(sliced, alike)
+    const name = JSON.stringify(input)
+    const whose = alike.get(name) ?? {}
+    alike.set(name, whose)
+    const find = async (ids: readonly string[]) => {
+      const slices = await parent.slices(context, ids, input)
+      return (id: string) => slices.get(id)
+    }
+    return loaderFor(context, whose, find)
+      .load((row as { id: string }).id)
+      .catch(refuseByListArgument)
+  }
 }
 
 /** What the operation on a list is asked for: whatever narrows it, beside which part of it. */

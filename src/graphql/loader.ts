@@ -1,78 +1,112 @@
 import DataLoader from 'dataloader'
 import type { Context } from '../context.ts'
+import type { Columns, Values } from '../database/chosen-columns.ts'
+import type { Needs } from '../lists/list.ts'
+import type { Slice } from '../lists/slice.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/**
- * Loads rows by key for one request: one query for all that are asked for together, and none for what is there already.
- *
- * What is there is given at once and not as a promise, because an executor pays for every promise of every row.
- */
-export type Loader<Value> = {
-  readonly load: (key: string) => Value | Promise<Value>
-  /** Loads what a list is about to ask for, in one query. */
-  readonly preload: (keys: readonly string[]) => Promise<void>
-}
-
-/** The loader of the request that a context belongs to. */
-export type LoaderOf<Value> = (context: GraphqlContext) => Loader<Value>
-
-/** A type with the loader of its objects by their id. */
-export type Loaded<Row> = { readonly loader: LoaderOf<Row | null> }
-
-/**
- * A loader of something of each of many rows that depends on arguments, such as a slice of a list: one query for all rows
- * that ask with the same ones.
- */
-export function loaderWith<Arguments extends object, Value>(
-  find: (context: Context, keys: readonly string[], given: Arguments) => Promise<ReadonlyMap<string, Value>>,
-): (context: GraphqlContext, given: Arguments) => Loader<Value> {
-  return (context, given) => {
-    const loaders = (context.loaders.get(find) ?? new Map()) as Map<string, Loader<Value>>
-    context.loaders.set(find, loaders)
-    const name = JSON.stringify(given)
-    const known = loaders.get(name)
-    if (known) return known
-    const made = newLoader(async (keys) => {
-      const found = await find(context.rows, keys, given)
-      return (key) => found.get(key) as Value
-    })
-    loaders.set(name, made)
-    return made
+/** A list of nodes (`lists/list.ts`), as far as fields need it: rows are whole, or the values of chosen columns. */
+export type Listed = {
+  readonly columns: (wanted: readonly string[], needs: Needs<never>) => Columns
+  readonly find: {
+    (context: Context, ids: readonly string[], columns: Columns): Promise<readonly Values[]>
+    (context: Context, ids: readonly string[]): Promise<readonly object[]>
+  }
+  readonly slice: {
+    (context: Context, input: never, columns: Columns): Promise<Slice<Values>>
+    (context: Context, input: never): Promise<AnySlice>
+  }
+  readonly slicesOf: (parent: never) => {
+    (
+      context: Context,
+      ids: readonly string[],
+      input: object,
+      columns: Columns,
+    ): Promise<ReadonlyMap<string, Slice<Values>>>
+    (context: Context, ids: readonly string[], input: object): Promise<ReadonlyMap<string, AnySlice>>
   }
 }
 
-/** A loader of rows by their own id: `null` for what is not there or not the merchant's. */
-export function loaderById<Row extends { readonly id: string }>(
-  find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
-): LoaderOf<Row | null> {
-  return loaderOf<Row | null>(async (context, ids) => {
-    const rows = new Map((await find(context.rows, ids)).map((row) => [row.id, row]))
-    return (id) => rows.get(id) ?? null
-  })
+/** A slice of rows of whatever form. */
+export type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
+
+/** Where the rows behind a key come from. */
+export type Source<Value> = {
+  /** Finds whole rows: what each of the keys stands for. */
+  readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
+  /** The list that the rows are in, of which fewer columns can be read. */
+  readonly list?: Listed
+  /** The type that rows of the list must have. */
+  readonly only?: string
 }
 
-/** A loader of the rows that belong to another, in the order in which they are found. */
-export function loaderOfMany<Row>(
+/** A type with the source of its objects by their id. */
+export type Loaded<Row> = { readonly source: Source<Row | null> }
+
+/** Rows of a list by their id: `null` for what is not there or not the merchant's, or of another type than `only`. */
+export function sourceOfList<Row extends { readonly id: string }>(list: Listed, only?: string): Source<Row | null> {
+  const { find } = sourceById(async (context, ids) => (await list.find(context, ids)) as readonly Row[])
+  return {
+    find: async (context, ids) => {
+      const rowOf = await find(context, ids)
+      return (id) => {
+        const row = rowOf(id)
+        return only === undefined || (row as { readonly type?: string } | null)?.type === only ? row : null
+      }
+    },
+    list,
+    ...(only !== undefined && { only }),
+  }
+}
+
+/** Rows by their own id: `null` for what is not there or not the merchant's. */
+export function sourceById<Row extends { readonly id: string }>(
+  find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
+): Source<Row | null> {
+  return {
+    find: async (context, ids) => {
+      const rows = new Map((await find(context, ids)).map((row) => [row.id, row]))
+      return (id) => rows.get(id) ?? null
+    },
+  }
+}
+
+/** The rows that belong to another, in the order in which they are found. */
+export function sourceOfMany<Row>(
   find: (context: Context, keys: readonly string[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => string,
-): LoaderOf<readonly Row[]> {
-  return loaderOf<readonly Row[]>(async (context, keys) => {
-    const rows = Map.groupBy(await find(context.rows, keys), keyOf)
-    return (key) => rows.get(key) ?? []
-  })
+): Source<readonly Row[]> {
+  return {
+    find: async (context, keys) => {
+      const rows = Map.groupBy(await find(context, keys), keyOf)
+      return (key) => rows.get(key) ?? []
+    },
+  }
 }
 
-/** A loader that answers `null` or the value of each key. */
-export function loaderOf<Value>(
-  find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>,
-): LoaderOf<Value> {
-  return (context) => {
-    const known = context.loaders.get(find) as Loader<Value> | undefined
-    if (known) return known
-    const made = newLoader((keys) => find(context, keys))
-    context.loaders.set(find, made)
-    return made
-  }
+/** Loads by key for one request: one query for all that are asked for together, and none for what is there already. */
+export type Loader<Value> = {
+  readonly load: (key: string) => Promise<Value>
+  /** Loads many in one query, and gives what tells each then. */
+  readonly loadAll: (keys: readonly string[]) => Promise<(key: string) => Value>
+}
+
+/** The request's loader of whole rows of a source. */
+export function loaderOf<Value>(context: GraphqlContext, source: Source<Value>): Loader<Value> {
+  return loaderFor(context, source, (keys) => source.find(context, keys))
+}
+
+/** The request's loader for whatever `whose` stands for. */
+export function loaderFor<Value>(
+  { loaders }: GraphqlContext,
+  whose: object,
+  find: (keys: readonly string[]) => Promise<(key: string) => Value>,
+): Loader<Value> {
+  const known = loaders.get(whose) as Loader<Value> | undefined
+  if (known) return known
+  const made = newLoader(find)
+  loaders.set(whose, made)
+  return made
 }
 
 function newLoader<Value>(find: (keys: readonly string[]) => Promise<(key: string) => Value>): Loader<Value> {
@@ -87,12 +121,12 @@ function newLoader<Value>(find: (keys: readonly string[]) => Promise<(key: strin
     },
     { cache: false, maxBatchSize: Number.POSITIVE_INFINITY },
   )
+  const value = (key: string) => loaded.get(key) as Value
   return {
-    load: (key) =>
-      loaded.has(key) ? (loaded.get(key) as Value) : batches.load([key]).then(() => loaded.get(key) as Value),
-    preload: async (keys) => {
-      const missing = keys.filter((key) => !loaded.has(key))
-      if (missing.length > 0) await batches.load(missing)
+    load: (key) => batches.load([key]).then(() => value(key)),
+    loadAll: async (keys) => {
+      if (!keys.every((key) => loaded.has(key))) await batches.load(keys)
+      return value
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
-import type { Done, Operation } from '../context.ts'
+import type { Operation, Done as Performed } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -13,8 +13,13 @@ import type { GraphqlContext, Watching } from './graphql-context.ts'
 import type { InputFields, InputOf } from './inputs.ts'
 import { inputType, optional, required, withLocalIds } from './inputs.ts'
 import type { Loaded } from './loader.ts'
+import { loaderOf } from './loader.ts'
+import type { Told } from './shown.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, errorTypes, isUserError, userError } from './user-errors.ts'
+
+/** What an operation's only mutation has come to, as the root of whatever words the rest of the answer. */
+export type Done = { readonly outcome: Promise<unknown> }
 
 /** How an input describes its idempotency key. */
 const keyDescription =
@@ -33,7 +38,7 @@ export type Mutation<Given extends InputFields, Input, Answer> = {
   readonly inputDescription: string
   readonly input: Given
   readonly isKeyRequired?: boolean
-  readonly operation: Operation<Input, Done<Answer>>
+  readonly operation: Operation<Input, Performed<Answer>>
   readonly payload: Fields<Answer>
   /** Beside those that any may be refused with, in order of precedence, as the operation documents them. */
   readonly errors: readonly ErrorCode[]
@@ -74,26 +79,22 @@ export function addMutation<Given extends InputFields, Input extends object, Ans
     description: `What \`${name}\` answers when it is done.`,
     fields: payload,
   })
-  const resolve = resolverOf(mutation, errors)
+  const perform = performerOf(mutation, errors)
+  const ask = (context: GraphqlContext, { input }: { readonly input: unknown }) => perform(context, input as never)
   builder.mutationField(name, (t) =>
     t.field({
       type: resultType(typeName, Payload, errors),
       description,
       args: { input: t.arg({ type, required: true, description: `What \`${name}\` needs to know.` }) },
-      extensions: { movesMoney, isSandboxOnly, performs: mutation.operation },
-      resolve: (_, args, context) => {
-        const { mutation } = context
-        if (mutation === null) return resolve(context, (args as { input: never }).input) as never
-        mutation.outcome ??= resolve(context, mutation.input as never)
-        return mutation.outcome as never
-      },
+      extensions: { movesMoney, isSandboxOnly, performs: mutation.operation, shown: { kind: 'asked', ask } },
+      resolve: (done, args, context) => ((done as Done | undefined)?.outcome ?? ask(context, args as never)) as never,
     }),
   )
 }
 
 type Keyed = { readonly idempotencyKey?: string | null }
 
-function resolverOf<Given extends InputFields, Input extends object, Answer extends object>(
+function performerOf<Given extends InputFields, Input extends object, Answer extends object>(
   { input: fields, operation, inputOf, payload, names = {} }: Mutation<Given, Input, Answer>,
   errors: readonly ErrorCode[],
 ) {
@@ -122,11 +123,11 @@ function resolverOf<Given extends InputFields, Input extends object, Answer exte
  * for news (ruling 48). One that is gone by now is answered as it was.
  */
 function currentNode<Answer extends object>(payload: Fields<Answer>) {
-  const shown = Object.values(payload).find(({ itself }) => itself)?.itself as Partial<Loaded<Answer>> | undefined
-  const loader = shown?.loader
-  if (!loader) return null
+  const node = Object.values(payload).find(({ itself }) => itself)?.itself as Partial<Loaded<Answer>> | undefined
+  const source = node?.source
+  if (!source) return null
   return async (context: GraphqlContext, answer: Answer): Promise<Answer> =>
-    (await loader(context).load((answer as unknown as { id: string }).id)) ?? answer
+    (await loaderOf(context, source).load((answer as unknown as { id: string }).id)) ?? answer
 }
 
 const noKey = { key: null, faults: [] }
@@ -137,10 +138,13 @@ export function resultType<Answer extends object>(
   payload: ObjectRef<Types, Answer>,
   errors: readonly ErrorCode[],
 ): UnionRef<Types, Answer | UserErrorSource> {
+  const resolveType = (value: object) => (isUserError(value) ? errorTypeName(value.refusal.code) : payload.name)
+  const told: Told = { from: [], typeOf: resolveType }
   return builder.unionType(`${name}Result`, {
     description: `\`${payload.name}\`, or the error that says why there is none.`,
     types: [payload, ...errors.map(errorType)] as never,
-    resolveType: (value: object) => (isUserError(value) ? errorTypeName(value.refusal.code) : payload.name) as never,
+    resolveType: resolveType as never,
+    extensions: { told },
   }) as never
 }
 
@@ -160,8 +164,7 @@ export async function orUserError<Source>(
 
 /** A context of the mutation's own, with its key. */
 function mutationContext(context: GraphqlContext, idempotencyKey: string | null): GraphqlContext {
-  const { rows, loaders, mutation } = context
-  return { ...createContext(context, context.merchantId, idempotencyKey), rows, loaders, mutation }
+  return { ...createContext(context, context.merchantId, idempotencyKey), loaders: context.loaders }
 }
 
 function errorType(code: ErrorCode) {

@@ -5,16 +5,19 @@ import { parseUuid } from '../ids.ts'
 import type { Types } from './builder.ts'
 import { builder, idDescription } from './builder.ts'
 import type { Field, ObjectDeclaration } from './fields.ts'
-import { addQuery, askedOrNull, builtFields } from './fields.ts'
+import { addQuery, askedById, builtFields } from './fields.ts'
 import { addUnion, globalId, parseGlobalId } from './global-ids.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 import { requiredId, wordsOf } from './inputs.ts'
-import type { Loaded } from './loader.ts'
+import type { Loaded, Source } from './loader.ts'
+import { loaderOf } from './loader.ts'
+import type { Shown, Told } from './shown.ts'
 
-const nodeTypes = new Map<string, FindNode>()
+/** Where the nodes of each type come from, and what the local part of their global ids stands for. */
+export const nodeSources = new Map<string, NodeSource>()
 
-/** Finds a node by the local part of its global id: `null` for what is not there, not visible, or no id. */
-type FindNode = (context: GraphqlContext, id: string) => Promise<object | null> | object | null
+/** `read` is the key that a text says; `null` for what can't be one. */
+export type NodeSource = { readonly source: Source<object | null>; readonly read: (text: string) => string | null }
 
 const Node = builder.nodeInterfaceRef()
 
@@ -24,58 +27,66 @@ const mostNodes = 100
 /** The type of nodes, with what loads them. */
 export type NodeType<Row> = ObjectRef<Types, Row> & Loaded<Row>
 
-/** By what a row is told from others, and how that is read; `null` for what can't be one. */
-type Key<Row> = { readonly of: (row: Row) => string; readonly read: (text: string) => string | null }
+/** By what a row is told from others: the columns that it is made of, and how it is read; `null` for what can't be one. */
+type Key<Row> = {
+  readonly from: readonly (keyof Row & string)[]
+  readonly of: (row: Row) => string
+  readonly read: (text: string) => string | null
+}
 
 type NodeDeclaration<Row> = ObjectDeclaration<Row> &
   Loaded<Row> &
   // A row has a UUID, or says what it has instead.
   (Row extends { readonly id: string } ? { readonly key?: Key<Row> } : { readonly key: Key<Row> })
 
-const uuidKey: Key<{ readonly id: string }> = { of: ({ id }) => id, read: parseUuid }
+const uuidKey: Key<{ readonly id: string }> = { from: ['id'], of: ({ id }) => id, read: parseUuid }
 
 /** Declares a type of rows that `node` and `nodes` find by their id. */
 export function nodeType<Row extends object>(
   name: string,
-  { description, table, fields, loader, key = uuidKey as never }: NodeDeclaration<Row>,
+  { description, fields, source, key = uuidKey as never }: NodeDeclaration<Row>,
 ): NodeType<Row> {
   const type = builder.objectRef<Row>(name).implement({
     description,
-    extensions: { table },
     interfaces: [Node],
     fields: builtFields({ id: idField(name, key), ...fields }),
   })
-  nodeTypes.set(name, (context, text) => {
-    const id = key.read(text)
-    return id === null ? null : loader(context).load(id)
-  })
-  return Object.assign(type, { loader })
+  nodeSources.set(name, { source, read: key.read })
+  return Object.assign(type, { source })
 }
 
-function idField<Row>(type: string, key: Key<Row>): Field<Row> {
-  const resolve = (row: Row) => globalId(type, key.of(row))
-  return { type: 'ID', isNullable: false, description: idDescription, columns: ['id'], resolve }
+function idField<Row>(type: string, { from, of }: Key<Row>): Field<Row> {
+  const make = (row: Row) => globalId(type, of(row))
+  return {
+    type: 'ID',
+    isNullable: false,
+    description: idDescription,
+    shown: { kind: 'made', from, make },
+    resolve: make,
+  }
 }
 
 type UnionDeclaration<Row> = Loaded<Row> & {
   readonly description: string
   readonly types: readonly { readonly name: string }[]
-  /** Of which of them a row is. */
+  /** The columns that say of which of them a row is, and which that is. */
+  readonly from: readonly (keyof Row & string)[]
   readonly typeOf: (row: Row) => { readonly name: string }
 }
 
 /** Declares a union of node types, whose ids are those of any of them. */
 export function nodeUnion<Row>(
   name: string,
-  { description, types, typeOf, loader }: UnionDeclaration<Row>,
+  { description, types, from, typeOf, source }: UnionDeclaration<Row>,
 ): UnionRef<Types, Row> & Loaded<Row> {
   addUnion(
     name,
     types.map(({ name }) => name),
   )
   const resolveType = (row: Row) => typeOf(row).name
-  const type = builder.unionType(name, { description, types, resolveType } as never)
-  return Object.assign(type, { loader }) as never
+  const told: Told = { from, typeOf: resolveType }
+  const type = builder.unionType(name, { description, types, resolveType, extensions: { told } } as never)
+  return Object.assign(type, { source }) as never
 }
 
 /** Adds the query of one node by its id. */
@@ -87,12 +98,12 @@ export function addNodeQuery<Row>(
   const description = `One ${noun}; null when it does not exist or is not visible.`
   addQuery(
     name,
-    askedOrNull(type, description, { id: requiredId(type.name) }, (context, { id }) => {
-      const uuid = parseUuid(id)
-      return uuid === null ? null : type.loader(context).load(uuid)
-    }),
+    askedById(type, description, { id: requiredId(type.name) }, ({ id }) => parseUuid(id)),
   )
 }
+
+const shownNode: Shown = { kind: 'nodes', idsOf: ({ id }: { readonly id: string }) => id }
+const shownNodes: Shown = { kind: 'nodes', idsOf: ({ ids }: { readonly ids: readonly string[] }) => notTooMany(ids) }
 
 builder.queryFields((t) => ({
   node: t.field({
@@ -100,6 +111,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'Anything by its global id, or by its UUID; null for what does not exist or is not visible.',
     args: { id: t.arg.id({ required: true, description: 'A global id, or a UUID.' }) },
+    extensions: { shown: shownNode },
     resolve: (_, { id }, context) => findNode(context, id),
   }),
   nodes: t.field({
@@ -107,31 +119,37 @@ builder.queryFields((t) => ({
     nullable: { list: false, items: true },
     description: `Several things by their ids, at most ${mostNodes}, in the order of the ids; null for each that does not exist or is not visible.`,
     args: { ids: t.arg.idList({ required: true, description: `At most ${mostNodes} global ids or UUIDs.` }) },
-    resolve: (_, { ids }, context) => {
-      if (ids.length > mostNodes) {
-        throw invalidInput([
-          { field: 'ids', code: 'INVALID_PARAMETER', message: `must have at most ${mostNodes} items` },
-        ])
-      }
-      return Promise.all(ids.map((id) => findNode(context, id)))
-    },
+    extensions: { shown: shownNodes },
+    resolve: (_, { ids }, context) => Promise.all(notTooMany(ids).map((id) => findNode(context, id))),
   }),
 }))
 
-async function findNode(context: GraphqlContext, given: string): Promise<object | null> {
+function notTooMany(ids: readonly string[]): readonly string[] {
+  if (ids.length <= mostNodes) return ids
+  throw invalidInput([{ field: 'ids', code: 'INVALID_PARAMETER', message: `must have at most ${mostNodes} items` }])
+}
+
+/** What an id may stand for: a type of nodes, and the key there. */
+export type NodeName = { readonly type: string; readonly key: string }
+
+/** What a global id stands for. A bare UUID does not say what it is of: it may be of any type. */
+export function namedBy(given: string): NodeName[] {
   const parsed = parseGlobalId(given)
   const uuid = parseUuid(given)
-  // A bare UUID does not say what it is of: it is looked for among all types, in one query each.
-  const candidates = parsed
-    ? [[parsed.type, parsed.id] as const]
-    : uuid
-      ? [...nodeTypes.keys()].map((type) => [type, uuid] as const)
-      : []
+  const candidates = parsed ? [parsed] : uuid ? [...nodeSources.keys()].map((type) => ({ type, id: uuid })) : []
+  return candidates.flatMap(({ type, id }) => {
+    const key = nodeSources.get(type)?.read(id) ?? null
+    return key === null ? [] : [{ type, key }]
+  })
+}
+
+async function findNode(context: GraphqlContext, given: string): Promise<object | null> {
   const found = await Promise.all(
-    candidates.map(async ([type, id]) => {
-      const node = await nodeTypes.get(type)?.(context, id)
+    namedBy(given).map(async ({ type, key }) => {
+      const { source } = nodeSources.get(type) as NodeSource
+      const node = await loaderOf(context, source).load(key)
       if (node) brandWithType(node, type as never)
-      return node ?? null
+      return node
     }),
   )
   return found.find((node) => node !== null) ?? null

@@ -79,7 +79,7 @@ const FieldFaultType = objectType<UserErrorSource['fields'][number]>('FieldFault
 })
 
 const commonFields: Fields<UserErrorSource> = {
-  code: made(ErrorCodeEnum, null, 'The code, for programs.', ({ refusal }: UserErrorSource) => refusal.code),
+  code: made(ErrorCodeEnum, ['refusal'], 'The code, for programs.', ({ refusal }) => refusal.code),
   message: column('message', 'A sentence for people.'),
   field: columnOrNull('field', 'The path of the field at fault below `input`; null when none alone is.'),
 }
@@ -88,17 +88,12 @@ const commonFields: Fields<UserErrorSource> = {
 const ownFields: Partial<Record<ErrorCode, Fields<UserErrorSource>>> = {
   INVALID_INPUT: { fields: column('fields', 'Every faulty field.', [FieldFaultType]) },
   INSUFFICIENT_FUNDS: {
-    available: made(
-      'Amount',
-      null,
-      'What the wallet holds.',
-      ({ refusal }: UserErrorSource) => refusal.details.available ?? 0n,
-    ),
+    available: made('Amount', ['refusal'], 'What the wallet holds.', ({ refusal }) => refusal.details.available ?? 0n),
     required: made(
       'Amount',
-      null,
+      ['refusal'],
       'What the payout with its fee takes.',
-      ({ refusal }: UserErrorSource) => refusal.details.required ?? 0n,
+      ({ refusal }) => refusal.details.required ?? 0n,
     ),
   },
 }

@@ -1,7 +1,6 @@
 import { valuesEnum } from '../graphql/enums.ts'
 import { column, columnOrNull } from '../graphql/fields.ts'
 import { filterType } from '../graphql/list-fields.ts'
-import { loaderOf } from '../graphql/loader.ts'
 import { nodeType } from '../graphql/node.ts'
 import type { Entry } from './entry.ts'
 import { entryDirections, transferKinds } from './entry.ts'
@@ -16,14 +15,17 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
   description:
     "A line of a wallet's statement: how much moved, why, and what the wallet held after it. Lines are never changed or removed.",
   key: {
+    from: ['transferId', 'line'],
     of: entryKey,
     read: (text) => (/^[0-9a-f-]{36}:[1-9]\d{0,3}$/i.test(text) ? text.toLowerCase() : null),
   },
-  loader: loaderOf(async (context, keys) => {
-    const found = await findEntries(context, keys.map(parseEntryKey))
-    const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
-    return (key) => entries.get(key) ?? null
-  }),
+  source: {
+    find: async (context, keys) => {
+      const found = await findEntries(context, keys.map(parseEntryKey))
+      const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
+      return (key) => entries.get(key) ?? null
+    },
+  },
   fields: {
     sequence: column('sequence', 'Its number in the statement, from 1 without gaps.', 'Int'),
     direction: column('direction', 'Whether money left or came in.', EntryDirectionEnum),

@@ -4,7 +4,7 @@ import { columnsOf } from '../database/chosen-columns.ts'
 import type { Reader, Tx } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import { notFound } from '../errors.ts'
-import { parseUuid, uuidsAmong } from '../ids.ts'
+import { parseUuid } from '../ids.ts'
 import { createdFields, limit, page, parse } from '../input.ts'
 import { countInLists } from './counted-list.ts'
 import type { AnyList, Asking, Declaration } from './declaration.ts'
@@ -50,7 +50,7 @@ export function defineList<
     page: async (context: Asking, input: z.input<typeof PageInput>) =>
       (await pageOf(list, context, parse(PageInput, input) as never)) as Page<ListedOf<Row, Listed>>,
     /** The slice that a connection shows. @throws Refusal INVALID_INPUT */
-    slice: ((context: Asking, input: Slicing, columns?: Columns) =>
+    slice: (async (context: Asking, input: Slicing, columns?: Columns) =>
       sliceOfList(list, context, parse(SliceInput, input) as never, columns)) as {
       (context: Asking, input: Slicing, columns: Columns): Promise<Slice<Values>>
       (context: Asking, input: Slicing): Promise<Slice<Row>>
@@ -85,8 +85,7 @@ export function defineList<
       return row as Row
     },
     /** Those of the merchant's rows among `ids`, in any order; what is not there or not the merchant's is left out. */
-    find: (async ({ db, merchantId }: Asking, given: readonly string[], columns?: Columns) => {
-      const ids = uuidsAmong(given)
+    find: (async ({ db, merchantId }: Asking, ids: readonly string[], columns?: Columns) => {
       const [id] = ids
       // One id is held against a column for less than a list of one.
       if (id !== undefined && ids.length === 1) return list.queries.byId(db, { merchantId, id }, columns)
@@ -106,7 +105,7 @@ export function defineList<
 type ListedOf<Row, Listed extends string> = Row extends unknown ? Pick<Row, Listed & keyof Row> : never
 
 /** What is asked of a list beside the wanted columns: to tell rows apart, for their cursors, or for the lists of many parents. */
-type Needs<Parent extends string> = {
+export type Needs<Parent extends string> = {
   readonly isKeyed?: true
   readonly isPlaced?: true
   readonly parent?: Parent

@@ -75,7 +75,7 @@ const highestSequence = 2_147_483_647
  */
 export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Promise<Slice<Item>> {
   const { size, isAscending } = endOf(request)
-  const tag = tagOf(list.name)
+  const tag = tagOf(() => list.name)
   const after = positionOf('after', request.after, tag)
   const before = positionOf('before', request.before, tag)
   const isAny = async (range: Omit<SequenceRange, 'limit'>) => (await list.rows({ ...range, limit: 1 })).length > 0
@@ -112,7 +112,8 @@ export async function slicesOf<Item>(
       return (await totals).get(key) ?? null
     }
     const beyond = { isBefore: false, isBehind: false }
-    return [key, sliceFrom(found, { ...lists, ...beyond, total, tag: tagOf(lists.nameOf(key)), request })] as const
+    const tag = tagOf(() => lists.nameOf(key))
+    return [key, sliceFrom(found, { ...lists, ...beyond, total, tag, request })] as const
   })
   return new Map(slices)
 }
@@ -125,7 +126,7 @@ function endOf({ first, last }: SliceRequest): { size: number; isAscending: bool
 }
 
 type Frame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
-  readonly tag: string
+  readonly tag: () => string
   readonly request: SliceRequest
   /** Whether there are items at or before `after`, and at or behind `before`. */
   readonly isBefore: boolean
@@ -145,7 +146,7 @@ function sliceFrom<Item>(
     items,
     hasNextPage: isBehind || (!isAscending && hasMore),
     hasPreviousPage: isBefore || (isAscending && hasMore),
-    cursorOf: (item) => btoa(`${tag}:${sequenceOf(item)}`),
+    cursorOf: (item) => btoa(`${tag()}:${sequenceOf(item)}`),
     total,
   }
 }
@@ -175,15 +176,19 @@ function sliceSize() {
     )
 }
 
-/** Names a list in its cursors, shortly; what it is made of never shows. */
-function tagOf(name: readonly unknown[]): string {
-  return hash('sha256', JSON.stringify(name), 'base64url').slice(0, 12)
+/** Names a list in its cursors, shortly, once there are any; what it is made of never shows. */
+function tagOf(nameOf: () => readonly unknown[]): () => string {
+  let tag: string | null = null
+  return () => {
+    tag ??= hash('sha256', JSON.stringify(nameOf()), 'base64url').slice(0, 12)
+    return tag
+  }
 }
 
-function positionOf(field: 'after' | 'before', cursor: string | null, tag: string): number | null {
+function positionOf(field: 'after' | 'before', cursor: string | null, tag: () => string): number | null {
   if (cursor === null) return null
   const [, name, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decoded(cursor)) ?? []
-  if (name === tag && Number(sequence) <= highestSequence) return Number(sequence)
+  if (name === tag() && Number(sequence) <= highestSequence) return Number(sequence)
   throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }])
 }
 

@@ -98,7 +98,7 @@ export type AnyParent = {
   readonly condition: string
 }
 
-/** What gives the same slice of each parent's list, from as many queries as one list takes; those with cursors one by one. */
+/** What gives the same slice of each parent's list, from as many queries as one list takes; that of one parent, or with cursors, alone. */
 export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, asked, condition }: AnyParent) {
   const OthersInput = SliceInput.omit({ [field]: true } as never)
   const own = SliceInput.shape[field] as z.ZodType
@@ -111,8 +111,8 @@ export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, 
     const others = parse(OthersInput, input) as unknown as SliceAsked
     const askedOf = (id: string) => ({ ...others, [field]: own.parse(asked(id)) })
     const [first] = ids
-    const hasCursor = others.after !== null || others.before !== null
-    const given = first === undefined || hasCursor ? null : await list.conditionsOf(askedOf(first), context)
+    const isAlone = ids.length < 2 || others.after !== null || others.before !== null
+    const given = first === undefined || isAlone ? null : await list.conditionsOf(askedOf(first), context)
     if (given === null) {
       const slices = ids.map(async (id) => [id, await sliceOfList(list, context, askedOf(id), columns)] as const)
       return new Map(await Promise.all(slices))

@@ -1,5 +1,4 @@
 import { addQuery, asked, column } from '../graphql/fields.ts'
-import { loaderOf } from '../graphql/loader.ts'
 import { nodeType } from '../graphql/node.ts'
 import { getMerchant } from './get-merchant.ts'
 import type { Merchant as MerchantRow } from './merchant.ts'
@@ -7,10 +6,12 @@ import type { Merchant as MerchantRow } from './merchant.ts'
 export const Merchant = nodeType<MerchantRow>('Merchant', {
   description: 'The business that holds the API key: it has customers, wallets, payout methods and payouts.',
   // A request sees no merchant but its own.
-  loader: loaderOf(async (context) => {
-    const merchant = await getMerchant(context)
-    return (id) => (id === merchant.id ? merchant : null)
-  }),
+  source: {
+    find: async (context) => {
+      const merchant = await getMerchant(context)
+      return (id) => (id === merchant.id ? merchant : null)
+    },
+  },
   fields: {
     uuid: column('id', 'The id that the REST paths use.', 'UUID'),
     name: column('name', 'What it is called.'),

@@ -1,11 +1,11 @@
 import { Customer } from '../customers/graphql.ts'
 import { valuesEnum } from '../graphql/enums.ts'
+import type { Field } from '../graphql/fields.ts'
 import { column, columnHolding, columns, columnsOrNull, itself, leadsTo, made, objectType } from '../graphql/fields.ts'
 import { globalId } from '../graphql/global-ids.ts'
 import { optional, optionalId, optionalTexts, required, requiredId, requiredTexts } from '../graphql/inputs.ts'
 import { addList, filterType } from '../graphql/list-fields.ts'
-import type { LoaderOf } from '../graphql/loader.ts'
-import { loaderById } from '../graphql/loader.ts'
+import { sourceOfList } from '../graphql/loader.ts'
 import { addMutation } from '../graphql/mutation.ts'
 import { addNodeQuery, nodeType, nodeUnion } from '../graphql/node.ts'
 import { Merchant } from '../merchants/graphql.ts'
@@ -50,22 +50,6 @@ export const Check = objectType<CheckRow>('Check', {
   },
 })
 
-const loader = loaderById(payoutMethods.find)
-
-/** An id says of which type its method is, so one of the other type is not found by it. */
-function loaderOfType<Row extends PayoutMethodRow>(type: Row['type']): LoaderOf<Row | null> {
-  return (context) => {
-    const { load, preload } = loader(context)
-    return {
-      preload,
-      load: async (id) => {
-        const method = await load(id)
-        return method?.type === type ? (method as Row) : null
-      },
-    }
-  }
-}
-
 const bankDetails = {
   currency: 'The code of the currency of the account, such as `NGN`.',
   accountName: 'Who holds the account.',
@@ -98,8 +82,7 @@ const ofAny = {
 
 export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod', {
   description: 'A bank account to pay out to.',
-  table: 'payoutMethods',
-  loader: loaderOfType('BANK'),
+  source: sourceOfList(payoutMethods, 'BANK'),
   fields: {
     ...ofAny,
     ...columns(bankDetails),
@@ -110,8 +93,7 @@ export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod'
 
 export const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod', {
   description: 'A crypto address to pay out to.',
-  table: 'payoutMethods',
-  loader: loaderOfType('WALLET'),
+  source: sourceOfList(payoutMethods, 'WALLET'),
   fields: {
     ...ofAny,
     ...columns(addressDetails),
@@ -121,13 +103,14 @@ export const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutM
   },
 })
 
-const typeOf = ({ type }: PayoutMethodRow) => (type === 'BANK' ? BankPayoutMethod : WalletPayoutMethod)
+const typeOf = ({ type }: Pick<PayoutMethodRow, 'type'>) => (type === 'BANK' ? BankPayoutMethod : WalletPayoutMethod)
 
 export const PayoutMethod = nodeUnion<PayoutMethodRow>('PayoutMethod', {
   description: 'Where money can be paid out to: a bank account, or a crypto address.',
   types: [BankPayoutMethod, WalletPayoutMethod],
+  from: ['type'],
   typeOf,
-  loader,
+  source: sourceOfList(payoutMethods),
 })
 
 addNodeQuery('payoutMethod', PayoutMethod)
@@ -198,18 +181,18 @@ addMutation('createWalletPayoutMethod', {
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
+const deletedId: Field<PayoutMethodRow> = made(
+  'ID',
+  ['type', 'id'],
+  'The global id that it had, so that a cache can forget it.',
+  (method) => globalId(typeOf(method).name, method.id),
+)
+
 addMutation('deletePayoutMethod', {
   description: 'Deletes a payout method of either kind for good; payouts that were made to it keep its details.',
   inputDescription: 'The payout method to delete.',
   input: { payoutMethodId: requiredId('PayoutMethod'), customerId },
   operation: deletePayoutMethod,
-  payload: {
-    deletedPayoutMethodId: made(
-      'ID',
-      ['type', 'id'],
-      'The global id that it had, so that a cache can forget it.',
-      (method: PayoutMethodRow) => globalId(typeOf(method).name, method.id),
-    ),
-  },
+  payload: { deletedPayoutMethodId: deletedId },
   errors: ['RESOURCE_NOT_FOUND'],
 })

@@ -36,7 +36,7 @@ const FieldRequirementType = objectType<FieldRequirement>('FieldRequirement', {
       ['String'],
       ['allowedValues'],
       'The values to choose from, as their enum spells them; null where it is free text.',
-      ({ allowedValues }: FieldRequirement) => allowedValues?.map((value) => value.toUpperCase()) ?? null,
+      ({ allowedValues }) => allowedValues?.map((value) => value.toUpperCase()) ?? null,
     ),
     checks: column('checks', 'The checks that will be run on it; one that fails is shown and refuses nothing.', [
       CheckCodeEnum,

@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts'
-import { uuidsAmong } from '../ids.ts'
 import type { PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 
@@ -8,5 +7,5 @@ export function findPayoutEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   payoutIds: readonly string[],
 ): Promise<PayoutEvent[]> {
-  return eventsOfPayouts(db, { merchantId, payoutIds: uuidsAmong(payoutIds) })
+  return eventsOfPayouts(db, { merchantId, payoutIds })
 }

@@ -13,7 +13,7 @@ import {
   objectType,
 } from '../graphql/fields.ts'
 import { addList, filterType } from '../graphql/list-fields.ts'
-import { loaderById, loaderOfMany } from '../graphql/loader.ts'
+import { sourceOfList, sourceOfMany } from '../graphql/loader.ts'
 import { nodeType } from '../graphql/node.ts'
 import { LedgerEntry } from '../ledger/graphql.ts'
 import { Merchant } from '../merchants/graphql.ts'
@@ -49,8 +49,7 @@ const PayoutEvent = objectType<PayoutEventRow>('PayoutEvent', {
 
 export const Payout = nodeType<PayoutRow>('Payout', {
   description: 'A withdrawal from a stablecoin wallet to a bank account.',
-  table: 'payouts',
-  loader: loaderById(payouts.find),
+  source: sourceOfList(payouts),
   fields: {
     uuid: column('id', 'The id that the REST answers show.', 'UUID'),
     referenceId: column('referenceId', 'A reference for the bank.', 'UUID'),
@@ -101,7 +100,7 @@ export const Payout = nodeType<PayoutRow>('Payout', {
     ),
     checks: made(
       [Check],
-      null,
+      ['recipientCurrency', 'accountNumber', 'bankCode'],
       'What the checks of the account number find; a payout is made even where one fails.',
       payoutChecks,
     ),
@@ -114,7 +113,7 @@ export const Payout = nodeType<PayoutRow>('Payout', {
     ),
     events: belonging(
       PayoutEvent,
-      loaderOfMany(findPayoutEvents, ({ payoutId }) => payoutId),
+      sourceOfMany(findPayoutEvents, ({ payoutId }) => payoutId),
       'What became of it, oldest first; two at most.',
     ),
     createdAt: column('createdAt', 'When it was made.', 'DateTime'),

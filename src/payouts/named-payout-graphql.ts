@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import { addQuery, askedOrNull, itself } from '../graphql/fields.ts'
+import { addQuery, askedById, itself } from '../graphql/fields.ts'
 import type { InputOf } from '../graphql/inputs.ts'
 import { optional, optionalId, optionalIds, required } from '../graphql/inputs.ts'
 import { addMutation } from '../graphql/mutation.ts'
@@ -32,15 +32,15 @@ function nullWhereNotFound(error: unknown): null {
 
 addQuery(
   'payout',
-  askedOrNull(
+  askedById(
     Payout,
     'One payout, by its id or by the idempotency key that it was made with; null when it does not exist or is not visible.',
     nameArguments,
-    (context, name) => {
+    async (name, context) => {
       const isByIdAlone = typeof name.id === 'string' && (name.idempotencyKey ?? null) === null
-      if (!isByIdAlone) return getNamedPayout(context, nameOf(name)).catch(nullWhereNotFound)
-      const id = parseUuid(name.id)
-      return id === null ? null : Payout.loader(context).load(id)
+      if (isByIdAlone) return parseUuid(name.id)
+      const payout = await getNamedPayout(context, nameOf(name)).catch(nullWhereNotFound)
+      return payout?.id ?? null
     },
   ),
 )

@@ -98,6 +98,6 @@ export const untouched = {
 export type PayoutEvent = RowOf<'payoutEvents'>
 
 /** The system's own text about where a payout goes, in the provider's words (ruling 45). */
-export function payoutReason({ accountNumber, bankCode }: Payout): string {
+export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }

@@ -1,3 +1,4 @@
+import { escaped } from '../doors/escaped.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount } from '../money/amount.ts'
 import type { JsonSchema } from './reference.ts'
@@ -60,19 +61,3 @@ export function unquoted<Value>(
 ): Form<Value> & { readonly write: (value: Value) => string } {
   return { schema, isText: false, write }
 }
-
-/** As `JSON.stringify` writes it. Most texts have nothing to escape, and to see that takes half as long as to ask for it. */
-export function escaped(value: string): string {
-  for (let at = 0; at < value.length; at++) {
-    const code = value.charCodeAt(at)
-    const isSpecial =
-      code > backslash ? code >= firstSurrogate : code < space || code === quotationMark || code === backslash
-    if (isSpecial) return JSON.stringify(value).slice(1, -1)
-  }
-  return value
-}
-
-const space = 0x20
-const quotationMark = 0x22
-const backslash = 0x5c
-const firstSurrogate = 0xd800

@@ -1,5 +1,6 @@
+import { escaped } from '../doors/escaped.ts'
 import type { Form } from './forms.ts'
-import { escaped, oneOf, saying, text, unquoted } from './forms.ts'
+import { oneOf, saying, text, unquoted } from './forms.ts'
 
 /** The form of an object. */
 export type Shape<Row> = Form<Row> & { readonly write: (row: Row) => string }

@@ -4,8 +4,8 @@ import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
 import type { Answer, Asked, FormattedResult } from '../graphql/answer.ts'
-import { answer, failedResult } from '../graphql/answer.ts'
-import type { Compiling, GraphqlRequest } from '../graphql/engine.ts'
+import { answer, bodyOf, failedResult } from '../graphql/answer.ts'
+import type { GraphqlRequest } from '../graphql/engine.ts'
 import { createEngine } from '../graphql/engine.ts'
 import { isPageWanted } from './accept.ts'
 import { admission } from './admission.ts'
@@ -23,12 +23,12 @@ import type { RateLimits } from './rate-limit.ts'
 import { refusalOf } from './refusal-of.ts'
 import type { Turn } from './turn.ts'
 
-/** What the door takes: `graphiql` is `null` where there is none; `compiling` is `again` but in tests. */
+/** What the door takes: `graphiql` is `null` where there is none; `isPlanned` is false in tests only. */
 export type GraphqlOptions = {
   readonly service: Service
   readonly limits: RateLimits | null
   readonly graphiql: GraphiqlPage | null
-  readonly compiling: Compiling
+  readonly isPlanned: boolean
   /** How many processes answer: each may hold its share of a merchant's streams. */
   readonly processes: number
   readonly turn: Turn
@@ -44,9 +44,9 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limits, graphiql, compiling, processes, turn }: GraphqlOptions,
+  { service, limits, graphiql, isPlanned, processes, turn }: GraphqlOptions,
 ): void {
-  const engine = createEngine(schemaFor(service.mode), { compiling })
+  const engine = createEngine(schemaFor(service.mode), { isPlanned })
   const holdStream = countStreams(app, service, processes)
   const admit = admission(service, limits, turn)
   takeJson(app)
@@ -125,12 +125,12 @@ async function sendJson(
   { reply, turn }: Pick<Responding, 'reply' | 'turn'>,
 ): Promise<FastifyReply> {
   // The newer media type has HTTP say that nothing ran; under the older one clients expect 200 (GraphQL over HTTP, 6.4).
-  const isRefused = httpStatus === 200 && !('data' in result) && type !== 'application/json'
+  const isRefused = httpStatus === 200 && !('data' in result) && !('dataText' in result) && type !== 'application/json'
   reply.code(isRefused ? statusOfCode.MALFORMED_REQUEST : httpStatus)
   if (httpStatus === statusOfCode.UNAVAILABLE) reply.headers(failureHeaders('UNAVAILABLE'))
   if (httpStatus === statusOfCode.METHOD_NOT_ALLOWED) reply.header('allow', 'POST')
   // Made before the wait: what is left to do then is to send.
-  const body = JSON.stringify(result)
+  const body = bodyOf(result as FormattedResult)
   if (operation === 'query') await turn.end()
   return reply.type(`${type}; charset=utf-8`).send(body)
 }

@@ -11,29 +11,17 @@ import '../payouts/named-payout-graphql.ts'
 import '../wallets/graphql.ts'
 import '../graphql/scalars.ts'
 import type { GraphQLNamedType } from 'graphql'
-import { GraphQLObjectType, GraphQLSchema, getNullableType, isObjectType } from 'graphql'
+import { GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
 import type { Mode } from '../context.ts'
 import { builder } from '../graphql/builder.ts'
+import { withSlices } from '../graphql/connection.ts'
 
 /** The whole schema, as `schema.graphql` prints it. */
-export const sandboxSchema = withNullableRoots(withPlainFields(builder.toSchema()))
+export const sandboxSchema = withNullableRoots(withSlices(builder.toSchema()))
 
 /** The schema of a mode: in `live` nothing is there that exists for the sandbox only. */
 export function schemaFor(mode: Mode): GraphQLSchema {
   return mode === 'sandbox' ? sandboxSchema : withoutSandbox(sandboxSchema)
-}
-
-/**
- * Has the executor read the fields of connections and edges themselves, where the plugin that made them calls a function
- * for each of every item.
- */
-function withPlainFields(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || !/(Connection|Edge)$/.test(type.name)) continue
-    const { edges, nodes, pageInfo, node } = type.getFields()
-    for (const field of [edges, nodes, pageInfo, node]) if (field) delete field.resolve
-  }
-  return schema
 }
 
 /**

@@ -4,7 +4,6 @@ import { fastify, LogController } from 'fastify'
 import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
 import { Refusal, unavailable } from '../errors.ts'
-import type { Compiling } from '../graphql/engine.ts'
 import { failure, toldTo } from '../rest/failures.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
 import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './other-methods.ts'
@@ -31,7 +30,7 @@ export type ServerOptions = {
   /** The key that the examples of the reference have; without it readers put theirs. */
   readonly demoKey?: string | null
   /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
-  readonly compiling?: Compiling
+  readonly isPlanned?: boolean
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
   readonly sharing?: Sharing
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
@@ -48,7 +47,7 @@ export function createServer({
   rateLimit,
   tabs = async () => [],
   demoKey = null,
-  compiling = 'again',
+  isPlanned = true,
   sharing,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
@@ -124,7 +123,7 @@ export function createServer({
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1, turn })
+    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, processes: sharing?.processes ?? 1, turn })
   })
   return app
 }

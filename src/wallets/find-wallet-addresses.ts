@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts'
-import { uuidsAmong } from '../ids.ts'
 import { addressesOfWallets, walletAddressesByIds } from './repository.ts'
 import type { WalletAddress } from './wallet.ts'
 
@@ -10,10 +9,10 @@ export function findWalletAddresses(
   { db, merchantId }: Asking,
   walletIds: readonly string[],
 ): Promise<WalletAddress[]> {
-  return addressesOfWallets(db, { merchantId, walletIds: uuidsAmong(walletIds) })
+  return addressesOfWallets(db, { merchantId, walletIds })
 }
 
 /** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
 export function findWalletAddressesByIds({ db, merchantId }: Asking, ids: readonly string[]): Promise<WalletAddress[]> {
-  return walletAddressesByIds(db, { merchantId, ids: uuidsAmong(ids) })
+  return walletAddressesByIds(db, { merchantId, ids })
 }

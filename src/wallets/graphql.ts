@@ -4,7 +4,7 @@ import { valuesEnum } from '../graphql/enums.ts'
 import { addField, belonging, column, columns, itself, leadsTo } from '../graphql/fields.ts'
 import { optional, optionalId, required, requiredId, requiredTexts } from '../graphql/inputs.ts'
 import { addList, filterType } from '../graphql/list-fields.ts'
-import { loaderById, loaderOfMany } from '../graphql/loader.ts'
+import { sourceById, sourceOfList, sourceOfMany } from '../graphql/loader.ts'
 import { addMutation } from '../graphql/mutation.ts'
 import { addNodeQuery, nodeType } from '../graphql/node.ts'
 import { LedgerEntry, LedgerEntryFilter } from '../ledger/graphql.ts'
@@ -22,7 +22,7 @@ const WalletStatusEnum = valuesEnum('WalletStatus', walletStatuses, 'Whether a w
 
 const WalletAddress = nodeType<WalletAddressRow>('WalletAddress', {
   description: 'Where deposits to a stablecoin wallet are sent.',
-  loader: loaderById(findWalletAddressesByIds),
+  source: sourceById(findWalletAddressesByIds),
   fields: {
     uuid: column('id', 'The id that the REST answers show.', 'UUID'),
     address: column('address', 'The address as it is written on its network.'),
@@ -33,8 +33,7 @@ const WalletAddress = nodeType<WalletAddressRow>('WalletAddress', {
 
 export const Wallet = nodeType<WalletRow>('Wallet', {
   description: 'Where a balance in one stablecoin or fiat currency is held, for the merchant or for a customer.',
-  table: 'wallets',
-  loader: loaderById(wallets.find),
+  source: sourceOfList(wallets),
   fields: {
     uuid: column('id', 'The id that the REST paths use.', 'UUID'),
     assetType: column('assetType', 'What kind of money it holds.', AssetTypeEnum),
@@ -47,7 +46,7 @@ export const Wallet = nodeType<WalletRow>('Wallet', {
     customer: leadsTo(Customer, 'customerId', 'The customer whose it is; null when it is the merchant’s own.'),
     addresses: belonging(
       WalletAddress,
-      loaderOfMany(findWalletAddresses, ({ walletId }) => walletId),
+      sourceOfMany(findWalletAddresses, ({ walletId }) => walletId),
       'Where deposits are sent, oldest first; none for fiat. A wallet has a handful at most.',
     ),
     createdAt: column('createdAt', 'When it was opened.', 'DateTime'),

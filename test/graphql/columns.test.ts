@@ -1,9 +1,6 @@
 import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import { getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { columnsAmong, narrowedTo } from '../../src/database/narrow.ts'
-import type { Params } from '../../src/database/query.ts'
-import { from, query } from '../../src/database/query.ts'
 import { schemaFor } from '../../src/server/graphql-schema.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
@@ -23,12 +20,6 @@ async function startFilled(engine: Engine) {
   }
   return app
 }
-
-/** A query of its own: of one that requests run, those before may have taken all the forms that are kept. */
-const newWholePayouts = () =>
-  query((p: Params<{ merchantId: string; limit: number }>) =>
-    from('payouts').selectAll().where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc').limit(p.limit),
-  )
 
 /** Where rows of each table are listed, and their types there. */
 const lists = {
@@ -74,33 +65,5 @@ describe.each(everyEngine)('columns that are read on %s', (engine) => {
       const alone = await ask(selection)
       expect(alone.map((node) => node[name])).toEqual(whole.map((node) => node[name]))
     }
-  })
-
-  test('a row has the wanted columns, and whoever asks for another is told', async () => {
-    const app = await startFilled(engine)
-    const wholePayouts = newWholePayouts()
-    const { merchantId } = app.context()
-    const db = narrowedTo(app.db, { payouts: columnsAmong('payouts', new Set(['status', 'id'])) })
-    const [row] = await wholePayouts(db, { merchantId, limit: 1 })
-    expect(Object.keys(row ?? {})).toEqual(['id', 'status'])
-    if (engine === 'sqlite') expect(() => row?.amount).toThrow('the column amount was not read')
-    else expect(row?.amount).toBeUndefined()
-  })
-
-  test('more forms of a query than are kept are read whole', async () => {
-    const app = await startFilled(engine)
-    const wholePayouts = newWholePayouts()
-    const { merchantId } = app.context()
-    const [all] = await wholePayouts(app.db, { merchantId, limit: 1 })
-    const names = Object.keys(all ?? {})
-    let isWhole = false
-    for (let form = 0; form < 60; form++) {
-      const wanted = names.filter((_, i) => (form + 1) & (1 << (i % 6)))
-      const db = narrowedTo(app.db, { payouts: columnsAmong('payouts', new Set(wanted)) })
-      const [row] = await wholePayouts(db, { merchantId, limit: 1 })
-      for (const name of wanted) expect(row?.[name as 'id']).toEqual(all?.[name as 'id'])
-      isWhole ||= Object.keys(row ?? {}).length === names.length
-    }
-    expect(isWhole).toBe(true)
   })
 })

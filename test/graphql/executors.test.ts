@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { GraphQLArgument, GraphQLInputObjectType, GraphQLOutputType } from 'graphql'
 import {
-  GraphQLObjectType,
+  type GraphQLObjectType,
   getIntrospectionQuery,
   getNamedType,
   isAbstractType,
@@ -9,24 +9,16 @@ import {
   isEnumType,
   isInputObjectType,
   isLeafType,
-  Kind,
   parse,
   validate,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { seedDemo } from '../../db/demo/demo.ts'
-import { tourTabs } from '../../db/demo/tour.ts'
 import { createLogger } from '../../src/app/logger.ts'
-import { compile } from '../../src/graphql/compile.ts'
-import type { Compiling } from '../../src/graphql/engine.ts'
-import { createEngine } from '../../src/graphql/engine.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { sandboxSchema } from '../../src/server/graphql-schema.ts'
 import { createServer } from '../../src/server/host.ts'
-import { createPayout, documents } from '../bench/documents.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
-import * as typedDocuments from './documents/documents.ts'
 
 type Document = {
   readonly query: string
@@ -49,8 +41,8 @@ async function startExecutors(engine: Engine) {
   await settlePayout(app.context(), { payoutId: first.data.id, status: 'COMPLETED' })
 
   const logger = createLogger('silent', { write: () => {} })
-  const answersOf = (compiling: Compiling, times: number) => {
-    const server = createServer({ service: app.service, logger, rateLimit: null, compiling })
+  const answersOf = (isPlanned: boolean, times: number) => {
+    const server = createServer({ service: app.service, logger, rateLimit: null, isPlanned })
     return async ({ query, variables, operationName }: Document) => {
       const answers: string[] = []
       for (let i = 0; i < times; i++) {
@@ -65,7 +57,7 @@ async function startExecutors(engine: Engine) {
       return answers
     }
   }
-  const [interpreted, compiled, inTurn] = [answersOf('never', 1), answersOf('at once', 1), answersOf('again', 2)]
+  const [interpreted, compiled, inTurn] = [answersOf(false, 1), answersOf(true, 1), answersOf(true, 2)]
   return {
     app,
     ids: {
@@ -517,8 +509,8 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
   })
 
   test('do the same: what a mutation is not told stays as it is', async () => {
-    for (const compiling of ['never', 'at once', 'again'] as const) {
-      const app = await startApp(engine, { compiling })
+    for (const isPlanned of [false, true]) {
+      const app = await startApp(engine, { isPlanned })
       const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, iban: 'X1' } })
       const query = `mutation($id:ID!,$i:String,$c:ID){updateBankPayoutMethod(input:{payoutMethodId:$id iban:$i customerId:$c}){
         ... on UpdateBankPayoutMethodPayload{payoutMethod{iban}}}}`
@@ -534,8 +526,8 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
   test('do the same: a mutation is done once, though a part of its answer fails', async () => {
     const query = `mutation($input:CreateWalletInput!,$cursor:String){createWallet(input:$input){
       ... on CreateWalletPayload{wallet{description payouts(after:$cursor){totalCount}}}}}`
-    for (const compiling of ['never', 'at once', 'again'] as const) {
-      const app = await startApp(engine, { compiling })
+    for (const isPlanned of [false, true]) {
+      const app = await startApp(engine, { isPlanned })
       for (const count of [1, 2]) {
         const input = { currency: 'NGN', description: `Wallet ${count}` }
         const { errors } = await app.graphql(query, { input, cursor: 'junk' })
@@ -579,84 +571,18 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
     const { sameAnswer, ids } = await startExecutors(engine)
     // How a document is run is the same on every engine.
     const numRuns = engine === 'sqlite' ? 60 : 15
-    let compiled = 0
     await fc.assert(
       fc.asyncProperty(anyDocument(ids, options).filter(isValid), async (document) => {
         await sameAnswer(document)
-        if (isCompiled(document)) compiled++
       }),
       { numRuns },
     )
-    if (options.isPermitted) expect(compiled).toBe(numRuns)
   })
 })
-
-describe('what is compiled', () => {
-  const ids = new Proxy({} as Ids, { get: () => 'id' })
-
-  test.each(Object.entries({ ...compiledDocuments, ...compiledMutations }))('%s', (_, documentFor) => {
-    expect(isCompiled(documentFor(ids))).toBe(true)
-  })
-
-  test.each(Object.entries({ ...interpretedDocuments, ...interpretedMutations }))('is not %s', (_, documentFor) => {
-    const document = documentFor(ids)
-    if (isValid(document)) expect(isCompiled(document)).toBe(false)
-  })
-
-  test('what the bench, the typed documents and the tour of GraphiQL ask', async () => {
-    const app = await startApp('sqlite')
-    await seedDemo(app.service)
-    const tour = (await tourTabs(app.service)).map(({ query }) => query)
-    const typed = Object.entries(typedDocuments).flatMap(([name, each]) =>
-      name.endsWith('Document') ? [String(each)] : [],
-    )
-    const asked = [...tour, ...Object.values(documents), createPayout, ...typed]
-    const operations = asked.filter((query) => /^ *(query|mutation|\{)/m.test(query))
-    expect(operations.filter((query) => !isCompiled({ query }))).toEqual([])
-    expect(operations.length).toBeGreaterThan(15)
-  })
-
-  test('a query that comes again, once', async () => {
-    // A field whose resolver sees which of the two executors calls it: only one of them has an abort signal to pass on.
-    expect(await executorsOf('again', 4)).toEqual(['interpreted', 'compiled', 'compiled', 'compiled'])
-    expect(await executorsOf('never', 2)).toEqual(['interpreted', 'interpreted'])
-    expect(await executorsOf('at once', 2)).toEqual(['compiled', 'compiled'])
-  })
-})
-
-/** Which executor ran a query each time that it came. */
-async function executorsOf(compiling: Compiling, times: number): Promise<string[]> {
-  const seen: string[] = []
-  const { query, types: _, ...config } = sandboxSchema.toConfig()
-  const { fields, ...root } = (query as GraphQLObjectType).toConfig()
-  const resolve = (_parent: unknown, _args: unknown, _context: unknown, info: object) => {
-    seen.push('getAbortSignal' in info ? 'interpreted' : 'compiled')
-    return null
-  }
-  const { wallet } = fields
-  const probe = { ...wallet, resolve } as NonNullable<typeof wallet>
-  const schema = new (sandboxSchema.constructor as typeof import('graphql').GraphQLSchema)({
-    ...config,
-    query: new GraphQLObjectType({ ...root, fields: { wallet: probe } }),
-    mutation: null,
-  })
-  const engine = createEngine(schema, { compiling })
-  const request = { query: 'query($id:ID!){wallet(id:$id){id}}', operationName: null, variables: { id: '1' } }
-  for (let i = 0; i < times; i++) await engine.run(request, {} as never)
-  return seen
-}
 
 /** A few generated documents give one name to fields of two types. */
 function isValid({ query }: Document): boolean {
   return validate(sandboxSchema, parse(query)).length === 0
-}
-
-function isCompiled({ query, operationName }: Document): boolean {
-  const document = parse(query)
-  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  const operation = operations.find(({ name }) => !operationName || name?.value === operationName)
-  if (!operation) throw new Error(`there is no operation ${operationName}`)
-  return compile(sandboxSchema, document, operation) !== null
 }
 
 /**

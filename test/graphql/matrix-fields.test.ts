@@ -34,18 +34,18 @@ test('every field of every type that a request reaches is expected', () => {
 })
 
 describe.each(everyEngine)('fields on %s', (engine) => {
-  test('each is read, compiled or not, and shows nothing of another merchant', async () => {
+  test('each is read, planned or not, and shows nothing of another merchant', async () => {
     const { app, ours, canaries } = await startWorlds(engine)
     await app.fee('0.5')
     const live = await startApp(engine, { mode: 'live', rates: [] })
     const read = new Map<string, boolean>()
     /** Asks twice: a mutation is remembered by its key, so both ways answer the same. */
     const bothWays = (of: typeof app): Ask => {
-      const [compiled, interpreted] = (['at once', 'never'] as const).map((compiling) =>
-        asking(of, { canaries, server: serverLike(of, { compiling }) }),
+      const [planned, interpreted] = [true, false].map((isPlanned) =>
+        asking(of, { canaries, server: serverLike(of, { isPlanned }) }),
       ) as [Ask, Ask]
       return async (query, variables) => {
-        const answer = await compiled(query, variables)
+        const answer = await planned(query, variables)
         expect((await interpreted(query, variables)).text, query).toBe(answer.text)
         const root = query.startsWith('mutation') ? 'Mutation' : query.startsWith('sub') ? 'Subscription' : 'Query'
         if (answer.errors.length === 0) noteFields({ __typename: root, ...answer.data }, read)

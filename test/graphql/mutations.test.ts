@@ -628,8 +628,8 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
 
 describe.each(everyEngineAndWorkers)('what is read after a mutation on %s', (engine) => {
   test('is what it has become, also in the same request', async () => {
-    for (const compiling of ['again', 'at once', 'never'] as const) {
-      const app = await startApp(engine, { compiling })
+    for (const isPlanned of [true, false]) {
+      const app = await startApp(engine, { isPlanned })
       const customerId = await app.customer()
       const { payoutMethod } = await run(
         app,

@@ -12,7 +12,6 @@ import { createCustomer } from '../../src/customers/create-customer.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
-import type { Compiling } from '../../src/graphql/engine.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { createServer } from '../../src/server/host.ts'
@@ -46,7 +45,7 @@ export type AppOptions = {
   /** Set where the test will tamper with its database: it may be one with which others have. */
   readonly isTampered?: boolean
   /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
-  readonly compiling?: Compiling
+  readonly isPlanned?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -67,7 +66,7 @@ export async function startApp(
     rateLimit,
     clock,
     onLog,
-    compiling = 'again',
+    isPlanned = true,
     place,
     isTampered = false,
     rates = dullRates,
@@ -82,7 +81,7 @@ export async function startApp(
     service: doors.service,
     logger,
     rateLimit: rateLimit ?? null,
-    compiling,
+    isPlanned,
     ...(clock && { elapsed: clock }),
   })
   onTestFinished(async () => {

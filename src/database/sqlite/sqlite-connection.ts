@@ -99,7 +99,7 @@ function prepare(raw: Sqlite.Database, query: Query): Prepared {
   return {
     statement,
     bind: binder(parameters),
-    readRows: query.columns ? decoder(columns, hasBigints) : maker(rowMaker(columns, hasBigints, query.absent)),
+    readRows: query.columns ? decoder(columns, hasBigints) : maker(rowMaker(columns, hasBigints)),
     changes: statement.readonly ? null : changedBy(sql),
   }
 }
@@ -162,33 +162,16 @@ function maker(toRow: (values: unknown[]) => unknown): Prepared['readRows'] {
  *
  * It is generated, because an object literal with fixed names is made a third faster than an object filled in a loop.
  * Every name in it is a column of ours.
- *
- * @param absent columns that were not read, and throw when somebody asks for them
  */
-function rowMaker(
-  columns: Sqlite.ColumnDefinition[],
-  hasBigints: boolean,
-  absent: readonly string[],
-): (values: unknown[]) => unknown {
+function rowMaker(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`
     const kind = kindOf(table, column)
     const decoded =
       kind === 'integer' && hasBigints ? `Number(${value})` : kind === 'json' ? `JSON.parse(${value})` : null
-    return [camelCase(name), decoded ? `${value} === null ? null : ${decoded}` : value] as const
+    return `${camelCase(name)}: ${decoded ? `${value} === null ? null : ${decoded}` : value}`
   })
-  if (absent.length === 0) {
-    const literal = fields.map(([name, value]) => `${name}: ${value}`).join(', ')
-    return new Function('values', `return { ${literal} }`) as (values: unknown[]) => unknown
-  }
-  const body = fields.map(([name, value]) => `this.${name} = ${value}`).join('\n')
-  const Row = new Function('values', body)
-  for (const name of absent) Object.defineProperty(Row.prototype, name, { get: () => throwAbsent(name) })
-  return new Function('Row', 'return (values) => new Row(values)')(Row)
-}
-
-function throwAbsent(name: string): never {
-  throw new Error(`the column ${name} was not read`)
+  return new Function('values', `return { ${fields.join(', ')} }`) as (values: unknown[]) => unknown
 }
 
 function kindOf(table: string | null, column: string | null): ColumnKind | null {

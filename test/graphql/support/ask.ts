@@ -52,10 +52,10 @@ export function asking(
 /** Another server of the same service, such as one that compiles at once; closed when the test ends. */
 export function serverLike(
   app: App,
-  { compiling, service = app.service }: Pick<AppOptions, 'compiling'> & { service?: App['service'] },
+  { isPlanned, service = app.service }: Pick<AppOptions, 'isPlanned'> & { service?: App['service'] },
 ) {
   const logger = createLogger('silent', { write: () => {} })
-  const server = createServer({ service, logger, rateLimit: null, ...(compiling && { compiling }) })
+  const server = createServer({ service, logger, rateLimit: null, ...(isPlanned !== undefined && { isPlanned }) })
   onTestFinished(() => server.close())
   return server
 }

@@ -1,0 +1,21 @@
+import type { FieldNode } from 'graphql'
+import { BREAK, getArgumentValues, visit } from 'graphql'
+import type { Place } from './planning.ts'
+import type { Run } from './written.ts'
+
+/** What gives the arguments of a field: once and for all, where no variable stands in them. */
+export function argumentsAt({ field, node }: Pick<Place, 'field' | 'node'>): (run: Run) => object {
+  if (hasVariables(node)) return ({ variables }) => getArgumentValues(field, node, variables)
+  const given = getArgumentValues(field, node)
+  return () => given
+}
+
+function hasVariables({ arguments: given = [] }: FieldNode): boolean {
+  let isSo = false
+  const Variable = () => {
+    isSo = true
+    return BREAK
+  }
+  for (const argument of given) visit(argument, { Variable })
+  return isSo
+}

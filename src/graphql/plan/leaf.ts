@@ -1,0 +1,59 @@
+import type { GraphQLOutputType, GraphQLScalarType } from 'graphql'
+import { isEnumType, isListType, isNonNullType, isScalarType } from 'graphql'
+import { escaped } from '../../doors/escaped.ts'
+import type { Amount } from '../../money/amount.ts'
+import { formatAmount } from '../../money/amount.ts'
+import { leftToGraphqlJs } from './written.ts'
+
+/** Writes a value that has no fields. */
+export type WriteLeaf = (value: unknown) => string
+
+/**
+ * What writes the values of a type that has no fields, as its `serialize` would have them. Whatever is not of the kind that
+ * resolvers give is left to graphql-js, which knows how to turn it into one or what to say.
+ */
+export function leafWriter(type: GraphQLOutputType): WriteLeaf {
+  if (isNonNullType(type)) return required(leafWriter(type.ofType))
+  if (isListType(type)) return orNull(listed(leafWriter(type.ofType)))
+  if (isEnumType(type)) {
+    const texts = new Map(type.getValues().map(({ name, value }) => [value, JSON.stringify(name)]))
+    return orNull((value) => texts.get(value) ?? leave())
+  }
+  return orNull(isScalarType(type) ? (scalars[type.name] ?? serialized(type)) : leave)
+}
+
+function leave(): never {
+  throw leftToGraphqlJs
+}
+
+function orNull(write: WriteLeaf): WriteLeaf {
+  return (value) => (value === null || value === undefined ? 'null' : write(value))
+}
+
+function required(write: WriteLeaf): WriteLeaf {
+  return (value) => (value === null || value === undefined ? leave() : write(value))
+}
+
+function listed(write: WriteLeaf): WriteLeaf {
+  return (value) => (Array.isArray(value) ? `[${value.map(write).join()}]` : leave())
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? `"${escaped(value)}"` : leave()
+}
+
+/** Those of which there are many in an answer. */
+const scalars: Readonly<Record<string, WriteLeaf>> = {
+  // Global ids are base64, in which nothing is ever escaped.
+  ID: (value) => (typeof value === 'string' ? `"${value}"` : leave()),
+  String: text,
+  UUID: text,
+  Decimal: text,
+  DateTime: text,
+  Amount: (value) => (typeof value === 'bigint' ? `"${formatAmount(value as Amount)}"` : leave()),
+  Boolean: (value) => (typeof value === 'boolean' ? String(value) : leave()),
+}
+
+function serialized(type: GraphQLScalarType): WriteLeaf {
+  return (value) => JSON.stringify(type.coerceOutputValue(value)) ?? leave()
+}

@@ -1,0 +1,128 @@
+import { getNamedType, isLeafType } from 'graphql'
+import type { Shown } from '../shown.ts'
+import { argumentsAt } from './arguments.ts'
+import { leafWriter } from './leaf.ts'
+import { nodesAt } from './nodes.ts'
+import type { Member, Place } from './planning.ts'
+import type { Rows } from './rows.ts'
+import { slicesOf, valueAt, wholeRows } from './rows.ts'
+import type { Run } from './written.ts'
+import { afterwards, leftToGraphqlJs } from './written.ts'
+
+/** What writes a field of rows as it is declared. */
+export function memberOf(place: Place): Member {
+  const shown = place.field.extensions.shown as Shown | undefined
+  if (!shown) throw leftToGraphqlJs
+  return (members[shown.kind] as (shown: Shown, place: Place) => Member)(shown, place)
+}
+
+type Of<Kind extends Shown['kind']> = Extract<Shown, { readonly kind: Kind }>
+
+const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Place) => Member } = {
+  column: ({ column }, place) => {
+    const cell = place.rows.cell(column)
+    return shownAs((row) => valueAt(row, cell), place, wholeRows)
+  },
+  made: ({ from, make }, place) => shownAs(place.rows.reading(from, make), place, wholeRows),
+  itself: ({ from, isThere }, place) => {
+    const isSo = place.rows.reading(from, isThere)
+    return shownAs((row) => (isSo(row) ? row : null), place, place.rows)
+  },
+  ofSlice: ({ gives, read }, place) => {
+    const { rows, field } = place
+    const readOf = read as (row: unknown) => unknown
+    if (gives === 'cursor') rows.place()
+    if (gives !== 'total') return shownAs(readOf, place, gives === 'items' ? (rows.items ?? wholeRows) : rows)
+    const write = leafWriter(field.type)
+    return { write: async (slices) => (await Promise.all(slices.map(readOf))).map(write) }
+  },
+  found,
+  named: ({ source, idOf }, place) => {
+    const { rows, load } = place.planning.found(source)
+    const given = argumentsAt(place)
+    return asked(place, rows, async (run) => {
+      const id = await idOf(run.context, given(run) as never)
+      if (id === null) return null
+      const rowOf = await load(run, [id])
+      return rowOf(id)
+    })
+  },
+  asked: ({ ask }, place) => {
+    const given = argumentsAt(place)
+    return asked(place, wholeRows, async (run) => {
+      const asking = given(run)
+      const outcome = (async () => ask(run.context, asking as never))()
+      if (place.planning.isMutation) run.done = { outcome }
+      return outcome
+    })
+  },
+  sliced,
+  nodes: nodesAt,
+}
+
+/** What a row holds or is made of. */
+function shownAs(read: (row: unknown) => unknown, { field, sets, planning }: Place, rows: Rows): Member {
+  if (isLeafType(getNamedType(field.type))) {
+    const write = leafWriter(field.type)
+    return { text: (row) => write(read(row)) }
+  }
+  const write = planning.writerOf(field.type, sets, rows)
+  return { write: (values, run) => write(values.map(read), run) }
+}
+
+/** What a source has for each row's key: each is loaded once and written once, however many rows show it. */
+function found({ source, key }: Of<'found'>, { field, sets, rows, planning }: Place): Member {
+  const cell = rows.cell(key)
+  const theirs = planning.found(source)
+  const write = planning.writerOf(field.type, sets, theirs.rows)
+  return {
+    write: (values, run) => {
+      const places = new Map<string, number>()
+      const keys = values.map((row) => valueAt(row, cell) as string | null)
+      for (const each of keys) if (each !== null && !places.has(each)) places.set(each, places.size)
+      // One more stands for all rows that have no key.
+      const none = places.size
+      const hasNone = keys.includes(null)
+      const written = (rowOf: ((key: string) => unknown) | null) =>
+        afterwards(
+          write([...[...places.keys()].map((each) => rowOf?.(each)), ...(hasNone ? [null] : [])], run),
+          (texts) => keys.map((each) => texts[each === null ? none : (places.get(each) as number)] as string),
+        )
+      return none === 0 ? written(null) : theirs.load(run, [...places.keys()]).then(written)
+    },
+  }
+}
+
+function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
+  const { field, sets, rows, planning } = place
+  const given = argumentsAt(place)
+  const { rows: items, columns } = planning.choose(list, parent === null ? {} : { parent: parent.name })
+  if (parent === null) {
+    return asked(place, slicesOf(items), (run) =>
+      list.slice(run.context, inputOf(given(run) as never) as never, columns()),
+    )
+  }
+  const cell = rows.cell('id')
+  const write = planning.writerOf(field.type, sets, slicesOf(items))
+  return {
+    write: (values, run) => {
+      const ids = values.map((row) => valueAt(row, cell) as string)
+      const input = inputOf(given(run) as never)
+      return parent
+        .slices(run.context, [...new Set(ids)], input, columns())
+        .then((slices: ReadonlyMap<string, unknown>) =>
+          write(
+            ids.map((id) => slices.get(id)),
+            run,
+          ),
+        )
+    },
+  }
+}
+
+/** What is asked once, for the only row there is at the root. */
+function asked({ field, sets, planning }: Place, rows: Rows, ask: (run: Run) => Promise<unknown>): Member {
+  if (isLeafType(getNamedType(field.type))) throw leftToGraphqlJs
+  const write = planning.writerOf(field.type, sets, rows)
+  return { write: (_, run) => ask(run).then((value) => write([value], run)) }
+}

@@ -1,0 +1,58 @@
+import type { GraphQLObjectType, GraphQLOutputType, OperationDefinitionNode, SelectionSetNode } from 'graphql'
+import { getNamedType, isAbstractType, isObjectType } from 'graphql'
+import type { Told } from '../shown.ts'
+import { objectWriter } from './object.ts'
+import type { Planning } from './planning.ts'
+import { choosing } from './planning.ts'
+import type { Rows } from './rows.ts'
+import { wholeRows } from './rows.ts'
+import type { Asked } from './selected.ts'
+import { selectedOf } from './selected.ts'
+import { byType, wrapped } from './value.ts'
+import type { Run, Write } from './written.ts'
+import { leftToGraphqlJs } from './written.ts'
+
+/** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
+export type Plan = (run: Run) => Promise<string>
+
+/**
+ * What a checked operation asks for as a plan: level by level, which rows to load with which columns, and how they are
+ * written. `null` where something in it is left to graphql-js: a plan is made of what its fields say they show
+ * (`shown.ts`), and of nothing else.
+ */
+export function planOf({ operation, selectionSet }: OperationDefinitionNode, asked: Asked): Plan | null {
+  const type = asked.schema.getRootType(operation)
+  if (!type || operation === 'subscription') return null
+  const isMutation = operation === 'mutation'
+  // Several are done one after another, each answered before the next.
+  if (isMutation && selectedOf(type, [selectionSet], asked).size > 1) return null
+  const { choose, found, settle } = choosing()
+  const planning: Planning = { ...asked, isMutation, choose, found, writerOf }
+  function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: Rows): Write {
+    return wrapped(type, namedWriter(type, sets, rows, planning))
+  }
+  try {
+    const write = objectWriter(type, [selectionSet], wholeRows, planning)
+    settle()
+    return async (run) => (await write([undefined], run))[0] as string
+  } catch (error) {
+    if (error === leftToGraphqlJs) return null
+    throw error
+  }
+}
+
+function namedWriter(
+  type: GraphQLOutputType,
+  sets: readonly SelectionSetNode[],
+  rows: Rows,
+  planning: Planning,
+): Write {
+  const named = getNamedType(type)
+  if (isObjectType(named)) return objectWriter(named, sets, rows, planning)
+  const told = isAbstractType(named) ? (named.extensions.told as Told | undefined) : undefined
+  if (!told || !isAbstractType(named)) throw leftToGraphqlJs
+  const writers = planning.schema
+    .getPossibleTypes(named)
+    .map((each: GraphQLObjectType) => [each.name, objectWriter(each, sets, rows, planning)] as const)
+  return byType(rows.reading(told.from, told.typeOf), new Map(writers))
+}

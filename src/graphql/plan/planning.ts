@@ -1,0 +1,102 @@
+import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } from 'graphql'
+import type { Needs } from '../../lists/list.ts'
+import type { Listed, Source } from '../loader.ts'
+import { loaderFor } from '../loader.ts'
+import type { ChosenRows, Rows } from './rows.ts'
+import { chosenRows, valueAt, wholeRows } from './rows.ts'
+import type { Asked } from './selected.ts'
+import type { Run, Write } from './written.ts'
+
+/** A plan while it is made. */
+export type Planning = Asked & {
+  /** Whether the one field at its root changes something, so that it is done once. */
+  readonly isMutation: boolean
+  /** What writes values of a type with fields, of whatever `sets` select there. */
+  readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: Rows) => Write
+  /** Rows of a list for one place; their columns are known when the plan is made. */
+  readonly choose: (list: Listed, needs: Needs<string>) => ChosenRows
+  /** Rows that are found by a key. Two places that find rows of the same list read them together, with the columns of both. */
+  readonly found: (source: Source<unknown>) => FoundRows
+}
+
+/** A field where it is selected. */
+export type Place = {
+  readonly field: GraphQLField<unknown, unknown>
+  readonly node: FieldNode
+  readonly sets: readonly SelectionSetNode[]
+  readonly rows: Rows
+  readonly planning: Planning
+}
+
+/** What writes a field: of each row alone, or of all rows of a level together. */
+export type Member = { readonly text?: (row: unknown) => string; readonly write?: Write }
+
+/** Rows by their key, and how they are read. */
+export type FoundRows = {
+  readonly rows: Rows
+  readonly load: (run: Run, keys: readonly string[]) => Promise<(key: string) => unknown>
+}
+
+/** Chooses the columns of rows for one plan; `settle` when every place has said what it reads. */
+export function choosing(): Pick<Planning, 'choose' | 'found'> & { readonly settle: () => void } {
+  const all: ChosenRows[] = []
+  const known = new Map<object, Kind>()
+  const choose = (list: Listed, needs: Needs<string>) => {
+    const chosen = chosenRows(list, needs)
+    all.push(chosen)
+    return chosen
+  }
+  const kindOf = (source: Source<unknown>): Kind => {
+    const { list, find } = source
+    if (list === undefined) return { rows: wholeRows, find, places: 0 }
+    const chosen = choose(list, { isKeyed: true })
+    return { rows: chosen.rows, find: findingIn(chosen), places: 0 }
+  }
+  return {
+    choose,
+    found: (source) => {
+      const whose = source.list ?? source
+      const kind = known.get(whose) ?? kindOf(source)
+      known.set(whose, kind)
+      kind.places++
+      return foundOf(kind, source.only)
+    },
+    settle: () => {
+      for (const { columns } of all) columns()
+    },
+  }
+}
+
+type Find = Source<unknown>['find']
+
+/** Rows of one kind that a plan finds by their keys, in one place or in several. */
+type Kind = { readonly rows: Rows; readonly find: Find; places: number }
+
+function findingIn({ rows, list, columns }: ChosenRows): Find {
+  const id = rows.cell('id')
+  return async (context, keys) => {
+    const found = await list.find(context, keys, columns())
+    if (keys.length === 1) return () => found[0] ?? null
+    const byId = new Map(found.map((row) => [valueAt(row, id), row]))
+    return (key) => byId.get(key) ?? null
+  }
+}
+
+function foundOf(kind: Kind, only: string | undefined): FoundRows {
+  const { rows, find } = kind
+  const type = only === undefined ? null : rows.cell('type')
+  const load = async ({ context }: Run, keys: readonly string[]) => {
+    // Where no other place may ask for the same rows there is nothing to wait for.
+    if (kind.places === 1) return find(context, keys)
+    return loaderFor(context, kind, (missing) => find(context, missing)).loadAll(keys)
+  }
+  if (type === null) return { rows, load }
+  return {
+    rows,
+    load: (run, keys) =>
+      load(run, keys).then((rowOf) => (key) => {
+        const row = rowOf(key)
+        return row !== null && valueAt(row, type) === only ? row : null
+      }),
+  }
+}

@@ -1,0 +1,87 @@
+import type {
+  ASTNode,
+  DirectiveNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  FragmentSpreadNode,
+  GraphQLObjectType,
+  GraphQLSchema,
+  InlineFragmentNode,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql'
+import { isAbstractType, Kind, visit } from 'graphql'
+
+/** What a document asks for, under one set of values for all that its `@skip` and `@include` depend on. */
+export type Asked = {
+  readonly schema: GraphQLSchema
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
+  readonly conditions: ReadonlyMap<string, boolean>
+}
+
+/** The fields that are selected of an object of this type by what they are called in the answer, in its order. */
+export function selectedOf(
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  { schema, fragments, conditions }: Asked,
+): ReadonlyMap<string, readonly FieldNode[]> {
+  const fields = new Map<string, FieldNode[]>()
+  const spread = new Set<string>()
+  const isOf = ({ typeCondition }: Pick<InlineFragmentNode, 'typeCondition'>) => {
+    const condition = typeCondition && schema.getType(typeCondition.name.value)
+    return !condition || condition === type || (isAbstractType(condition) && schema.isSubType(condition, type))
+  }
+  const fragmentOf = ({ name }: FragmentSpreadNode) => {
+    if (spread.has(name.value)) return null
+    spread.add(name.value)
+    return fragments[name.value] ?? null
+  }
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (!isIncluded(selection, conditions)) continue
+      if (selection.kind === Kind.FIELD) {
+        const name = selection.alias?.value ?? selection.name.value
+        const known = fields.get(name)
+        if (known) known.push(selection)
+        else fields.set(name, [selection])
+        continue
+      }
+      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragmentOf(selection)
+      if (fragment && isOf(fragment)) collect(fragment.selectionSet)
+    }
+  }
+  sets.forEach(collect)
+  return fields
+}
+
+function isIncluded(
+  { directives = [] }: { readonly directives?: readonly DirectiveNode[] | undefined },
+  conditions: Asked['conditions'],
+): boolean {
+  return directives.every((directive) => {
+    const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
+    const isSo =
+      value?.kind === Kind.VARIABLE ? conditions.get(value.name.value) : value?.kind === Kind.BOOLEAN && value.value
+    return isSo === (directive.name.value === 'include')
+  })
+}
+
+/** The variables on which it depends what an operation asks for. */
+export function conditionsIn(operation: OperationDefinitionNode, fragments: Asked['fragments']): readonly string[] {
+  const names = new Set<string>()
+  const spread = new Set<string>()
+  const look = (node: ASTNode) =>
+    visit(node, {
+      Directive: ({ arguments: given = [] }) => {
+        for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value)
+      },
+      FragmentSpread: ({ name: { value: name } }) => {
+        if (spread.has(name)) return
+        spread.add(name)
+        const fragment = fragments[name]
+        if (fragment) look(fragment)
+      },
+    })
+  look(operation)
+  return [...names]
+}
