@@ -50,7 +50,7 @@ export function defineList<
     page: async (context: Asking, input: z.input<typeof PageInput>) =>
       (await pageOf(list, context, parse(PageInput, input) as never)) as Page<ListedOf<Row, Listed>>,
     /** The slice that a connection shows. @throws Refusal INVALID_INPUT */
-    slice: ((context: Asking, input: Slicing, columns?: Columns) =>
+    slice: (async (context: Asking, input: Slicing, columns?: Columns) =>
       sliceOfList(list, context, parse(SliceInput, input) as never, columns)) as {
       (context: Asking, input: Slicing, columns: Columns): Promise<Slice<Values>>
       (context: Asking, input: Slicing): Promise<Slice<Row>>
