@@ -1,36 +1,22 @@
 import type {
-  DocumentNode,
+  ExecutionArgs,
   ExecutionResult,
-  FragmentDefinitionNode,
   GraphQLSchema,
   OperationDefinitionNode,
   OperationTypeNode,
+  ValidatedExecutionArgs,
   VariableValues,
 } from 'graphql'
-import {
-  executeRootSelectionSet,
-  GraphQLError,
-  getArgumentValues,
-  Kind,
-  NoFragmentCyclesRule,
-  NoUnusedFragmentsRule,
-  parse,
-  subscribe,
-  UniqueFragmentNamesRule,
-  validate,
-  validateExecutionArgs,
-} from 'graphql'
+import { executeRootSelectionSet, GraphQLError, getArgumentValues, subscribe, validateExecutionArgs } from 'graphql'
 import type { Context } from '../context.ts'
-import type { Narrowing } from '../database/narrow.ts'
 import { narrowedTo } from '../database/narrow.ts'
-import type { Compiled } from './compile.ts'
 import { compile, onlyField } from './compile.ts'
-import type { Cost } from './cost.ts'
-import { costOf } from './cost.ts'
+import type { Document, Faulty, Operation } from './documents.ts'
+import { rememberDocuments } from './documents.ts'
 import { inDocumentOrder } from './fault-order.ts'
 import type { GraphqlContext, MutationOnce, Watching } from './graphql-context.ts'
-import { excessOf, excessOfPairs, excessOfVariables, limits } from './limits.ts'
-import { columnsOf } from './selected-columns.ts'
+import { excessOfVariables, limits } from './limits.ts'
+import { requestError, withCode } from './request-errors.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = {
@@ -39,14 +25,48 @@ export type GraphqlRequest = {
   readonly variables: Readonly<Record<string, unknown>>
 }
 
-/** Answers requests against one schema; `run` never throws, and an operation's faults are in the result as they were thrown. */
+/**
+ * Answers requests against one schema, step by step; `run` takes them all. No step throws, and an operation's faults are in
+ * the result as they were thrown.
+ */
 export type Engine = {
+  readonly schema: GraphQLSchema
+  /** Parses and checks a document, or knows it again. */
+  readonly prepare: (query: string) => Document | Faulty
+  /** Finds the operation that is asked for, and tells `asking` of it; a mutation only where it may change something. */
+  readonly choose: (document: Document, request: Choice, asking: Watching) => Chosen | Faulty
+  /** Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits. */
+  readonly check: (
+    chosen: Chosen,
+    variables: GraphqlRequest['variables'],
+    asking: Context & Watching,
+  ) => Checked | Refused
+  /** Runs a query or a mutation. */
+  readonly execute: (checked: Checked) => Promise<Outcome>
+  /** Begins a subscription; `signal` ends it. */
+  readonly subscribe: (checked: Checked, signal?: AbortSignal) => Promise<Outcome>
   readonly run: (
     request: GraphqlRequest,
     context: Context & Watching,
     options?: { readonly isReadOnly?: boolean; readonly signal?: AbortSignal },
   ) => Promise<Outcome>
 }
+
+/** Which operation of a document is asked for, and whether it may be a mutation. */
+export type Choice = { readonly operationName: string | null; readonly isReadOnly: boolean }
+
+/** An operation that is to be run. */
+export type Chosen = { readonly document: Document; readonly operation: Operation }
+
+/** An operation whose variables are read and whose cost is within the limit. */
+export type Checked = Chosen & {
+  readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
+  readonly ready: ValidatedExecutionArgs
+  readonly cost: number
+}
+
+/** Why an operation is not run; its cost where that is known. */
+export type Refused = Faulty & { readonly cost: number | null }
 
 /**
  * What came of a request. Without `data` it was refused before anything ran; the code of its error says why.
@@ -58,9 +78,6 @@ export type Outcome = {
   readonly operation: OperationTypeNode | null
   readonly cost: number | null
 }
-
-/** Why the engine itself refuses a request. */
-type RequestErrorCode = 'INVALID_DOCUMENT' | 'QUERY_TOO_COMPLEX' | 'INVALID_INPUT' | 'METHOD_NOT_ALLOWED'
 
 /**
  * When a document is compiled: when it comes `again`, which is what pays; at once or never only in tests, which hold both
@@ -76,150 +93,92 @@ export type Compiling = 'again' | 'at once' | 'never'
  */
 export function createEngine(schema: GraphQLSchema, { compiling }: { compiling: Compiling }): Engine {
   const usesBefore = { again: 1, 'at once': 0, never: Number.POSITIVE_INFINITY }[compiling]
-  const documents = new Map<string, Prepared>()
-  let charactersHeld = 0
+  const prepare = rememberDocuments(schema)
 
-  function prepared(query: string): Prepared {
-    const known = documents.get(query)
-    if (known) {
-      // The order of a Map is that of insertion, so the first is the one that was not used for longest.
-      documents.delete(query)
-      documents.set(query, known)
-      return known
+  function choose(document: Document, { operationName, isReadOnly }: Choice, asking: Watching): Chosen | Faulty {
+    const operation = operationNamed(document.operations, operationName)
+    if (operation instanceof GraphQLError) return { errors: [operation] }
+    asking.onOperation?.(operation.node)
+    if (isReadOnly && operation.node.operation === 'mutation') {
+      return { errors: [requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')] }
     }
-    const fresh = prepare(schema, query)
-    // A refusal is made again as quickly, and would take the place of a document that is of use.
-    if ('errors' in fresh) return fresh
-    documents.set(query, fresh)
-    charactersHeld += query.length
-    for (const oldest of documents.keys()) {
-      if (documents.size <= documentsKept && charactersHeld <= charactersKept) break
-      documents.delete(oldest)
-      charactersHeld -= oldest.length
+    return { document, operation }
+  }
+
+  function check(
+    { document, operation }: Chosen,
+    variables: GraphqlRequest['variables'],
+    asking: Context & Watching,
+  ): Checked | Refused {
+    const { node, cost, columns } = operation
+    const excess = excessOfVariables(variables)
+    if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)], cost: null }
+    const rows = { ...asking, db: narrowedTo(asking.db, columns) }
+    const context: GraphqlContext = { ...asking, rows, loaders: new Map(), mutation: null }
+    const args = {
+      schema,
+      document: document.node,
+      operationName: node.name?.value ?? null,
+      contextValue: context,
+      variableValues: variables,
+      options: { maxCoercionErrors: 5 },
     }
-    return fresh
+    const ready = validateExecutionArgs(args)
+    if (!('schema' in ready)) return { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')), cost: null }
+    const costNow = cost(ready.variableValues.coerced)
+    if (costNow > limits.cost) return { errors: [tooCostly(costNow)], cost: costNow }
+    return { document, operation, args, ready, cost: costNow }
+  }
+
+  async function execute({ document, operation, args, ready, cost }: Checked): Promise<Outcome> {
+    const { node } = operation
+    const { contextValue: context, variableValues } = args
+    operation.uses++
+    if (operation.uses > usesBefore) {
+      if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
+      const { compiled } = operation
+      if (compiled) {
+        context.mutation = mutationOnce(schema, node, ready.variableValues)
+        if (node.operation === 'query' || context.mutation) {
+          const result = await compiled(undefined, context, variableValues ?? {})
+          if (!result.errors) return { result, operation: node.operation, cost }
+          // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
+          // mutation has come to by then.
+          context.loaders.clear()
+        }
+      }
+    }
+    const result = inDocumentOrder(await executeRootSelectionSet(ready), node, document.fragments)
+    return { result, operation: node.operation, cost }
+  }
+
+  async function begin({ operation, args, cost }: Checked, signal?: AbortSignal): Promise<Outcome> {
+    const result = await subscribe({ ...args, ...(signal && { abortSignal: signal }) })
+    return { result, operation: operation.node.operation, cost }
   }
 
   return {
+    schema,
+    prepare,
+    choose,
+    check,
+    execute,
+    subscribe: begin,
     run: async ({ query, operationName, variables }, asking, { isReadOnly = false, signal } = {}) => {
-      const document = prepared(query)
-      if ('errors' in document) return refused(document.errors)
-      const operation = operationNamed(document.operations, operationName)
-      if (operation instanceof GraphQLError) return refused([operation])
-      const { node, cost, columns } = operation
-      asking.onOperation?.(node)
-      if (isReadOnly && node.operation === 'mutation') {
-        return refused([requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')])
-      }
-
-      const excess = excessOfVariables(variables)
-      if (excess) return refused([requestError('QUERY_TOO_COMPLEX', excess)])
-      const rows = { ...asking, db: narrowedTo(asking.db, columns) }
-      const context: GraphqlContext = { ...asking, rows, loaders: new Map(), mutation: null }
-      const run = {
-        schema,
-        document: document.node,
-        operationName: node.name?.value ?? null,
-        contextValue: context,
-        variableValues: variables,
-        options: { maxCoercionErrors: 5 },
-      }
-      // Reads the variables once, for the cost and for whatever runs the operation.
-      const ready = validateExecutionArgs(run)
-      if (!('schema' in ready)) return refused(ready.map((error) => withCode(error, 'INVALID_INPUT')))
-      const { coerced } = ready.variableValues
-      const costNow = cost(coerced)
-      if (costNow > limits.cost) return refused([tooCostly(costNow)], costNow)
-
-      if (node.operation === 'subscription') {
-        return {
-          result: await subscribe({ ...run, ...(signal && { abortSignal: signal }) }),
-          operation: node.operation,
-          cost: costNow,
-        }
-      }
-      operation.uses++
-      if (operation.uses > usesBefore) {
-        if (operation.compiled === undefined) operation.compiled = compile(schema, document.node, node)
-        const { compiled } = operation
-        if (compiled) {
-          context.mutation = mutationOnce(schema, node, ready.variableValues)
-          if (node.operation === 'query' || context.mutation) {
-            const result = await compiled(undefined, context, variables)
-            if (!result.errors) return { result, operation: node.operation, cost: costNow }
-            // It words and counts errors in ways of its own: the interpreter answers what does not go well, with what the
-            // mutation has come to by then.
-            context.loaders.clear()
-          }
-        }
-      }
-      const result = inDocumentOrder(await executeRootSelectionSet(ready), node, document.fragments)
-      return { result, operation: node.operation, cost: costNow }
+      const document = prepare(query)
+      if ('errors' in document) return refused(document)
+      const chosen = choose(document, { operationName, isReadOnly }, asking)
+      if ('errors' in chosen) return refused(chosen)
+      const checked = check(chosen, variables, asking)
+      if ('errors' in checked) return refused(checked)
+      return chosen.operation.node.operation === 'subscription' ? begin(checked, signal) : execute(checked)
     },
   }
 }
 
-/** Documents that are remembered, and their characters: with what is compiled of it, one takes about a hundred bytes. */
-const documentsKept = 1_000
-const charactersKept = 500_000
-
-type Operation = {
-  readonly node: OperationDefinitionNode
-  readonly cost: Cost
-  readonly columns: Narrowing
-  uses: number
-  /** `null` for one that can't be compiled. */
-  compiled?: Compiled | null
-}
-
-/** Each fragment has a name of its own, and an operation that spreads it: so none is there beside those that are measured. */
-const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
-
-type Prepared =
-  | {
-      readonly node: DocumentNode
-      readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
-      readonly operations: readonly Operation[]
-    }
-  | { readonly errors: readonly GraphQLError[] }
-
-/** Parses and checks a document: its size first, because validation takes long for what is too large. */
-function prepare(schema: GraphQLSchema, query: string): Prepared {
-  if (query.length > limits.characters) {
-    return { errors: [requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.characters} characters.`)] }
-  }
-  let node: DocumentNode
-  try {
-    node = parse(query, { maxTokens: limits.tokens })
-  } catch (error) {
-    return { errors: [invalidDocument(error as GraphQLError)] }
-  }
-  const excess = excessOf(node)
-  if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
-  // What is measured is what operations come to; validation looks at every fragment, also at those that none comes to.
-  const stray = validate(schema, node, fragmentRules, { maxErrors: 20 })
-  if (stray.length > 0) return { errors: stray.map(invalidDocument) }
-  const excessive = excessOfPairs(node)
-  if (excessive) return { errors: [requestError('QUERY_TOO_COMPLEX', excessive)] }
-  const errors = validate(schema, node, undefined, { maxErrors: 20 })
-  if (errors.length > 0) return { errors: errors.map(invalidDocument) }
-
-  const operations = node.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  const fragments = fragmentsOf(node)
-  const money = operations.map((each) => moneyMovesIn(schema, each, fragments))
-  if (money.some((count) => count > 1)) {
-    return { errors: [requestError('QUERY_TOO_COMPLEX', 'A request may move money at most once.')] }
-  }
-  return {
-    node,
-    fragments,
-    operations: operations.map((each) => ({
-      node: each,
-      cost: costOf(schema, each, fragments),
-      columns: columnsOf(schema, each, fragments),
-      uses: 0,
-    })),
-  }
+/** What came of a request of which nothing was run. */
+export function refused({ errors, cost = null }: Faulty & Partial<Refused>): Outcome {
+  return { result: { errors }, operation: null, cost }
 }
 
 /** What a mutation's only field is given; `null` where it has more, or its input is refused, and for a query. */
@@ -239,28 +198,6 @@ function mutationOnce(
   }
 }
 
-function fragmentsOf(document: DocumentNode): Record<string, FragmentDefinitionNode> {
-  const fragments = document.definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
-  return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]))
-}
-
-/** How many of an operation's own fields move money. */
-function moneyMovesIn(
-  schema: GraphQLSchema,
-  { operation, selectionSet }: OperationDefinitionNode,
-  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
-): number {
-  const fields = operation === 'mutation' ? schema.getMutationType()?.getFields() : undefined
-  if (!fields) return 0
-  const count = ({ selections }: OperationDefinitionNode['selectionSet']): number =>
-    selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FIELD) return sum + (fields[selection.name.value]?.extensions.movesMoney ? 1 : 0)
-      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
-      return sum + (inner ? count(inner.selectionSet) : 0)
-    }, 0)
-  return count(selectionSet)
-}
-
 function operationNamed(operations: readonly Operation[], name: string | null): Operation | GraphQLError {
   const found = name === null ? operations : operations.filter(({ node }) => node.name?.value === name)
   if (found.length === 1 && found[0]) return found[0]
@@ -276,35 +213,4 @@ function tooCostly(cost: number): GraphQLError {
     'QUERY_TOO_COMPLEX',
     `The query costs ${cost}: its fields times the sizes of the lists that they are in may be at most ${limits.cost}.`,
   )
-}
-
-function requestError(code: RequestErrorCode, message: string): GraphQLError {
-  return new GraphQLError(shortened(message), { extensions: { code } })
-}
-
-/** What graphql-js finds wrong with a document; where it gives up before it has seen all, that is a limit too. */
-function invalidDocument(error: GraphQLError): GraphQLError {
-  if (error.message.startsWith('Syntax Error: Document contains more than')) {
-    return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
-  }
-  if (error.message === 'Validation aborted.') {
-    return requestError('QUERY_TOO_COMPLEX', 'A query may not select the same fields so often.')
-  }
-  return withCode(error, 'INVALID_DOCUMENT')
-}
-
-/** Characters of a message: it may repeat what was given, and that may be all of the request. */
-const longestMessage = 500
-
-function shortened(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
-}
-
-function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
-  const { message, nodes, source, positions, path } = error
-  return new GraphQLError(shortened(message), { nodes, source, positions, path, extensions: { code } })
-}
-
-function refused(errors: readonly GraphQLError[], cost: number | null = null): Outcome {
-  return { result: { errors }, operation: null, cost }
 }

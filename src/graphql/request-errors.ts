@@ -1,0 +1,34 @@
+import { GraphQLError } from 'graphql'
+import { limits } from './limits.ts'
+
+/** Why the engine itself refuses a request. */
+type RequestErrorCode = 'INVALID_DOCUMENT' | 'QUERY_TOO_COMPLEX' | 'INVALID_INPUT' | 'METHOD_NOT_ALLOWED'
+
+/** A refusal of the engine's own. */
+export function requestError(code: RequestErrorCode, message: string): GraphQLError {
+  return new GraphQLError(shortened(message), { extensions: { code } })
+}
+
+/** What graphql-js finds wrong with a document; where it gives up before it has seen all, that is a limit too. */
+export function invalidDocument(error: GraphQLError): GraphQLError {
+  if (error.message.startsWith('Syntax Error: Document contains more than')) {
+    return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
+  }
+  if (error.message === 'Validation aborted.') {
+    return requestError('QUERY_TOO_COMPLEX', 'A query may not select the same fields so often.')
+  }
+  return withCode(error, 'INVALID_DOCUMENT')
+}
+
+/** Characters of a message: it may repeat what was given, and that may be all of the request. */
+const longestMessage = 500
+
+function shortened(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+}
+
+/** An error of graphql-js under a code of ours, where it stands in the document. */
+export function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
+  const { message, nodes, source, positions, path } = error
+  return new GraphQLError(shortened(message), { nodes, source, positions, path, extensions: { code } })
+}
