@@ -32,6 +32,8 @@ export type ServerOptions = {
   readonly demoKey?: string | null
   /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
   readonly compiling?: Compiling
+  /** `false` only to test that it makes no difference: then Yoga answers every GraphQL request. */
+  readonly hasShortWay?: boolean
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
   readonly sharing?: Sharing
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
@@ -49,6 +51,7 @@ export function createServer({
   tabs = async () => [],
   demoKey = null,
   compiling = 'again',
+  hasShortWay = true,
   sharing,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
@@ -124,7 +127,8 @@ export function createServer({
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limits, graphiql, compiling, processes: sharing?.processes ?? 1, turn })
+    const processes = sharing?.processes ?? 1
+    addGraphqlRoute(scope, { service, limits, graphiql, compiling, hasShortWay, processes, turn })
   })
   return app
 }

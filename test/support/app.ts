@@ -33,6 +33,12 @@ export type Setup = Engine | 'workers'
 /** For suites about what the doors answer to whoever writes. */
 export const everyEngineAndWorkers: readonly Setup[] = [...everyEngine, 'workers']
 
+/** The ways of a GraphQL request: the short one, and Yoga's for all, on which one engine is enough. */
+export const everyWay: readonly (readonly [engine: Engine, hasShortWay: boolean])[] = [
+  ...everyEngine.map((engine) => [engine, true] as const),
+  ['sqlite', false],
+]
+
 /** What a test may choose; the rest is the dullest that works. */
 export type AppOptions = {
   readonly mode?: Mode
@@ -47,6 +53,8 @@ export type AppOptions = {
   readonly isTampered?: boolean
   /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
   readonly compiling?: Compiling
+  /** `false` where Yoga is to answer every GraphQL request. */
+  readonly hasShortWay?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -68,6 +76,7 @@ export async function startApp(
     clock,
     onLog,
     compiling = 'again',
+    hasShortWay = true,
     place,
     isTampered = false,
     rates = dullRates,
@@ -83,6 +92,7 @@ export async function startApp(
     logger,
     rateLimit: rateLimit ?? null,
     compiling,
+    hasShortWay,
     ...(clock && { elapsed: clock }),
   })
   onTestFinished(async () => {

@@ -52,10 +52,15 @@ export function asking(
 /** Another server of the same service, such as one that compiles at once; closed when the test ends. */
 export function serverLike(
   app: App,
-  { compiling, service = app.service }: Pick<AppOptions, 'compiling'> & { service?: App['service'] },
+  {
+    compiling,
+    hasShortWay = true,
+    onLog,
+    service = app.service,
+  }: Pick<AppOptions, 'compiling' | 'hasShortWay' | 'onLog'> & { service?: App['service'] },
 ) {
-  const logger = createLogger('silent', { write: () => {} })
-  const server = createServer({ service, logger, rateLimit: null, ...(compiling && { compiling }) })
+  const logger = createLogger(onLog ? 'info' : 'silent', { write: onLog ?? (() => {}) })
+  const server = createServer({ service, logger, rateLimit: null, hasShortWay, ...(compiling && { compiling }) })
   onTestFinished(() => server.close())
   return server
 }
