@@ -42,7 +42,7 @@ async function* partsOf(results: Results): AsyncGenerator<string, undefined> {
   yield '\r\n---'
   for await (const result of results) {
     const text = result.stringify()
-    const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}`
+    const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}`
     yield `\r\n${head}\r\n\r\n${text}\r\n---`
   }
   yield '--\r\n'

@@ -230,7 +230,7 @@ describe('Yoga answers', () => {
       expect(events.body).toBe(`:\n\nevent: next\ndata: ${body}\n\nevent: complete\ndata:\n\n`)
       const parts = await short({ payload, accept: 'text/event-stream;q=0.1, multipart/mixed' })
       expect(parts.headers['content-type']).toBe('multipart/mixed; boundary="-"')
-      const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}`
+      const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}`
       expect(parts.body).toBe(`\r\n---\r\n${head}\r\n\r\n${body}\r\n-----\r\n`)
     }
   })
