@@ -1,13 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ExecutionResult, OperationDefinitionNode, OperationTypeNode } from 'graphql'
 import { GraphQLError } from 'graphql'
-import type { Service } from '../context.ts'
+import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { refusalText } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { formatAmount } from '../money/amount.ts'
-import type { Engine, GraphqlRequest, Outcome } from './engine.ts'
+import type { Engine, GraphqlRequest, Outcome, WrittenResult } from './engine.ts'
+import type { Watching } from './graphql-context.ts'
 import { limits } from './limits.ts'
 
 /** A request that was admitted, and what it needs to be answered. */
@@ -19,56 +20,78 @@ export type Asked = {
   readonly log: FastifyBaseLogger
 }
 
-/**
- * A result as it goes out, and what was run for it, `null` where nothing was; `httpStatus` is another than 200 where HTTP itself
- * has a word for what went wrong.
- */
+/** A result as it goes out, and what was run for it, `null` where nothing was. */
 export type Answer = {
   readonly operation: OperationTypeNode | null
-  readonly result: FormattedResult | AsyncIterable<FormattedResult>
-  readonly httpStatus: number
+  readonly result: FormattedResult
   readonly seen: Seen
 }
 
 /** What the log may say of a request: type and name of its operation, and why what was refused was. */
 export type Seen = { readonly operation: string | null; readonly codes: readonly string[] }
 
-export type FormattedResult = ExecutionResult & { extensions: { requestId: string; cost?: object } }
+/** A result in words and codes that a caller may see; `dataText` in the place of `data` where that is JSON text already. */
+export type FormattedResult = {
+  readonly errors?: readonly GraphQLError[]
+  readonly data?: ExecutionResult['data']
+  readonly dataText?: string
+  readonly extensions: { readonly requestId: string; readonly cost?: object }
+}
 
-/** Runs a request for its merchant, and says what went wrong in words and codes that a caller may see. */
-export async function answer(
-  request: GraphqlRequest,
-  asked: Asked,
-  options: { readonly isReadOnly: boolean; readonly signal?: AbortSignal },
-): Promise<Answer> {
-  const watched = { operation: null as string | null, codes: new Set<string>() }
+/** What resolvers work with, and what was seen of the request so far. */
+export type Asking = { readonly context: Context & Watching; readonly seen: () => Seen }
+
+/** Runs a request for its merchant, and says what went wrong in words and codes that a caller may see; `null` for a subscription. */
+export async function answer(request: GraphqlRequest, asked: Asked): Promise<Answer | null> {
+  const asking = askingOf(asked)
+  const outcome = await asked.engine.run(request, asking.context)
+  return outcome && answerOf(outcome, asking, asked)
+}
+
+/** Begins to answer a request. */
+export function askingOf({ service, merchantId }: Asked): Asking {
+  let operation: string | null = null
+  const codes = new Set<string>()
   const context = {
-    ...createContext(asked.service, asked.merchantId),
+    ...createContext(service, merchantId),
     onOperation: (node: OperationDefinitionNode) => {
-      watched.operation = operationText(node)
+      operation = operationText(node)
     },
     onRefusal: (code: ErrorCode) => {
-      watched.codes.add(code)
+      codes.add(code)
     },
   }
-  const outcome = await asked.engine.run(request, context, options)
-  const { result, operation } = outcome
-  if (Symbol.asyncIterator in result) {
-    return { result: formatEach(result, outcome, asked), operation, httpStatus: 200, seen: { ...watched, codes: [] } }
-  }
-  if ('dataText' in result) {
-    const extensions = { requestId: asked.requestId, cost: { requested: outcome.cost, limit: limits.cost } }
-    return {
-      result: { dataText: result.dataText, extensions } as never,
-      operation,
-      httpStatus: 200,
-      seen: { ...watched, codes: [...watched.codes] },
-    }
-  }
+  return { context, seen: () => ({ operation, codes: [...codes] }) }
+}
+
+/** The answer that has one result. */
+export function answerOf(outcome: Outcome, { seen }: Asking, asked: Asked): Answer {
+  const result = outcome.result as ExecutionResult | WrittenResult
   const formatted = formatResult(result, outcome, asked)
-  for (const { extensions } of formatted.errors ?? []) watched.codes.add(String(extensions?.code))
-  const seen = { ...watched, codes: [...watched.codes] }
-  return { result: formatted, operation, httpStatus: statusOf(result), seen }
+  const { operation, codes } = seen()
+  const ofErrors = (formatted.errors ?? []).map(({ extensions }) => String(extensions?.code))
+  return {
+    result: formatted,
+    operation: outcome.operation,
+    seen: { operation, codes: [...new Set([...codes, ...ofErrors])] },
+  }
+}
+
+/** The results of a subscription. */
+export async function* formatEach(
+  results: AsyncIterable<ExecutionResult>,
+  outcome: Outcome,
+  asked: Asked,
+): AsyncGenerator<FormattedResult> {
+  for await (const result of results) yield formatResult(result, outcome, asked)
+}
+
+/** The text of a result, which is the same in every form of answer. */
+export function bodyOf(result: FormattedResult): string {
+  const { dataText, extensions } = result
+  return dataText === undefined
+    ? JSON.stringify(result)
+    : `{"data":${dataText},"extensions":${JSON.stringify(extensions)}}`
 }
 
 /** A caller names its operations, so of a name only so much is logged, and no number that may be one of an account. */
@@ -82,23 +105,16 @@ export function failedResult(refusal: Refusal, requestId: string): FormattedResu
   return { errors: [errorOf(refusal, requestId)], extensions: { requestId } }
 }
 
-async function* formatEach(results: AsyncIterable<ExecutionResult>, outcome: Outcome, asked: Asked) {
-  for await (const result of results) yield formatResult(result, outcome, asked)
-}
-
-export function bodyOf(result: FormattedResult & { dataText?: string }): string {
-  const { dataText, extensions } = result
-  return dataText === undefined
-    ? JSON.stringify(result)
-    : `{"data":${dataText},"extensions":${JSON.stringify(extensions)}}`
-}
-
-function formatResult(result: ExecutionResult, { cost }: Outcome, asked: Asked): FormattedResult {
-  const { requestId } = asked
+function formatResult(result: ExecutionResult | WrittenResult, { cost }: Outcome, asked: Asked): FormattedResult {
+  const extensions = {
+    requestId: asked.requestId,
+    ...(cost !== null && { cost: { requested: cost, limit: limits.cost } }),
+  }
+  if ('dataText' in result) return { dataText: result.dataText, extensions }
   return {
     ...(result.errors && { errors: result.errors.map((error) => formatError(error, asked)) }),
     ...('data' in result && { data: result.data }),
-    extensions: { requestId, ...(cost !== null && { cost: { requested: cost, limit: limits.cost } }) },
+    extensions,
   }
 }
 
@@ -147,15 +163,4 @@ function withExtensions(message: string, at: GraphQLError | null, extensions: Re
   // The text of the document is gone by now; where it was wrong is known.
   if (at?.locations) Object.defineProperty(formatted, 'locations', { value: at.locations, enumerable: true })
   return formatted
-}
-
-/** The status of a result: its own errors are in the body, but a wrong method and a store that takes nothing are HTTP's. */
-function statusOf({ data, errors = [] }: ExecutionResult): number {
-  // Where one field has been answered it is a success, though another has failed.
-  if (data && Object.values(data).some((value) => value !== null)) return 200
-  const codes = errors.map(({ extensions, originalError }) =>
-    originalError instanceof Refusal ? originalError.code : extensions?.code,
-  )
-  if (codes.includes('METHOD_NOT_ALLOWED')) return 405
-  return codes.includes('UNAVAILABLE') ? 503 : 200
 }

@@ -17,8 +17,8 @@ export type GraphqlRequest = {
 }
 
 /**
- * Answers requests against one schema, step by step; `run` takes them all. No step throws, and an operation's faults are in
- * the result as they were thrown.
+ * Answers requests against one schema, step by step, for whoever has a place for each; `run` takes them all. No step throws,
+ * and an operation's faults are in the result as they were thrown.
  */
 export type Engine = {
   readonly schema: GraphQLSchema
@@ -34,13 +34,10 @@ export type Engine = {
   ) => Checked | Refused
   /** Runs a query or a mutation. */
   readonly execute: (checked: Checked) => Promise<Outcome>
-  /** Begins a subscription; `signal` ends it. */
-  readonly subscribe: (checked: Checked, signal?: AbortSignal) => Promise<Outcome>
-  readonly run: (
-    request: GraphqlRequest,
-    context: Context & Watching,
-    options?: { readonly isReadOnly?: boolean; readonly signal?: AbortSignal },
-  ) => Promise<Outcome>
+  /** Begins a subscription, which `signal` ends. */
+  readonly subscribe: (checked: Checked, signal: AbortSignal) => Promise<Outcome>
+  /** All of it for what has one result; a subscription, which may have many, is not run and gives `null`. */
+  readonly run: (request: GraphqlRequest, asking: Context & Watching) => Promise<Outcome | null>
 }
 
 /** Which operation of a document is asked for, and whether it may be a mutation. */
@@ -65,13 +62,13 @@ export type Refused = Faulty & { readonly cost: number | null }
  * `cost` is known as soon as the operation is; `operation` says what was run, and is `null` where nothing was.
  */
 export type Outcome = {
-  readonly result: ExecutionResult | Planned | AsyncIterable<ExecutionResult>
+  readonly result: ExecutionResult | WrittenResult | AsyncIterable<ExecutionResult>
   readonly operation: OperationTypeNode | null
   readonly cost: number | null
 }
 
-/** The text of an answer's `data` in JSON, of a request in which nothing went wrong. */
-export type Planned = { readonly dataText: string }
+/** A result without errors whose `data` is JSON text already. */
+export type WrittenResult = { readonly dataText: string }
 
 /**
  * An engine that parses, checks and plans each document once.
@@ -132,26 +129,24 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
     return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
   }
 
-  async function begin({ operation, args, cost }: Checked, signal?: AbortSignal): Promise<Outcome> {
-    const result = await subscribe({ ...args, ...(signal && { abortSignal: signal }) })
-    return { result, operation: operation.node.operation, cost }
-  }
-
   return {
     schema,
     prepare,
     choose,
     check,
     execute,
-    subscribe: begin,
-    run: async ({ query, operationName, variables }, asking, { isReadOnly = false, signal } = {}) => {
+    subscribe: async ({ operation, args, cost }, signal) => {
+      const result = await subscribe({ ...args, abortSignal: signal })
+      return { result, operation: operation.node.operation, cost }
+    },
+    run: async ({ query, operationName, variables }, asking) => {
       const document = prepare(query)
       if ('errors' in document) return refused(document)
-      const chosen = choose(document, { operationName, isReadOnly }, asking)
+      const chosen = choose(document, { operationName, isReadOnly: false }, asking)
       if ('errors' in chosen) return refused(chosen)
+      if (chosen.operation.node.operation === 'subscription') return null
       const checked = check(chosen, variables, asking)
-      if ('errors' in checked) return refused(checked)
-      return chosen.operation.node.operation === 'subscription' ? begin(checked, signal) : execute(checked)
+      return 'errors' in checked ? refused(checked) : execute(checked)
     },
   }
 }

@@ -1,10 +1,14 @@
 import { wanted } from './accept.ts'
 
 /** The media types in which a caller takes one JSON document and a stream; `null` where it takes none. */
-export type FormsTaken = { readonly json: string | null; readonly stream: string | null }
+export type FormsTaken = { readonly json: string | null; readonly stream: StreamType | null }
+
+/** The media types of streams. */
+export type StreamType = typeof events | typeof parts
 
 const json = 'application/json'
-const newerJson = 'application/graphql-response+json'
+/** GraphQL's own, under which HTTP says whether anything ran (GraphQL over HTTP, 6.4). */
+export const newerJson = 'application/graphql-response+json'
 const events = 'text/event-stream'
 const parts = 'multipart/mixed'
 

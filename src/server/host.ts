@@ -29,8 +29,10 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly Tab[]>
   /** The key that the examples of the reference have; without it readers put theirs. */
   readonly demoKey?: string | null
-  /** When GraphQL documents are compiled; other than `again` only to test that it makes no difference. */
+  /** `false` only to test that it makes no difference: then graphql-js runs every GraphQL document. */
   readonly isPlanned?: boolean
+  /** `false` only to test that it makes no difference: then Yoga answers every GraphQL request. */
+  readonly hasShortWay?: boolean
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
   readonly sharing?: Sharing
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
@@ -48,6 +50,7 @@ export function createServer({
   tabs = async () => [],
   demoKey = null,
   isPlanned = true,
+  hasShortWay = true,
   sharing,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
@@ -123,7 +126,8 @@ export function createServer({
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, processes: sharing?.processes ?? 1, turn })
+    const processes = sharing?.processes ?? 1
+    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, hasShortWay, processes, turn })
   })
   return app
 }

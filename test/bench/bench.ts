@@ -26,7 +26,7 @@ import { service } from './measures.ts'
 import { growth, pages, workers } from './measures-of-growth.ts'
 import type { OnPostgres, Payers } from './measures-of-payouts.ts'
 import { databasesOnPostgres, payouts, payoutsThroughDoors, postgresPayouts } from './measures-of-payouts.ts'
-import { graphqlReads, restReads } from './measures-of-reads.ts'
+import { graphqlReads, graphqlWays, restReads } from './measures-of-reads.ts'
 import { profileOf } from './profile.ts'
 import type { Row } from './report.ts'
 import { costRow, isShort, measureTable, profileTables, rowsOf, summaryTable } from './report.ts'
@@ -75,6 +75,7 @@ const groups: readonly {
 }[] = [
   { names: ['list', 'wallet'], measures: async () => restReads(await small()) },
   { names: ['q1', 'q2', 'q3'], measures: async () => graphqlReads(await small(), { isQuick }) },
+  { names: ['ways-q1', 'ways-q2'], measures: async () => graphqlWays(await small()), isLong: true },
   {
     names: ['payouts-1', 'payouts-16', 'payouts', 'payouts-256'],
     measures: async () => payouts(await small(), folder, { isQuick }),

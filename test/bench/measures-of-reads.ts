@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Filled } from './data.ts'
 import { documents } from './documents.ts'
 import type { Measure, Target } from './measures.ts'
@@ -98,5 +99,26 @@ export async function graphqlReads(data: Filled, { isQuick }: { isQuick: boolean
         ],
       },
     ),
+  ]
+}
+
+/** What the short way past Yoga saves, of the same request to the same engine. */
+export function graphqlWays(data: Filled): Measure[] {
+  const body = (name: 'q1' | 'q2', variables: object) => JSON.stringify({ query: documents[name], variables })
+  const measure = (name: string, title: string, load: { path: string; body: string }): Measure => ({
+    name,
+    title: `GraphQL: ${title}, past Yoga and through it`,
+    clients: 32,
+    subjects: ['short', 'yoga'].map((way) => ({
+      name: way === 'short' ? 'short way' : 'Yoga',
+      server: { name: way, words: [join(import.meta.dirname, 'one-way.ts'), data.path, way] },
+      load: { ...load, apiKeys: [data.apiKey] },
+      valueOf: dataOf,
+    })),
+    targets: [{ against: 'Yoga', reach: 1, aim: 1.2 }],
+  })
+  return [
+    measure('ways-q1', 'q1', { path: '/graphql', body: body('q1', { id: data.walletId }) }),
+    measure('ways-q2', 'q2', { path: '/graphql', body: body('q2', { first: 20 }) }),
   ]
 }

@@ -5,7 +5,7 @@ import { createLogger } from '../../src/app/logger.ts'
 import { unavailable } from '../../src/errors.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App, RestMethod } from '../support/app.ts'
-import { everyEngine, startApp } from '../support/app.ts'
+import { everyWay, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
 
 const path = '/graphql'
@@ -27,7 +27,7 @@ function codeOf({ body }: { body: { errors: [{ extensions: { code: string } }] }
   return body.errors[0].extensions.code
 }
 
-describe.each(everyEngine)('media types on %s', (engine) => {
+describe.each(everyWay)('media types on %s, short way: %s', (engine, hasShortWay) => {
   // What came of it, and the statuses under application/json and under the newer media type (GraphQL over HTTP, 6.4).
   const requests: [string, object, number, number, string | null][] = [
     ['what is answered', { query: who }, 200, 200, null],
@@ -47,7 +47,7 @@ describe.each(everyEngine)('media types on %s', (engine) => {
   ]
 
   test.each(requests)('%s', async (_, request, older, newerStatus, code) => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     for (const [accept, status] of [
       ['application/json', older],
       ['*/*', null],
@@ -66,7 +66,7 @@ describe.each(everyEngine)('media types on %s', (engine) => {
   })
 
   test('that are none of ours are refused before anything runs', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const before = await whatIsStored(app)
     for (const accept of ['text/html', 'image/png', 'application/xml']) {
       const answer = await post(app, { query: opening }, { accept })
@@ -76,7 +76,7 @@ describe.each(everyEngine)('media types on %s', (engine) => {
   })
 
   test('a stream answers a query and a mutation too', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     for (const [query, field] of [
       [who, 'merchant'],
       [opening, 'createWallet'],
@@ -98,9 +98,9 @@ describe.each(everyEngine)('media types on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('requests on %s', (engine) => {
+describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) => {
   test.each(['{', '{"query":}', "{'query':'{a}'}", 'query', '{}{}'])('%s is malformed JSON', async (body) => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const answer = await post(app, body)
     expect([answer.status, codeOf(answer)]).toEqual([400, 'MALFORMED_JSON'])
   })
@@ -118,7 +118,7 @@ describe.each(everyEngine)('requests on %s', (engine) => {
     ['a number for a name', { query: who, operationName: 1 }, 'operationName'],
     ['extensions in a text', { query: who, extensions: 'x' }, 'extensions'],
   ])('%s is refused with the name of what is wrong', async (_, body, field) => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     for (const accept of ['application/json', newer]) {
       const answer = await post(app, body, { accept })
       expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
@@ -128,7 +128,7 @@ describe.each(everyEngine)('requests on %s', (engine) => {
   })
 
   test('an empty body is none', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const answer = await post(app, '')
     expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
   })
@@ -142,7 +142,7 @@ describe.each(everyEngine)('requests on %s', (engine) => {
     'text/json',
     'application/graphql-response+json',
   ])('%s is no media type of a request, and nothing runs', async (type) => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const before = await whatIsStored(app)
     const form = new URLSearchParams({ query: opening }).toString()
     for (const payload of [JSON.stringify({ query: opening }), form, opening]) {
@@ -153,7 +153,7 @@ describe.each(everyEngine)('requests on %s', (engine) => {
   })
 
   test('no other site is told that it may read an answer', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const answers = [
       await post(app, { query: who }, origin),
@@ -174,7 +174,7 @@ describe.each(everyEngine)('requests on %s', (engine) => {
   })
 
   test('a GET asks, and changes nothing', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const get = (parameters: Record<string, string>, accept = 'application/json') =>
       app.rest('GET', `${path}?${new URLSearchParams(parameters)}`, { headers: { accept } })
     expect((await get({ query: who })).body.data).toEqual({ merchant: { name: 'Test merchant' } })
@@ -199,14 +199,14 @@ describe.each(everyEngine)('requests on %s', (engine) => {
   })
 
   test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('%s is no method of the path', async (method) => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const answer = await app.rest(method as RestMethod, path)
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
     expect(codeOf(answer)).toBe('METHOD_NOT_ALLOWED')
   })
 
   test('HEAD is GET without the body', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const url = `${path}?query=${encodeURIComponent(who)}`
     const head = await app.rest('HEAD', url)
     expect([head.status, head.text]).toEqual([200, ''])
@@ -214,7 +214,7 @@ describe.each(everyEngine)('requests on %s', (engine) => {
   })
 
   test('a body is of 256 KiB at most, declared or streamed', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const sized = (bytes: number) => `{"query":"${who}","extensions":{"x":"`.padEnd(bytes - 3, 'x').concat('"}}')
     expect((await post(app, sized(262_144))).status).toBe(200)
     const over = await post(app, sized(262_145))
@@ -229,9 +229,9 @@ describe.each(everyEngine)('requests on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('keys on %s', (engine) => {
+describe.each(everyWay)('keys on %s, short way: %s', (engine, hasShortWay) => {
   test('come first: whoever has none learns nothing, whatever it sends', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],
       ['POST', path, json, '{'],
@@ -278,7 +278,7 @@ describe.each(everyEngine)('keys on %s', (engine) => {
 
   test('let a merchant ask so many times a second, through both doors together', async () => {
     let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+    const app = await startApp(engine, { hasShortWay, rateLimit: 3, clock: () => now })
     const first = await post(app, { query: who })
     expect(first.headers).toMatchObject({ 'ratelimit-policy': '"default";q=3;w=1', ratelimit: '"default";r=2;t=1' })
     expect((await app.rest('GET', '/api/asset-codes')).headers.ratelimit).toBe('"default";r=1;t=1')
@@ -299,10 +299,10 @@ describe.each(everyEngine)('keys on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('request ids on %s', (engine) => {
+describe.each(everyWay)('request ids on %s, short way: %s', (engine, hasShortWay) => {
   test('are in the header, in the body, with each error and in the log', async () => {
     const lines: string[] = []
-    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    const app = await startApp(engine, { hasShortWay, onLog: (line) => lines.push(line) })
     const own = { 'x-request-id': 'mine 1' }
     const answers = [
       await post(app, { query: who }, own),
@@ -330,12 +330,12 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('faults on %s', (engine) => {
+describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => {
   const cause = 'the disk of account 0690000032 said no'
 
   test('are masked, with the request id under which the log has the cause', async () => {
-    const app = await startApp(engine)
-    const { ask, errorLines, lines } = failing(app, new Error(cause))
+    const app = await startApp(engine, { hasShortWay })
+    const { ask, errorLines, lines } = failing(app, hasShortWay, new Error(cause))
     for (const [query, field] of [
       [who, 'merchant'],
       ['{ customers { nodes { email } } }', 'customers'],
@@ -365,7 +365,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
   })
 
   test('of one field at the root leave the others, and stand in the order of the document', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const lists = ['wallets', 'payouts', 'assetCodes', 'customers', 'payoutMethods']
     const wrong = lists.map((name) => `${name}(after: "junk") { totalCount }`)
     const more = 'payoutMethodRequirements(currency: "XXX") { type } nodes(ids: []) { id } merchant { name }'
@@ -385,7 +385,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
   })
 
   test('deeper down stand in the order of the document too, and then of the list', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const ids = [await app.customer(), await app.customer()]
     const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
       fragment F on Node { ... on Customer { payouts(after: "junk") { totalCount } wallets(after: "junk") { totalCount } } }`
@@ -401,7 +401,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
   })
 
   test('of one mutation leave what those before it have done', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { hasShortWay })
     const wallet = 'createWallet(input: { currency: "NGN", description: "A" }) { __typename }'
     const query = `mutation ($input: CreateWalletInput = { currency: "NGN", description: "B" }) { a: ${wallet} b: createWallet(input: $input) { __typename } }`
     const { data, errors } = await app.graphql(query, { input: null })
@@ -410,8 +410,8 @@ describe.each(everyEngine)('faults on %s', (engine) => {
   })
 
   test('of one field leave what can be null', async () => {
-    const app = await startApp(engine)
-    const { ask } = failing(app, new Error(cause))
+    const app = await startApp(engine, { hasShortWay })
+    const { ask } = failing(app, hasShortWay, new Error(cause))
     const { body } = await ask('{ __typename customer(id: "019b7679-7400-7000-8000-000000000000") { email } }')
     expect(body.data).toEqual({ __typename: 'Query', customer: null })
     expect(body.errors).toHaveLength(1)
@@ -419,8 +419,8 @@ describe.each(everyEngine)('faults on %s', (engine) => {
   })
 
   test('of a store that can take nothing now are 503, to be tried again with the same key', async () => {
-    const app = await startApp(engine)
-    const { ask, errorLines } = failing(app, Object.assign(unavailable(), { cause: new Error(cause) }))
+    const app = await startApp(engine, { hasShortWay })
+    const { ask, errorLines } = failing(app, hasShortWay, Object.assign(unavailable(), { cause: new Error(cause) }))
     for (const accept of ['application/json', newer]) {
       const { status, headers, body } = await ask(opening, { accept })
       expect([status, headers['retry-after'], body.errors[0].extensions.code]).toEqual([503, '1', 'UNAVAILABLE'])
@@ -432,7 +432,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
 
   test('never put into the log or the answer what nobody else may know', async () => {
     const lines: string[] = []
-    const app = await startApp(engine, { onLog: (line) => lines.push(line) })
+    const app = await startApp(engine, { hasShortWay, onLog: (line) => lines.push(line) })
     await app.wallet({ balance: '10' })
     const canary = '5550690000032777'
     const recipient = `{ bankAccount: { accountNumber: "${canary}", bankName: "B", bankCode: "044", recipientName: "Ada",
@@ -446,7 +446,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
     answers.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
     answers.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
 
-    const { ask, lines: faultLines } = failing(app, new Error(`${canary} ${app.merchant.apiKey}`))
+    const { ask, lines: faultLines } = failing(app, hasShortWay, new Error(`${canary} ${app.merchant.apiKey}`))
     answers.push((await ask(pay('1'))) as never)
     for (const text of [...lines, ...faultLines]) {
       expect(text).not.toContain(canary)
@@ -459,7 +459,7 @@ describe.each(everyEngine)('faults on %s', (engine) => {
 })
 
 /** The same service over a database that fails as soon as it has said whose key it is. */
-function failing(app: App, fault: Error) {
+function failing(app: App, hasShortWay: boolean, fault: Error) {
   const lines: string[] = []
   let reads = 0
   const execute: App['db']['execute'] = (query, params) => {
@@ -475,6 +475,7 @@ function failing(app: App, fault: Error) {
     service: { ...app.service, db: { ...app.db, execute, write, version: () => null } },
     logger,
     rateLimit: null,
+    hasShortWay,
   })
   return {
     lines,

@@ -1,3 +1,6 @@
+import type { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -274,6 +277,80 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
     expect(looksOf(app.merchant.id)).toBe(0)
     expect((await stream()).answered.status).toBe(200)
     end.abort()
+  })
+})
+
+describe('a stream whose source fails', () => {
+  test('says so as any answer does, and ends', async () => {
+    const app = await startApp('sqlite')
+    await app.wallet({ balance: '100' })
+    const payoutId = await pay(app)
+    let isBroken = false
+    const execute = <Result>(query: Query, params: object) => {
+      if (isBroken) throw new Error('the disk of 0690000032 is gone')
+      return app.db.execute<Result>(query, params)
+    }
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const { next } = await listen(app, `subscription { payoutChanged(id: "${payoutId}") { status } }`, { server })
+    expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'PROCESSING' } } })
+    isBroken = true
+    expect(await next()).toMatchObject({
+      errors: [{ message: expect.stringContaining('The service failed'), extensions: { code: 'INTERNAL' } }],
+      extensions: { requestId: expect.any(String) },
+    })
+    expect(await next()).toBeNull()
+  })
+})
+
+describe('of what Yoga has answered nothing is kept', () => {
+  test.each(['a stream that its caller leaves', 'a stream in parts', 'a query over GET'])('%s', async (kind) => {
+    const app = await startApp('sqlite')
+    const server = serverLike(app, {})
+    const url = `${await server.listen({ port: 0, host: '127.0.0.1' })}/graphql`
+    const requests: WeakRef<IncomingMessage>[] = []
+    let socket: Socket | null = null
+    let closed = Promise.withResolvers<void>()
+    server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      requests.push(new WeakRef(request))
+      // A stream that its caller leaves ends its connection; the others share one.
+      if (kind === 'a query over GET') socket = request.socket
+      response.once('close', () => closed.resolve())
+    })
+    const headers = { 'x-api-key': app.merchant.apiKey, 'content-type': 'application/json' }
+    const ask = async () => {
+      closed = Promise.withResolvers()
+      const end = new AbortController()
+      if (kind === 'a query over GET') {
+        const answered = await fetch(`${url}?query=%7Bmerchant%7Bname%7D%7D`, { headers })
+        expect(await answered.json()).toMatchObject({ data: { merchant: { name: 'Test merchant' } } })
+      } else {
+        const accept = kind === 'a stream in parts' ? 'multipart/mixed' : 'text/event-stream'
+        const answered = await fetch(url, {
+          method: 'POST',
+          headers: { ...headers, accept },
+          body: JSON.stringify({ query: 'subscription { payoutsChanged { uuid } }' }),
+          signal: end.signal,
+        })
+        expect(answered.status).toBe(200)
+        end.abort()
+      }
+      await closed.promise
+    }
+    await ask()
+    const listenersOf = (emitter: EventEmitter | null) =>
+      emitter?.eventNames().map((name) => emitter.listenerCount(name))
+    const listeners = () => [listenersOf(process), listenersOf(socket)]
+    const before = listeners()
+    for (let i = 0; i < 20; i++) await ask()
+    expect(listeners()).toEqual(before)
+    const collect = garbageCollector()
+    // The last one's connection may be there still.
+    const kept = async () => {
+      await delay(20)
+      collect()
+      return requests.filter((request) => request.deref() !== undefined).length
+    }
+    await expect.poll(kept, patience).toBeLessThan(3)
   })
 })
 

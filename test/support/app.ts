@@ -32,6 +32,12 @@ export type Setup = Engine | 'workers'
 /** For suites about what the doors answer to whoever writes. */
 export const everyEngineAndWorkers: readonly Setup[] = [...everyEngine, 'workers']
 
+/** The ways of a GraphQL request: the short one, and Yoga's for all, on which one engine is enough. */
+export const everyWay: readonly (readonly [engine: Engine, hasShortWay: boolean])[] = [
+  ...everyEngine.map((engine) => [engine, true] as const),
+  ['sqlite', false],
+]
+
 /** What a test may choose; the rest is the dullest that works. */
 export type AppOptions = {
   readonly mode?: Mode
@@ -44,8 +50,10 @@ export type AppOptions = {
   readonly place?: Place
   /** Set where the test will tamper with its database: it may be one with which others have. */
   readonly isTampered?: boolean
-  /** When GraphQL documents are compiled; when they come again, as in production, unless told otherwise. */
+  /** `false` where graphql-js is to run every GraphQL document. */
   readonly isPlanned?: boolean
+  /** `false` where Yoga is to answer every GraphQL request. */
+  readonly hasShortWay?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
 }
@@ -67,6 +75,7 @@ export async function startApp(
     clock,
     onLog,
     isPlanned = true,
+    hasShortWay = true,
     place,
     isTampered = false,
     rates = dullRates,
@@ -82,6 +91,7 @@ export async function startApp(
     logger,
     rateLimit: rateLimit ?? null,
     isPlanned,
+    hasShortWay,
     ...(clock && { elapsed: clock }),
   })
   onTestFinished(async () => {

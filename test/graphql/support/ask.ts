@@ -52,10 +52,15 @@ export function asking(
 /** Another server of the same service, such as one that compiles at once; closed when the test ends. */
 export function serverLike(
   app: App,
-  { isPlanned, service = app.service }: Pick<AppOptions, 'isPlanned'> & { service?: App['service'] },
+  {
+    isPlanned = true,
+    hasShortWay = true,
+    onLog,
+    service = app.service,
+  }: Pick<AppOptions, 'isPlanned' | 'hasShortWay' | 'onLog'> & { service?: App['service'] },
 ) {
-  const logger = createLogger('silent', { write: () => {} })
-  const server = createServer({ service, logger, rateLimit: null, ...(isPlanned !== undefined && { isPlanned }) })
+  const logger = createLogger(onLog ? 'info' : 'silent', { write: onLog ?? (() => {}) })
+  const server = createServer({ service, logger, rateLimit: null, hasShortWay, isPlanned })
   onTestFinished(() => server.close())
   return server
 }

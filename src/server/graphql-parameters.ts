@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify'
+import type { FieldFault } from '../errors.ts'
+import { invalidInput } from '../errors.ts'
+import type { GraphqlRequest } from '../graphql/engine.ts'
+import { repeatedName } from './json-body.ts'
+import type { Read } from './json-text.ts'
+import { readJson } from './json-text.ts'
+
+/**
+ * The parameters of a request (GraphQL over HTTP, 5.1), which a POST has in its body and a GET in its query string.
+ *
+ * @throws Refusal INVALID_INPUT that names each one that has the wrong type, or is given twice
+ */
+export function parametersOf({ method, body, query }: FastifyRequest): GraphqlRequest {
+  return checked(method === 'POST' ? body : decodedQuery(query as Record<string, unknown>))
+}
+
+/** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
+function decodedQuery({ variables, extensions, ...others }: Record<string, unknown>): Record<string, unknown> {
+  return { ...others, variables: decoded('variables', variables), extensions: decoded('extensions', extensions) }
+}
+
+function decoded(name: string, given: unknown): unknown {
+  if (typeof given !== 'string' || given === '') return given || null
+  let read: Read
+  try {
+    read = readJson(given)
+  } catch {
+    return given
+  }
+  if (read.repeated !== null) throw repeatedName(`${name}.${read.repeated}`)
+  return read.value
+}
+
+function checked(body: unknown): GraphqlRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    const message = Array.isArray(body) ? 'must be one request: there are no batches' : 'must be a JSON object'
+    throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message }])
+  }
+  const { query, operationName = null, variables = null, extensions = null } = body as Record<string, unknown>
+  const faults: FieldFault[] = []
+  if (typeof query !== 'string' || query.trim() === '') {
+    faults.push({ field: 'query', code: 'MISSING_REQUIRED_FIELD', message: 'must be a GraphQL document' })
+  }
+  if (operationName !== null && typeof operationName !== 'string') {
+    faults.push({ field: 'operationName', code: 'INVALID_FORMAT', message: 'must be a string' })
+  }
+  if (!isMap(variables)) faults.push({ field: 'variables', code: 'INVALID_FORMAT', message: 'must be an object' })
+  if (!isMap(extensions)) faults.push({ field: 'extensions', code: 'INVALID_FORMAT', message: 'must be an object' })
+  if (faults.length > 0) throw invalidInput(faults)
+  return {
+    query: query as string,
+    operationName: (operationName as string | null) || null,
+    variables: (variables ?? {}) as Record<string, unknown>,
+  }
+}
+
+function isMap(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && !Array.isArray(value))
+}

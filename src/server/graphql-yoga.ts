@@ -1,0 +1,191 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ExecutionResult, GraphQLError } from 'graphql'
+import type { Plugin, YogaInitialContext } from 'graphql-yoga'
+import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
+import { Refusal } from '../errors.ts'
+import type { Asked, Asking, FormattedResult } from '../graphql/answer.ts'
+import { answerOf, askingOf, bodyOf, failedResult, formatEach } from '../graphql/answer.ts'
+import type { Chosen, Engine, Outcome } from '../graphql/engine.ts'
+import { refused } from '../graphql/engine.ts'
+import type { FormsTaken, StreamType } from './forms-taken.ts'
+import { formsTaken } from './forms-taken.ts'
+import { parametersOf } from './graphql-parameters.ts'
+import type { Form, Written } from './graphql-parts.ts'
+import { inParts } from './graphql-parts.ts'
+import type { Http } from './graphql-status.ts'
+import { httpOf } from './graphql-status.ts'
+import type { HoldStream } from './graphql-streams.ts'
+import { untilEnded } from './graphql-streams.ts'
+import { refusalOf } from './refusal-of.ts'
+
+/** Has Yoga answer a request that was admitted. */
+export type YogaHandler = (request: FastifyRequest, reply: FastifyReply, asked: Asked) => Promise<Response>
+
+/** A request on its way through Yoga, which gives it to each of the hooks. */
+type Exchange = {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly asked: Asked
+  readonly asking: Asking
+  readonly forms: FormsTaken
+  chosen: Chosen | null
+  /** What came of it; `null` where what was thrown is all that there is to say. */
+  outcome: Outcome | null
+  /** Why a stream ends before its own time. */
+  ended: Promise<Refusal | null>
+}
+
+type Context = { readonly exchange: Exchange }
+
+/**
+ * Makes the handler of Yoga, with the engine where Yoga has places for one.
+ *
+ * It is loaded here and not with this module, because that takes a third of the time of a start, which many processes never
+ * need. What Yoga has of its own for the same things is off: it would run forms, answer any origin, and remember documents
+ * again.
+ */
+export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
+  const { createYoga, getSSEProcessor, processRegularResult } = await import('graphql-yoga')
+  const yoga = createYoga<Context>({
+    schema: engine.schema,
+    graphqlEndpoint: path,
+    logging: false,
+    graphiql: false,
+    landingPage: false,
+    cors: false,
+    multipart: false,
+    batching: false,
+    maskedErrors: false,
+    parserAndValidationCache: false,
+    maxRequestBodySize: false,
+    plugins: [
+      runsBy(engine, holdStream),
+      answersBy({
+        'application/json': processRegularResult,
+        'application/graphql-response+json': processRegularResult,
+        'text/event-stream': getSSEProcessor(),
+        'multipart/mixed': inParts,
+      }),
+    ],
+  })
+  return async (request, reply, asked) => {
+    const exchange: Exchange = {
+      request,
+      reply,
+      asked,
+      asking: askingOf(asked),
+      forms: formsTaken(request.headers.accept),
+      chosen: null,
+      outcome: null,
+      ended: Promise.resolve(null),
+    }
+    // The host answers HEAD as GET, without the body. It has read the query string too, which Yoga would take for a question
+    // after its own health where it ends like one.
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const headers = request.headers as Record<string, string>
+    return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
+  }
+}
+
+/**
+ * Where Yoga reads, parses, validates and runs, the host's reading of parameters and the engine's steps.
+ *
+ * The engine validates when it parses, and finds the operation then, because Yoga looks for it right after, with words of its
+ * own for what it does not find.
+ */
+function runsBy(engine: Engine, holdStream: HoldStream): Plugin<Context, Context> {
+  const parse = (exchange: Exchange, query: string, operationName: string | null) => {
+    const isReadOnly = exchange.request.method !== 'POST'
+    const document = engine.prepare(query)
+    const chosen =
+      'errors' in document ? document : engine.choose(document, { operationName, isReadOnly }, exchange.asking.context)
+    if ('errors' in chosen) {
+      exchange.outcome = refused(chosen)
+      throw new AggregateError(chosen.errors)
+    }
+    exchange.chosen = chosen
+    return chosen.document.node
+  }
+  const run = async ({ exchange, params }: Context & YogaInitialContext) => {
+    const checked = engine.check(exchange.chosen as Chosen, params.variables ?? {}, exchange.asking.context)
+    if ('errors' in checked) return refused(checked)
+    return checked.operation.node.operation === 'subscription'
+      ? subscribe(exchange, (signal) => engine.subscribe(checked, signal))
+      : engine.execute(checked)
+  }
+  const subscribe = async (exchange: Exchange, begin: (signal: AbortSignal) => Promise<Outcome>) => {
+    const { request, reply, forms } = exchange
+    if (forms.stream === null) {
+      throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
+    }
+    const end = new AbortController()
+    const outcome = await begin(end.signal)
+    if (reply.raw.destroyed) end.abort()
+    reply.raw.once('close', () => end.abort())
+    if (Symbol.asyncIterator in outcome.result) exchange.ended = holdStream(request, reply)
+    return outcome
+  }
+  const resultOf = async (context: Context & YogaInitialContext) => {
+    context.exchange.outcome = await run(context)
+    return context.exchange.outcome.result
+  }
+  return {
+    onRequestParse: ({ serverContext: { exchange }, setRequestParser }) => {
+      const { json, stream } = exchange.forms
+      if (json === null && stream === null) {
+        throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
+      }
+      setRequestParser(() => {
+        const { operationName, ...others } = parametersOf(exchange.request)
+        return { ...others, ...(operationName !== null && { operationName }) }
+      })
+    },
+    onParse: ({ context: { exchange, params }, setParseFn }) =>
+      setParseFn((query) => parse(exchange, String(query), params.operationName ?? null)),
+    onValidate: ({ setValidationFn }) => setValidationFn(() => []),
+    onExecute: ({ context, setExecuteFn }) => setExecuteFn(() => resultOf(context)),
+    onSubscribe: ({ context, setSubscribeFn }) => setSubscribeFn(() => resultOf(context)),
+  }
+}
+
+/** Where Yoga forms a result, our words for it, in the form that the caller wants most: Yoga reads no qualities. */
+function answersBy(all: Record<string, Form>): Plugin<Context, Context> {
+  return {
+    onResultProcess: ({ result, setResult, setResultProcessor, serverContext: { exchange } }) => {
+      const { type, formed } = formedOf(exchange, result as ExecutionResult | AsyncIterable<ExecutionResult>)
+      setResult(formed as Parameters<typeof setResult>[0])
+      setResultProcessor(all[type] as Form, type)
+    },
+  }
+}
+
+/** What Yoga is to form, and as what; the log is told of it. */
+function formedOf(exchange: Exchange, result: ExecutionResult | AsyncIterable<ExecutionResult>) {
+  const { asked, asking, request, forms, outcome, ended } = exchange
+  const type = forms.json ?? (forms.stream as StreamType)
+  request.operation = asking.seen().operation
+  if (outcome === null) {
+    const [error] = (result as ExecutionResult).errors as readonly [GraphQLError]
+    const refusal = refusalOf(error.originalError ?? error, request)
+    request.refusalCode = refusal.code
+    const http = { status: statusOfCode[refusal.code], headers: failureHeaders(refusal.code) }
+    return { type: 'application/json', formed: written(failedResult(refusal, request.id), http) }
+  }
+  if (Symbol.asyncIterator in result) {
+    const last = ended.then((refusal) => refusal && failedResult(refusal, request.id))
+    const results = untilEnded(formatEach(result, outcome, asked), last)
+    return { type: forms.stream as StreamType, formed: eachWritten(results) }
+  }
+  const answered = answerOf(outcome, asking, asked)
+  request.refusalCode = answered.seen.codes.join() || null
+  return { type, formed: written(answered.result, httpOf(answered.result, type)) }
+}
+
+/** A result as Yoga's forms take it: they ask for its text, and HTTP's part in it. */
+function written(result: FormattedResult, http?: Http): Written {
+  return { ...(http && { extensions: { http } }), stringify: () => bodyOf(result) }
+}
+
+async function* eachWritten(results: AsyncIterable<FormattedResult>): AsyncGenerator<Written> {
+  for await (const result of results) yield written(result)
+}
