@@ -13,13 +13,17 @@ export type WriteLeaf = (value: unknown) => string
  * resolvers give is left to graphql-js, which knows how to turn it into one or what to say.
  */
 export function leafWriter(type: GraphQLOutputType): WriteLeaf {
-  if (isNonNullType(type)) return required(leafWriter(type.ofType))
-  if (isListType(type)) return orNull(listed(leafWriter(type.ofType)))
+  return isNonNullType(type) ? present(type.ofType) : orNull(present(type))
+}
+
+/** Writes values that are there; what writes them takes null for one of the wrong kind. */
+function present(type: GraphQLOutputType): WriteLeaf {
+  if (isListType(type)) return listed(leafWriter(type.ofType))
   if (isEnumType(type)) {
     const texts = new Map(type.getValues().map(({ name, value }) => [value, JSON.stringify(name)]))
-    return orNull((value) => texts.get(value) ?? leave())
+    return (value) => texts.get(value) ?? leave()
   }
-  return orNull(isScalarType(type) ? (scalars[type.name] ?? serialized(type)) : leave)
+  return isScalarType(type) ? (scalars[type.name] ?? serialized(type)) : leave
 }
 
 function leave(): never {
@@ -28,10 +32,6 @@ function leave(): never {
 
 function orNull(write: WriteLeaf): WriteLeaf {
   return (value) => (value === null || value === undefined ? 'null' : write(value))
-}
-
-function required(write: WriteLeaf): WriteLeaf {
-  return (value) => (value === null || value === undefined ? leave() : write(value))
 }
 
 function listed(write: WriteLeaf): WriteLeaf {
@@ -55,5 +55,5 @@ const scalars: Readonly<Record<string, WriteLeaf>> = {
 }
 
 function serialized(type: GraphQLScalarType): WriteLeaf {
-  return (value) => JSON.stringify(type.coerceOutputValue(value)) ?? leave()
+  return (value) => (value === null || value === undefined ? leave() : JSON.stringify(type.coerceOutputValue(value)))
 }

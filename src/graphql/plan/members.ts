@@ -21,6 +21,7 @@ type Of<Kind extends Shown['kind']> = Extract<Shown, { readonly kind: Kind }>
 const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Place) => Member } = {
   column: ({ column }, place) => {
     const cell = place.rows.cell(column)
+    if (isLeaf(place)) return { kind: 'cell', cell, write: leafWriter(place.field.type) }
     return shownAs((row) => valueAt(row, cell), place, wholeRows)
   },
   made: ({ from, make }, place) => shownAs(place.rows.reading(from, make), place, wholeRows),
@@ -34,7 +35,7 @@ const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Plac
     if (gives === 'cursor') rows.place()
     if (gives !== 'total') return shownAs(readOf, place, gives === 'items' ? (rows.items ?? wholeRows) : rows)
     const write = leafWriter(field.type)
-    return { write: async (slices) => (await Promise.all(slices.map(readOf))).map(write) }
+    return { kind: 'level', write: async (slices) => (await Promise.all(slices.map(readOf))).map(write) }
   },
   found,
   named: ({ source, idOf }, place) => {
@@ -60,14 +61,19 @@ const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Plac
   nodes: nodesAt,
 }
 
+function isLeaf({ field }: Place): boolean {
+  return isLeafType(getNamedType(field.type))
+}
+
 /** What a row holds or is made of. */
-function shownAs(read: (row: unknown) => unknown, { field, sets, planning }: Place, rows: Rows): Member {
-  if (isLeafType(getNamedType(field.type))) {
+function shownAs(read: (row: unknown) => unknown, place: Place, rows: Rows): Member {
+  const { field, sets, planning } = place
+  if (isLeaf(place)) {
     const write = leafWriter(field.type)
-    return { text: (row) => write(read(row)) }
+    return { kind: 'row', write: (row) => write(read(row)) }
   }
   const write = planning.writerOf(field.type, sets, rows)
-  return { write: (values, run) => write(values.map(read), run) }
+  return { kind: 'level', write: (values, run) => write(values.map(read), run) }
 }
 
 /** What a source has for each row's key: each is loaded once and written once, however many rows show it. */
@@ -76,6 +82,7 @@ function found({ source, key }: Of<'found'>, { field, sets, rows, planning }: Pl
   const theirs = planning.found(source)
   const write = planning.writerOf(field.type, sets, theirs.rows)
   return {
+    kind: 'level',
     write: (values, run) => {
       const places = new Map<string, number>()
       const keys = values.map((row) => valueAt(row, cell) as string | null)
@@ -105,6 +112,7 @@ function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
   const cell = rows.cell('id')
   const write = planning.writerOf(field.type, sets, slicesOf(items))
   return {
+    kind: 'level',
     write: (values, run) => {
       const ids = values.map((row) => valueAt(row, cell) as string)
       const input = inputOf(given(run) as never)
@@ -121,8 +129,9 @@ function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
 }
 
 /** What is asked once, for the only row there is at the root. */
-function asked({ field, sets, planning }: Place, rows: Rows, ask: (run: Run) => Promise<unknown>): Member {
-  if (isLeafType(getNamedType(field.type))) throw leftToGraphqlJs
+function asked(place: Place, rows: Rows, ask: (run: Run) => Promise<unknown>): Member {
+  const { field, sets, planning } = place
+  if (isLeaf(place)) throw leftToGraphqlJs
   const write = planning.writerOf(field.type, sets, rows)
-  return { write: (_, run) => ask(run).then((value) => write([value], run)) }
+  return { kind: 'level', write: (_, run) => ask(run).then((value) => write([value], run)) }
 }

@@ -51,6 +51,7 @@ export function nodesAt({ idsOf }: Extract<Shown, { readonly kind: 'nodes' }>, p
     return names.map((candidates) => candidates.map(nodeOf).find(({ row }) => row !== null) ?? null)
   }
   return {
+    kind: 'level',
     write: async (roots, run) => {
       const ids = idsOf(given(run) as never)
       const value = typeof ids === 'string' ? (await nodesFor([ids], run))[0] : await nodesFor(ids, run)

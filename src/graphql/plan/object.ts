@@ -1,13 +1,14 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import { memberOf } from './members.ts'
-import type { Planning } from './planning.ts'
+import type { Member, Planning } from './planning.ts'
 import type { Rows } from './rows.ts'
+import { valueAt } from './rows.ts'
 import { selectedOf } from './selected.ts'
 import type { Texts, Write } from './written.ts'
 import { afterwards, leftToGraphqlJs, together } from './written.ts'
 
-/** A member of an object: what stands before its text, and that of each row, made at once or among those of all rows. */
-type Part = { readonly before: string; readonly text: ((row: unknown) => string) | null; readonly column: number }
+/** A member of an object: what stands before its text, and its place among those whose texts are written for all rows at once. */
+type Part = { readonly before: string; readonly member: Member; readonly column: number }
 
 /** Writes objects of a type, one for each row, with what is selected of them. */
 export function objectWriter(
@@ -29,16 +30,18 @@ export function objectWriter(
     const field = type.getFields()[node.name.value]
     if (!field) throw leftToGraphqlJs
     const within = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-    const { text = null, write } = memberOf({ field, node, sets: within, rows, planning })
-    parts.push({ before, text, column: write ? writes.push(write) - 1 : -1 })
+    const member = memberOf({ field, node, sets: within, rows, planning })
+    parts.push({ before, member, column: member.kind === 'level' ? writes.push(member.write) - 1 : -1 })
     before = ','
   }
   const after = `${before.replace(/,$/, '')}}`
 
   const textOf = (row: unknown, place: number, columns: readonly Texts[]) => {
     let all = ''
-    for (const { before, text, column } of parts) {
-      all += before + (text === null ? columns[column]?.[place] : text(row))
+    for (const { before, member, column } of parts) {
+      if (member.kind === 'cell') all += before + member.write(valueAt(row, member.cell))
+      else if (member.kind === 'row') all += before + member.write(row)
+      else all += before + columns[column]?.[place]
     }
     return all + after
   }

@@ -2,7 +2,8 @@ import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } fro
 import type { Needs } from '../../lists/list.ts'
 import type { Listed, Source } from '../loader.ts'
 import { loaderFor } from '../loader.ts'
-import type { ChosenRows, Rows } from './rows.ts'
+import type { WriteLeaf } from './leaf.ts'
+import type { Cell, ChosenRows, Rows } from './rows.ts'
 import { chosenRows, valueAt, wholeRows } from './rows.ts'
 import type { Asked } from './selected.ts'
 import type { Run, Write } from './written.ts'
@@ -28,8 +29,11 @@ export type Place = {
   readonly planning: Planning
 }
 
-/** What writes a field: of each row alone, or of all rows of a level together. */
-export type Member = { readonly text?: (row: unknown) => string; readonly write?: Write }
+/** What writes a field: the value in a cell of each row, something made of each row, or all rows of a level together. */
+export type Member =
+  | { readonly kind: 'cell'; readonly cell: Cell; readonly write: WriteLeaf }
+  | { readonly kind: 'row'; readonly write: (row: unknown) => string }
+  | { readonly kind: 'level'; readonly write: Write }
 
 /** Rows by their key, and how they are read. */
 export type FoundRows = {
