@@ -35,7 +35,7 @@ type Exchange = {
   ended: Promise<Refusal | null>
 }
 
-type Context = { readonly exchange: Exchange }
+type OnItsWay = { readonly exchange: Exchange }
 
 /**
  * Makes the handler of Yoga, with the engine where Yoga has places for one.
@@ -46,7 +46,7 @@ type Context = { readonly exchange: Exchange }
  */
 export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
   const { createYoga, getSSEProcessor, processRegularResult } = await import('graphql-yoga')
-  const yoga = createYoga<Context>({
+  const yoga = createYoga<OnItsWay>({
     schema: engine.schema,
     graphqlEndpoint: path,
     logging: false,
@@ -93,7 +93,7 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
  * The engine validates when it parses, and finds the operation then, because Yoga looks for it right after, with words of its
  * own for what it does not find.
  */
-function runsBy(engine: Engine, holdStream: HoldStream): Plugin<Context, Context> {
+function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsWay> {
   const parse = (exchange: Exchange, query: string, operationName: string | null) => {
     const isReadOnly = exchange.request.method !== 'POST'
     const document = engine.prepare(query)
@@ -106,7 +106,7 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<Context, Context
     exchange.chosen = chosen
     return chosen.document.node
   }
-  const run = async ({ exchange, params }: Context & YogaInitialContext) => {
+  const run = async ({ exchange, params }: OnItsWay & YogaInitialContext) => {
     const checked = engine.check(exchange.chosen as Chosen, params.variables ?? {}, exchange.asking.context)
     if ('errors' in checked) return refused(checked)
     return checked.operation.node.operation === 'subscription'
@@ -125,7 +125,7 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<Context, Context
     if (Symbol.asyncIterator in outcome.result) exchange.ended = holdStream(request, reply)
     return outcome
   }
-  const resultOf = async (context: Context & YogaInitialContext) => {
+  const resultOf = async (context: OnItsWay & YogaInitialContext) => {
     context.exchange.outcome = await run(context)
     return context.exchange.outcome.result
   }
@@ -149,7 +149,7 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<Context, Context
 }
 
 /** Where Yoga forms a result, our words for it, in the form that the caller wants most: Yoga reads no qualities. */
-function answersBy(all: Record<string, Form>): Plugin<Context, Context> {
+function answersBy(all: Record<string, Form>): Plugin<OnItsWay, OnItsWay> {
   return {
     onResultProcess: ({ result, setResult, setResultProcessor, serverContext: { exchange } }) => {
       const { type, formed } = formedOf(exchange, result as ExecutionResult | AsyncIterable<ExecutionResult>)

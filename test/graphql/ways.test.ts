@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { unavailable } from '../../src/errors.ts'
@@ -187,6 +189,18 @@ test('a result that is text already is put in as it is', () => {
   const extensions = { requestId: 'r', cost: { requested: 1, limit: 2 } }
   const data = { a: ['é', null, { b: '1.00000000' }] }
   expect(bodyOf({ dataText: JSON.stringify(data), extensions })).toBe(bodyOf({ data, extensions }))
+})
+
+test('nothing that starts loads Yoga', () => {
+  const src = join(import.meta.dirname, '../../src')
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const loading = files.filter((file) =>
+    /^(?:import|export) (?!type )[^\n]*'graphql-yoga'|^\} from 'graphql-yoga'/m.test(
+      readFileSync(join(src, file), 'utf8'),
+    ),
+  )
+  expect(loading).toEqual([])
+  expect(readFileSync(join(src, 'server/graphql-yoga.ts'), 'utf8')).toContain("await import('graphql-yoga')")
 })
 
 describe('Yoga answers', () => {

@@ -150,4 +150,8 @@ const requests: readonly ((n: number) => Expected)[] = [
   (n) => [graphql(`{a${n}: merchant {name}}`), 200],
   (n) => [graphql(`{nothing${n}}`), 200],
   () => [{ path: '/graphql', body: { query: '{merchant {id}}' }, headers: { accept: 'text/event-stream' } }, 200],
+  () => [{ path: '/graphql', body: { query: '{merchant {id}}' }, headers: { accept: 'multipart/mixed' } }, 200],
+  // By Yoga, which has memories of its own.
+  (n) => [{ method: 'GET', path: `/graphql?query={a${n}:merchant{name}}` }, 200],
+  (n) => [{ method: 'GET', path: `/graphql?query={nothing${n}}` }, 200],
 ]
