@@ -112,9 +112,9 @@ function optionsOf({ type, isRequired, description, deprecationReason }: InputFi
 
 /** An input as operations take it: with local ids wherever its fields, or those of inputs in it, are global ones. */
 export function withLocalIds<Input extends object>(fields: InputFields, input: Input): Input {
-  return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [name, localValue(fields[name], value)]),
-  ) as Input
+  const local: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(input)) local[name] = localValue(fields[name], value)
+  return local as Input
 }
 
 function localValue(field: InputField | undefined, value: unknown): unknown {
