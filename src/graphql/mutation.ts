@@ -1,5 +1,5 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
-import type { Operation, Done as Performed } from '../context.ts'
+import type { Done, Operation } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -18,8 +18,8 @@ import type { Told } from './shown.ts'
 import type { UserErrorSource } from './user-errors.ts'
 import { errorTypeName, errorTypes, isUserError, userError } from './user-errors.ts'
 
-/** What an operation's only mutation has come to, as the root of whatever words the rest of the answer. */
-export type Done = { readonly outcome: Promise<unknown> }
+/** What a request's only mutation has come to, as the root value for whoever answers the rest of it. */
+export type AlreadyDone = { readonly outcome: Promise<unknown> }
 
 /** How an input describes its idempotency key. */
 const keyDescription =
@@ -38,7 +38,7 @@ export type Mutation<Given extends InputFields, Input, Answer> = {
   readonly inputDescription: string
   readonly input: Given
   readonly isKeyRequired?: boolean
-  readonly operation: Operation<Input, Performed<Answer>>
+  readonly operation: Operation<Input, Done<Answer>>
   readonly payload: Fields<Answer>
   /** Beside those that any may be refused with, in order of precedence, as the operation documents them. */
   readonly errors: readonly ErrorCode[]
@@ -87,7 +87,8 @@ export function addMutation<Given extends InputFields, Input extends object, Ans
       description,
       args: { input: t.arg({ type, required: true, description: `What \`${name}\` needs to know.` }) },
       extensions: { movesMoney, isSandboxOnly, performs: mutation.operation, shown: { kind: 'asked', ask } },
-      resolve: (done, args, context) => ((done as Done | undefined)?.outcome ?? ask(context, args as never)) as never,
+      resolve: (done, args, context) =>
+        ((done as AlreadyDone | undefined)?.outcome ?? ask(context, args as never)) as never,
     }),
   )
 }

@@ -1,13 +1,13 @@
 import type { VariableValues } from 'graphql'
 import type { GraphqlContext } from '../graphql-context.ts'
-import type { Done } from '../mutation.ts'
+import type { AlreadyDone } from '../mutation.ts'
 
 /** One request for which a plan runs. */
 export type Run = {
   readonly context: GraphqlContext
   readonly variables: VariableValues
   /** What its mutation has come to, once it was begun. */
-  done: Done | null
+  done: AlreadyDone | null
 }
 
 /** JSON texts, one for each value. */
