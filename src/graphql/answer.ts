@@ -49,7 +49,7 @@ export async function answer(request: GraphqlRequest, asked: Asked): Promise<Ans
 }
 
 /** Begins to answer a request. */
-export function askingOf({ service, merchantId }: Asked): Asking {
+export function askingOf({ service, merchantId, requestId, log }: Asked): Asking {
   let operation: string | null = null
   const codes = new Set<string>()
   const context = {
@@ -59,6 +59,9 @@ export function askingOf({ service, merchantId }: Asked): Asking {
     },
     onRefusal: (code: ErrorCode) => {
       codes.add(code)
+    },
+    onPlanFault: (error: unknown) => {
+      log.warn({ request_id: requestId, err: error }, 'a plan failed where graphql-js did not')
     },
   }
   return { context, seen: () => ({ operation, codes: [...codes] }) }

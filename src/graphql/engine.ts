@@ -117,15 +117,18 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
     const { node, planFor } = operation
     const plan = isPlanned ? planFor(ready.variableValues) : null
     const run: Run = { context: args.contextValue, variables: ready.variableValues, done: null }
+    let fault: unknown = null
     if (plan) {
       try {
         return { result: { dataText: await plan(run) }, operation: node.operation, cost }
-      } catch {
+      } catch (error) {
         // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
+        fault = error
         run.context.loaders.clear()
       }
     }
     const result = await executeRootSelectionSet(run.done ? { ...ready, rootValue: run.done } : ready)
+    if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)
     return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
   }
 

@@ -13,12 +13,18 @@ import {
   validate,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { createLogger } from '../../src/app/logger.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { sandboxSchema } from '../../src/server/graphql-schema.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { Engine } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import {
+  bankMethodBody,
+  everyEngine,
+  loggerOfPlanFaults,
+  payoutBody,
+  startApp,
+  walletMethodBody,
+} from '../support/app.ts'
 
 type Document = {
   readonly query: string
@@ -40,7 +46,7 @@ async function startExecutors(engine: Engine) {
   await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, customer_id: personId, amount: '7.5' } })
   await settlePayout(app.context(), { payoutId: first.data.id, status: 'COMPLETED' })
 
-  const logger = createLogger('silent', { write: () => {} })
+  const logger = loggerOfPlanFaults()
   const answersOf = (isPlanned: boolean, times: number) => {
     const server = createServer({ service: app.service, logger, rateLimit: null, isPlanned })
     return async ({ query, variables, operationName }: Document) => {

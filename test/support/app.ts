@@ -61,6 +61,17 @@ export type AppOptions = {
 /** A whole service on an empty database of its own, closed and removed when the test ends. */
 export type App = Awaited<ReturnType<typeof startApp>>
 
+/** Fails the test whose documents graphql-js answers where a plan could not: nothing else would tell of it. */
+export function loggerOfPlanFaults() {
+  const faults: string[] = []
+  onTestFinished(() => expect(faults).toEqual([]))
+  return createLogger('warn', {
+    write: (line) => {
+      if (line.includes('a plan failed')) faults.push(line)
+    },
+  })
+}
+
 /** The contract's methods, and others to be refused. */
 export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH' | 'OPTIONS' | 'TRACE'
 
@@ -84,7 +95,7 @@ export async function startApp(
   const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
   const db = await open(url)
   const service = createService({ db, mode, ...(clock && { clock }) })
-  const logger = onLog ? createLogger('info', { write: onLog }) : createLogger('silent', { write: () => {} })
+  const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
   const server = createServer({
     service: doors.service,

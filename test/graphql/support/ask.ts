@@ -3,6 +3,7 @@ import { createLogger } from '../../../src/app/logger.ts'
 import type { Query } from '../../../src/database/query.ts'
 import { createServer } from '../../../src/server/host.ts'
 import type { App, AppOptions } from '../../support/app.ts'
+import { loggerOfPlanFaults } from '../../support/app.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
 export type Answered = {
@@ -59,7 +60,7 @@ export function serverLike(
     service = app.service,
   }: Pick<AppOptions, 'isPlanned' | 'hasShortWay' | 'onLog'> & { service?: App['service'] },
 ) {
-  const logger = createLogger(onLog ? 'info' : 'silent', { write: onLog ?? (() => {}) })
+  const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
   const server = createServer({ service, logger, rateLimit: null, hasShortWay, isPlanned })
   onTestFinished(() => server.close())
   return server
