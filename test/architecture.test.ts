@@ -262,6 +262,20 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   ['a clock', 'src/payouts/quote.ts', `const at = Date.now()`, 'has a clock of its own'],
   ['another clock', 'src/payouts/quote.ts', 'const at = `${' + 'new Date().toISOString()}`', 'has a clock of its own'],
   ['randomness', 'src/payouts/quote.ts', `const id = crypto.randomUUID()`, 'has a randomness of its own'],
+  [
+    'code made of text',
+    'src/graphql/engine.ts',
+    `const write = new Function('row', text)`,
+    'makes code of text (Function()',
+  ],
+  ['code made without new', 'src/graphql/engine.ts', `const write = Function(text)`, 'makes code of text (Function()'],
+  ['text that is run', 'src/graphql/engine.ts', `const run = globalThis.eval`, 'makes code of text (eval)'],
+  [
+    'text that is run apart',
+    'src/graphql/engine.ts',
+    `import { runInNewContext } from 'node:vm'`,
+    'imports node:vm, which makes code of text',
+  ],
   ['a class', 'src/payouts/quote.ts', `export class QuoteService { run() {} }`, 'declares the class QuoteService'],
   [
     'a class of a class of ours',
@@ -332,6 +346,11 @@ const kept: readonly [what: string, path: string, source: string][] = [
     'a library’s type that is widened',
     'src/server/rest-endpoints.ts',
     `declare module 'fastify' {\n  interface Request { id: string }\n}`,
+  ],
+  [
+    'the code that an engine makes of our own names',
+    'src/database/sqlite/sqlite-connection.ts',
+    `const make = new Function('values', body)`,
   ],
   ['a date that is given', 'src/ids.ts', `export const timestamp = (now) => new Date(now).toISOString()`],
 ]

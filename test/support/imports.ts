@@ -116,6 +116,7 @@ const rules: readonly Rule[] = [
   keepsEnginesInDatabase,
   keepsHttpInRest,
   readsOnlyItsOwnSources,
+  makesNoCode,
   saysWhatLocks,
   hasTheForm,
 ]
@@ -218,6 +219,19 @@ function readsOnlyItsOwnSources({ path, code }: File) {
       !engines.test(path) &&
       /\bMath\.random\b|\brandomUUID\b/.test(code) &&
       'has a randomness of its own',
+  ]
+}
+
+const makesCode =
+  /\b(?:Async|Generator|AsyncGenerator)?Function\s*(?:\(|\.\s*(?:call|apply|bind)\b)|\beval\b|\bReflect\.construct\b/
+
+/** No text becomes code: what a caller wrote could reach it. An engine makes its readers of rows of our own names. */
+function makesNoCode({ path, code, imports }: File) {
+  if (engines.test(path)) return []
+  const found = makesCode.exec(code)?.[0]
+  return [
+    found !== undefined && `makes code of text (${found})`,
+    ...imports.map(({ from }) => /^(node:)?vm$/.test(from) && `imports ${from}, which makes code of text`),
   ]
 }
 
