@@ -112,16 +112,37 @@ function optionsOf({ type, isRequired, description, deprecationReason }: InputFi
 
 /** An input as operations take it: with local ids wherever its fields, or those of inputs in it, are global ones. */
 export function withLocalIds<Input extends object>(fields: InputFields, input: Input): Input {
-  const local: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(input)) local[name] = localValue(fields[name], value)
+  const holders = idHoldersOf(fields)
+  if (holders.length === 0) return input
+  const local = { ...input } as Record<string, unknown>
+  for (const [name, field] of holders) if (local[name]) local[name] = localValue(field, local[name])
   return local as Input
 }
 
-function localValue(field: InputField | undefined, value: unknown): unknown {
-  if (field === undefined || value === null || value === undefined) return value
-  if (Array.isArray(value)) return value.map((each) => localValue(field, each))
+function localValue(field: InputField, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => each && localValue(field, each))
   if (field.idOf !== undefined) return localId(field.idOf, value as string)
-  const type = Array.isArray(field.type) ? field.type[0] : field.type
-  const { declared } = type as Partial<DeclaredInput<InputFields>>
-  return declared ? withLocalIds(declared, value) : value
+  return withLocalIds(fieldsWithin(field) ?? {}, value as object)
+}
+
+type Holder = readonly [name: string, field: InputField]
+
+const idHolders = new WeakMap<InputFields, readonly Holder[]>()
+
+/** The fields that hold ids, or inputs in which some do. */
+function idHoldersOf(fields: InputFields): readonly Holder[] {
+  const known = idHolders.get(fields)
+  if (known) return known
+  const holders = Object.entries(fields).filter(([, field]) => {
+    const within = fieldsWithin(field)
+    return field.idOf !== undefined || (within !== null && idHoldersOf(within).length > 0)
+  })
+  idHolders.set(fields, holders)
+  return holders
+}
+
+/** The fields of an input's own type; `null` where it is no input object. */
+function fieldsWithin({ type }: InputField): InputFields | null {
+  const { declared = null } = (Array.isArray(type) ? type[0] : type) as Partial<DeclaredInput<InputFields>>
+  return declared
 }

@@ -103,7 +103,7 @@ function performerOf<Given extends InputFields, Input extends object, Answer ext
   return async (context: GraphqlContext, { idempotencyKey = null, ...given }: InputOf<Given> & Keyed) => {
     try {
       const input = withLocalIds(fields, given) as InputOf<Given>
-      const namesNow = typeof names === 'function' ? names(input) : names
+      const namesNow = () => (typeof names === 'function' ? names(input) : names)
       return await orUserError({ errors, names: namesNow, context }, async () => {
         const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
         if (faults.length > 0) throw invalidInput(faults)
@@ -151,7 +151,7 @@ export function resultType<Answer extends object>(
 
 /** What an operation answers, or the refusal that it threw if that is one of `errors`. */
 export async function orUserError<Source>(
-  { errors, names = {}, context }: { errors: readonly ErrorCode[]; names?: Names; context: Watching },
+  { errors, names, context }: { errors: readonly ErrorCode[]; names: () => Names; context: Watching },
   operation: () => Promise<Source>,
 ): Promise<Source | UserErrorSource> {
   try {
@@ -159,7 +159,7 @@ export async function orUserError<Source>(
   } catch (error) {
     if (!(error instanceof Refusal) || !errors.includes(error.code)) throw error
     context.onRefusal?.(error.code)
-    return userError(error, names)
+    return userError(error, names())
   }
 }
 

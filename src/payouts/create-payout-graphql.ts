@@ -177,7 +177,7 @@ addQuery(
     'What `createPayout` would do now with the same input: the same figures, or the same refusal. It writes nothing.',
     { input: required('The payout to think about.', PayoutQuoteInput) },
     (context, { input }) =>
-      orUserError({ errors: quoteRefusals, names: namesIn(input), context }, async () =>
+      orUserError({ errors: quoteRefusals, names: () => namesIn(input), context }, async () =>
         getPayoutQuote(context, flattened(input)),
       ),
   ),
