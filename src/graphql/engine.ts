@@ -115,17 +115,15 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
 
   async function execute({ document, operation, args, ready, cost }: Checked): Promise<Outcome> {
     const { node, planFor } = operation
-    const plan = isPlanned ? planFor(ready.variableValues) : null
     const run: Run = { context: args.contextValue, variables: ready.variableValues, done: null }
     let fault: unknown = null
-    if (plan) {
-      try {
-        return { result: { dataText: await plan(run) }, operation: node.operation, cost }
-      } catch (error) {
-        // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
-        fault = error
-        run.context.loaders.clear()
-      }
+    try {
+      const plan = isPlanned ? planFor(ready.variableValues) : null
+      if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
+    } catch (error) {
+      // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
+      fault = error
+      run.context.loaders.clear()
     }
     const result = await executeRootSelectionSet(run.done ? { ...ready, rootValue: run.done } : ready)
     if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)

@@ -3,11 +3,19 @@ import { BREAK, getArgumentValues, visit } from 'graphql'
 import type { Place } from './planning.ts'
 import type { Run } from './written.ts'
 
-/** What gives the arguments of a field: once and for all, where no variable stands in them. */
+/**
+ * What gives the arguments of a field: once and for all, where no variable stands in them. Those serve every request, so
+ * nobody may change them.
+ */
 export function argumentsAt({ field, node }: Pick<Place, 'field' | 'node'>): (run: Run) => object {
   if (hasVariables(node)) return ({ variables }) => getArgumentValues(field, node, variables)
-  const given = getArgumentValues(field, node)
+  const given = frozen(getArgumentValues(field, node))
   return () => given
+}
+
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen)
+  return Object.freeze(value)
 }
 
 function hasVariables({ arguments: given = [] }: FieldNode): boolean {

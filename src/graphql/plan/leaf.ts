@@ -3,7 +3,7 @@ import { isEnumType, isListType, isNonNullType, isScalarType } from 'graphql'
 import { escaped } from '../../doors/escaped.ts'
 import type { Amount } from '../../money/amount.ts'
 import { formatAmount } from '../../money/amount.ts'
-import { leftToGraphqlJs } from './written.ts'
+import { leaveToGraphqlJs } from './written.ts'
 
 /** Writes a value that has no fields. */
 export type WriteLeaf = (value: unknown) => string
@@ -21,13 +21,9 @@ function present(type: GraphQLOutputType): WriteLeaf {
   if (isListType(type)) return listed(leafWriter(type.ofType))
   if (isEnumType(type)) {
     const texts = new Map(type.getValues().map(({ name, value }) => [value, JSON.stringify(name)]))
-    return (value) => texts.get(value) ?? leave()
+    return (value) => texts.get(value) ?? leaveToGraphqlJs()
   }
-  return isScalarType(type) ? (scalars[type.name] ?? serialized(type)) : leave
-}
-
-function leave(): never {
-  throw leftToGraphqlJs
+  return isScalarType(type) ? (scalars[type.name] ?? serialized(type)) : leaveToGraphqlJs
 }
 
 function orNull(write: WriteLeaf): WriteLeaf {
@@ -35,25 +31,26 @@ function orNull(write: WriteLeaf): WriteLeaf {
 }
 
 function listed(write: WriteLeaf): WriteLeaf {
-  return (value) => (Array.isArray(value) ? `[${value.map(write).join()}]` : leave())
+  return (value) => (Array.isArray(value) ? `[${value.map(write).join()}]` : leaveToGraphqlJs())
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? `"${escaped(value)}"` : leave()
+  return typeof value === 'string' ? `"${escaped(value)}"` : leaveToGraphqlJs()
 }
 
 /** Those of which there are many in an answer. */
 const scalars: Readonly<Record<string, WriteLeaf>> = {
   // Global ids are base64, in which nothing is ever escaped.
-  ID: (value) => (typeof value === 'string' ? `"${value}"` : leave()),
+  ID: (value) => (typeof value === 'string' ? `"${value}"` : leaveToGraphqlJs()),
   String: text,
   UUID: text,
   Decimal: text,
   DateTime: text,
-  Amount: (value) => (typeof value === 'bigint' ? `"${formatAmount(value as Amount)}"` : leave()),
-  Boolean: (value) => (typeof value === 'boolean' ? String(value) : leave()),
+  Amount: (value) => (typeof value === 'bigint' ? `"${formatAmount(value as Amount)}"` : leaveToGraphqlJs()),
+  Boolean: (value) => (typeof value === 'boolean' ? String(value) : leaveToGraphqlJs()),
 }
 
 function serialized(type: GraphQLScalarType): WriteLeaf {
-  return (value) => (value === null || value === undefined ? leave() : JSON.stringify(type.coerceOutputValue(value)))
+  return (value) =>
+    value === null || value === undefined ? leaveToGraphqlJs() : JSON.stringify(type.coerceOutputValue(value))
 }

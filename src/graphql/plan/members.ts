@@ -7,12 +7,12 @@ import type { Member, Place } from './planning.ts'
 import type { Rows } from './rows.ts'
 import { slicesOf, valueAt, wholeRows } from './rows.ts'
 import type { Run } from './written.ts'
-import { afterwards, leftToGraphqlJs } from './written.ts'
+import { afterwards, leaveToGraphqlJs } from './written.ts'
 
 /** What writes a field of rows as it is declared. */
 export function memberOf(place: Place): Member {
   const shown = place.field.extensions.shown as Shown | undefined
-  if (!shown) throw leftToGraphqlJs
+  if (!shown) leaveToGraphqlJs()
   return (members[shown.kind] as (shown: Shown, place: Place) => Member)(shown, place)
 }
 
@@ -131,7 +131,7 @@ function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
 /** What is asked once, for the only row there is at the root. */
 function asked(place: Place, rows: Rows, ask: (run: Run) => Promise<unknown>): Member {
   const { field, sets, planning } = place
-  if (isLeaf(place)) throw leftToGraphqlJs
+  if (isLeaf(place)) leaveToGraphqlJs()
   const write = planning.writerOf(field.type, sets, rows)
   return { kind: 'level', write: (_, run) => ask(run).then((value) => write([value], run)) }
 }

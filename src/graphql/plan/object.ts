@@ -5,7 +5,7 @@ import type { Rows } from './rows.ts'
 import { valueAt } from './rows.ts'
 import { selectedOf } from './selected.ts'
 import type { Texts, Write } from './written.ts'
-import { afterwards, leftToGraphqlJs, together } from './written.ts'
+import { afterwards, leaveToGraphqlJs, together } from './written.ts'
 
 /** A member of an object: what stands before its text, and its place among those whose texts are written for all rows at once. */
 type Part = { readonly before: string; readonly member: Member; readonly column: number }
@@ -28,7 +28,7 @@ export function objectWriter(
       continue
     }
     const field = type.getFields()[node.name.value]
-    if (!field) throw leftToGraphqlJs
+    if (!field) leaveToGraphqlJs()
     const within = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const member = memberOf({ field, node, sets: within, rows, planning })
     parts.push({ before, member, column: member.kind === 'level' ? writes.push(member.write) - 1 : -1 })
@@ -41,7 +41,7 @@ export function objectWriter(
     for (const { before, member, column } of parts) {
       if (member.kind === 'cell') all += before + member.write(valueAt(row, member.cell))
       else if (member.kind === 'row') all += before + member.write(row)
-      else all += before + columns[column]?.[place]
+      else all += before + (columns[column]?.[place] ?? leaveToGraphqlJs())
     }
     return all + after
   }

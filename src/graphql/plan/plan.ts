@@ -10,7 +10,7 @@ import type { Asked } from './selected.ts'
 import { selectedOf } from './selected.ts'
 import { byType, wrapped } from './value.ts'
 import type { Run, Write } from './written.ts'
-import { leftToGraphqlJs } from './written.ts'
+import { leaveToGraphqlJs, leftToGraphqlJs } from './written.ts'
 
 /** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
 export type Plan = (run: Run) => Promise<string>
@@ -50,7 +50,7 @@ function namedWriter(
   const named = getNamedType(type)
   if (isObjectType(named)) return objectWriter(named, sets, rows, planning)
   const told = isAbstractType(named) ? (named.extensions.told as Told | undefined) : undefined
-  if (!told || !isAbstractType(named)) throw leftToGraphqlJs
+  if (!told || !isAbstractType(named)) leaveToGraphqlJs()
   const writers = planning.schema
     .getPossibleTypes(named)
     .map((each: GraphQLObjectType) => [each.name, objectWriter(each, sets, rows, planning)] as const)

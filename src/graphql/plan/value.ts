@@ -1,7 +1,7 @@
 import type { GraphQLOutputType } from 'graphql'
 import { isListType, isNonNullType } from 'graphql'
 import type { Run, Texts, Write } from './written.ts'
-import { afterwards, leftToGraphqlJs } from './written.ts'
+import { afterwards, leaveToGraphqlJs } from './written.ts'
 
 /** Writes values of a type that lists others or takes null, with what writes those of its named type. */
 export function wrapped(type: GraphQLOutputType, named: Write): Write {
@@ -19,7 +19,7 @@ function isAbsent(value: unknown): boolean {
 
 function required(write: Write): Write {
   return (values, run) => {
-    if (values.some(isAbsent)) throw leftToGraphqlJs
+    if (values.some(isAbsent)) leaveToGraphqlJs()
     return write(values, run)
   }
 }
@@ -39,7 +39,7 @@ function orNull(write: Write): Write {
 /** Lists are written together, so that whatever their items need is loaded at once. */
 function listed(write: Write): Write {
   return (lists, run) => {
-    if (!lists.every(Array.isArray)) throw leftToGraphqlJs
+    if (!lists.every(Array.isArray)) leaveToGraphqlJs()
     const items = lists.length === 1 ? (lists[0] as readonly unknown[]) : lists.flat(1)
     return afterwards(items.length === 0 ? [] : write(items, run), (texts) => {
       let next = 0
@@ -90,6 +90,6 @@ async function mixed(
 
 function writerOf(writers: ReadonlyMap<string, Write>, type: string): Write {
   const write = writers.get(type)
-  if (!write) throw leftToGraphqlJs
+  if (!write) leaveToGraphqlJs()
   return write
 }

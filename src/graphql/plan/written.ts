@@ -16,10 +16,15 @@ export type Texts = readonly string[]
 /** Writes values of one place of the answer, all that there are of a level at once. */
 export type Write = (values: readonly unknown[], run: Run) => Texts | Promise<Texts>
 
-/** Thrown where only graphql-js can say what becomes of an answer: without a stack, because it is no fault. */
+/** Stands for all that only graphql-js can answer; without a stack, because it is no fault. */
 export const leftToGraphqlJs: Error = Object.freeze(
-  Object.assign(Object.create(Error.prototype), { message: 'not planned' }),
+  Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
+
+/** Ends a plan, while it is made or while it runs. */
+export function leaveToGraphqlJs(): never {
+  throw leftToGraphqlJs
+}
 
 /** Goes on with what is there, or will be: most places need not wait for anything. */
 export function afterwards<Value, Next>(
