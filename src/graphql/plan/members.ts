@@ -128,10 +128,16 @@ function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
   }
 }
 
-/** What is asked once, for the only row there is at the root. */
+/** What is asked once: for the only row there is at the root, or for a merchant however often it is shown. */
 function asked(place: Place, rows: Rows, ask: (run: Run) => Promise<unknown>): Member {
   const { field, sets, planning } = place
   if (isLeaf(place)) throw leftToGraphqlJs
   const write = planning.writerOf(field.type, sets, rows)
-  return { kind: 'level', write: (_, run) => ask(run).then((value) => write([value], run)) }
+  return {
+    kind: 'level',
+    write: async (rows, run) => {
+      const [text] = await write([await ask(run)], run)
+      return rows.map(() => text as string)
+    },
+  }
 }
