@@ -1,19 +1,26 @@
 import { randomInt } from 'node:crypto'
 import { getIntrospectionQuery } from 'graphql'
-import { describe, expect, test } from 'vitest'
-import { createLogger } from '../../src/app/logger.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { demoKey, seedDemo } from '../../db/demo/demo.ts'
+import { tourTabs } from '../../db/demo/tour.ts'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { createEngine } from '../../src/graphql/engine.ts'
+import { apiKeyById } from '../../src/merchants/repository.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import { createServer } from '../../src/server/host.ts'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { createPayout, documents, lastPayouts } from '../bench/documents.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { bankMethodBody, everyEngine, newDatabase, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import * as typedDocuments from './documents/documents.ts'
 import { anyDocuments, whatIsKnown } from './support/any-document.ts'
 import { fillRichly } from './support/rich-world.ts'
-import type { Document } from './support/two-ways.ts'
+import type { Answered, Document } from './support/two-ways.ts'
 import { bothWays, compareWays } from './support/two-ways.ts'
 
-/** One merchant's data behind a server for each way of executing. */
-async function startExecutors(engine: Engine) {
+/** One merchant's data, and both ways of asking for it. */
+async function startBothWays(engine: Engine) {
   const app = await startApp(engine)
   const personId = await app.customer()
   const companyId = await app.customer({ customerType: 'business', businessName: 'Obi Ltd' })
@@ -25,27 +32,8 @@ async function startExecutors(engine: Engine) {
   const { body: first } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
   await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, customer_id: personId, amount: '7.5' } })
   await settlePayout(app.context(), { payoutId: first.data.id, status: 'COMPLETED' })
-
-  const logger = createLogger('silent', { write: () => {} })
-  const answersOf = (isPlanned: boolean, times: number) => {
-    const server = createServer({ service: app.service, logger, rateLimit: null, isPlanned })
-    return async ({ query, variables, operationName }: Document) => {
-      const answers: string[] = []
-      for (let i = 0; i < times; i++) {
-        const { statusCode, body } = await server.inject({
-          method: 'POST',
-          url: '/graphql',
-          headers: { 'x-api-key': app.merchant.apiKey, 'x-request-id': 'same' },
-          payload: { query, variables: variables ?? {}, operationName: operationName ?? null },
-        })
-        answers.push(`${statusCode} ${body}`)
-      }
-      return answers
-    }
-  }
-  const [interpreted, compiled, inTurn] = [answersOf(false, 1), answersOf(true, 1), answersOf(true, 2)]
+  const { planned, interpreted } = bothWays(app.service, app.merchant.id)
   return {
-    app,
     ids: {
       personId,
       companyId,
@@ -55,20 +43,22 @@ async function startExecutors(engine: Engine) {
       bankId: bank.body.data.id as string,
       payoutId: first.data.id,
     },
-    /** The answer of the interpreter, which every other way must give to the byte. */
-    async sameAnswer(document: Document): Promise<string> {
-      const [answer = ''] = await interpreted(document)
-      const others = [...(await compiled(document)), ...(await inTurn(document))]
-      for (const other of others) expect(other, document.query).toBe(answer)
-      return answer
+    /** The answer of the interpreter, which a plan must give to the byte, made or found again; and whether a plan gave it. */
+    async sameAnswer(document: Document): Promise<Answered> {
+      const { text } = await interpreted(document)
+      const first = await planned(document)
+      const second = await planned(document)
+      expect(first.text, document.query).toBe(text)
+      expect(second, document.query).toEqual(first)
+      return second
     },
   }
 }
 
-type Ids = Awaited<ReturnType<typeof startExecutors>>['ids']
+type Ids = Awaited<ReturnType<typeof startBothWays>>['ids']
 
-/** Documents that are compiled. */
-const compiledDocuments: Record<string, (ids: Ids) => Document> = {
+/** Documents that a plan answers. */
+const plannedDocuments: Record<string, (ids: Ids) => Document> = {
   'one field': () => ({ query: '{merchant{name}}' }),
   '__typename everywhere': ({ walletId }) => ({
     query: `query($id: ID!){__typename merchant{__typename} wallet(id:$id){__typename customer{__typename}}
@@ -195,10 +185,6 @@ const compiledDocuments: Record<string, (ids: Ids) => Document> = {
       'query($c:String!){payoutMethodRequirements(currency:$c){type fields{name maxLength pattern allowedValues checks}}}',
     variables: { c: 'NGN' },
   }),
-}
-
-/** Documents that run, and are left to the interpreter. */
-const interpretedDocuments: Record<string, (ids: Ids) => Document> = {
   'a one-of variable': ({ personId }) => ({
     query: 'query($o:OwnerFilter!){wallets(filter:{owner:$o}){nodes{balance}}}',
     variables: { o: { customerId: personId } },
@@ -260,19 +246,6 @@ const interpretedDocuments: Record<string, (ids: Ids) => Document> = {
     query: 'query A{merchant{...F}} query B{merchant{uuid ...F}} fragment F on Merchant{name}',
     operationName: 'B',
   }),
-  'the whole schema': () => ({
-    query: getIntrospectionQuery({
-      oneOf: true,
-      specifiedByUrl: true,
-      inputValueDeprecation: true,
-      schemaDescription: true,
-    }),
-  }),
-  'the root types': () => ({ query: '{__schema{queryType{name} mutationType{name} subscriptionType{name}}}' }),
-  'a type by a variable': () => ({
-    query: 'query($n:String!){__type(name:$n){kind name fields{name type{kind name ofType{name}}} enumValues{name}}}',
-    variables: { n: 'Wallet' },
-  }),
   'a text as a literal': () => ({ query: '{wallets(filter:{currency:"USDC"}){totalCount}}' }),
   'a text of several lines': () => ({ query: '{wallets(filter:{currency:"""\n  USDC\n"""}){totalCount}}' }),
   '@include with true': () => ({
@@ -315,10 +288,6 @@ const interpretedDocuments: Record<string, (ids: Ids) => Document> = {
     operationName: 'B',
   }),
   '@include with a default': () => ({ query: 'query($a:Boolean=false){merchant{uuid name @include(if:$a)}}' }),
-  '@include with null': () => ({
-    query: 'query($a:Boolean=true){merchant{uuid name @include(if:$a)}}',
-    variables: { a: null },
-  }),
   '__proto__ as an alias': () => ({ query: '{merchant{__proto__:name}}' }),
   '__proto__ as an alias of an object': () => ({ query: '{__proto__:merchant{name}}' }),
   '__proto__ as a variable': ({ walletId }) => ({
@@ -326,6 +295,23 @@ const interpretedDocuments: Record<string, (ids: Ids) => Document> = {
     variables: JSON.parse(`{"__proto__":"${walletId}"}`),
   }),
   'a default of what takes no null': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
+}
+
+/** What graphql-js answers without an error: looks at the schema itself. */
+const keptDocuments: Record<string, (ids: Ids) => Document> = {
+  'the whole schema': () => ({
+    query: getIntrospectionQuery({
+      oneOf: true,
+      specifiedByUrl: true,
+      inputValueDeprecation: true,
+      schemaDescription: true,
+    }),
+  }),
+  'the root types': () => ({ query: '{__schema{queryType{name} mutationType{name} subscriptionType{name}}}' }),
+  'a type by a variable': () => ({
+    query: 'query($n:String!){__type(name:$n){kind name fields{name type{kind name ofType{name}}} enumValues{name}}}',
+    variables: { n: 'Wallet' },
+  }),
   'a type by its name': () => ({ query: '{__type(name:"Wallet"){name fields{name}}}' }),
 }
 
@@ -429,14 +415,18 @@ const faultyDocuments: Record<string, (ids: Ids) => Document> = {
     query: 'query($c:String!,$id:ID!){x:customer(id:$id){y:wallets(after:$c){totalCount}}}',
     variables: { c: 'junk', id: personId },
   }),
+  '@include with null': () => ({
+    query: 'query($a:Boolean=true){merchant{uuid name @include(if:$a)}}',
+    variables: { a: null },
+  }),
   'too many nodes': () => ({
     query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
     variables: { ids: Array(101).fill('x') },
   }),
 }
 
-/** Mutations whose answers hold nothing that differs from one time to the next. */
-const compiledMutations: Record<string, (ids: Ids) => Document> = {
+/** Mutations whose payload a plan answers; nothing in it differs from one time to the next. */
+const plannedMutations: Record<string, (ids: Ids) => Document> = {
   'a mutation': () => ({
     query: `mutation($i:CreateWalletInput!){made:createWallet(input:$i){__typename ...W ... on UserError{code field}}}
       fragment W on CreateWalletPayload{wallet{description currency balance customer{email}}}`,
@@ -446,6 +436,28 @@ const compiledMutations: Record<string, (ids: Ids) => Document> = {
     query: `mutation($i:CreateWalletInput!){createWallet(input:$i){__typename ... on InvalidInputError{fields{field code message}}}}`,
     variables: { i: { currency: 'XXX', description: '', network: 'ERC20' } },
   }),
+  'a mutation with variables within': ({ bankId }) => ({
+    query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
+      ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
+    variables: { id: bankId, s: '20-20-15', n: 'Other' },
+  }),
+  '@skip on a mutation': () => ({
+    query: `mutation($s:Boolean!){a:createWallet(input:{currency:"NGN" description:"A"}) @skip(if:$s){__typename}
+      b:createWallet(input:{currency:"NGN" description:"B"}){__typename}}`,
+    variables: { s: true },
+  }),
+}
+
+/** Several are done one after another, which is left to graphql-js. */
+const keptMutations: Record<string, (ids: Ids) => Document> = {
+  'several fields': () => ({
+    query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
+      bad:createWallet(input:{currency:"XXX" description:""}){...W ... on InvalidInputError{fields{field code}}}}
+      fragment W on CreateWalletResult{__typename ... on CreateWalletPayload{wallet{description currency}} ... on UserError{code}}`,
+  }),
+}
+
+const faultyMutations: Record<string, (ids: Ids) => Document> = {
   'a mutation of which a part fails': () => ({
     query: `mutation($i:CreateWalletInput!,$c:String){createWallet(input:$i){
       ... on CreateWalletPayload{wallet{description currency payouts(after:$c){totalCount}}}}}`,
@@ -454,19 +466,6 @@ const compiledMutations: Record<string, (ids: Ids) => Document> = {
   'a mutation that is told less than it takes': () => ({
     query: 'mutation($i:CreateWalletInput!){createWallet(input:$i){__typename}}',
     variables: { i: { currency: 'NGN' } },
-  }),
-}
-
-const interpretedMutations: Record<string, (ids: Ids) => Document> = {
-  'a mutation with variables within': ({ bankId }) => ({
-    query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
-      ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
-    variables: { id: bankId, s: '20-20-15', n: 'Other' },
-  }),
-  'several fields': () => ({
-    query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
-      bad:createWallet(input:{currency:"XXX" description:""}){...W ... on InvalidInputError{fields{field code}}}}
-      fragment W on CreateWalletResult{__typename ... on CreateWalletPayload{wallet{description currency}} ... on UserError{code}}`,
   }),
   'a default that does not fit': () => ({
     query: `mutation($i:CreateWalletInput={currency:NGN description:A}){a:createWallet(input:$i){__typename}}`,
@@ -477,26 +476,28 @@ const interpretedMutations: Record<string, (ids: Ids) => Document> = {
       b:createWallet(input:$i){__typename} c:createWallet(input:{currency:"NGN" description:"C"}){__typename}}`,
     variables: { i: null },
   }),
-  '@skip on a mutation': () => ({
-    query: `mutation($s:Boolean!){a:createWallet(input:{currency:"NGN" description:"A"}) @skip(if:$s){__typename}
-      b:createWallet(input:{currency:"NGN" description:"B"}){__typename}}`,
-    variables: { s: true },
-  }),
 }
 
-describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) => {
-  test('give the same answers, to the byte', async () => {
-    const { sameAnswer, ids } = await startExecutors(engine)
-    const running = { ...compiledDocuments, ...interpretedDocuments }
-    for (const [name, documentFor] of Object.entries(running)) {
-      expect(JSON.parse((await sameAnswer(documentFor(ids))).slice(4)).data, name).toBeDefined()
+describe.each(everyEngine)('planned and interpreted documents on %s', (engine) => {
+  test('give the same answers, to the byte, and a plan gives all that have no errors', async () => {
+    const { sameAnswer, ids } = await startBothWays(engine)
+    const seen = async (documents: Record<string, (ids: Ids) => Document>) => {
+      const found: Record<string, string> = {}
+      for (const [name, documentFor] of Object.entries(documents)) {
+        const { hasErrors, isPlanned } = await sameAnswer(documentFor(ids))
+        found[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
+      }
+      return found
     }
-    for (const [name, documentFor] of Object.entries(faultyDocuments)) {
-      expect(JSON.parse((await sameAnswer(documentFor(ids))).slice(4)).errors, name).toBeDefined()
-    }
-    const mutations = { ...compiledMutations, ...interpretedMutations }
-    for (const documentFor of Object.values(mutations)) await sameAnswer(documentFor(ids))
-    expect([running, faultyDocuments, mutations].flatMap(Object.keys).length).toBeGreaterThan(110)
+    const each = (documents: object, what: string) =>
+      Object.fromEntries(Object.keys(documents).map((name) => [name, what]))
+    expect(await seen(plannedDocuments)).toEqual(each(plannedDocuments, 'planned'))
+    expect(await seen(keptDocuments)).toEqual(each(keptDocuments, 'kept'))
+    expect(await seen(faultyDocuments)).toEqual(each(faultyDocuments, 'errors'))
+    expect(await seen(plannedMutations)).toEqual(each(plannedMutations, 'planned'))
+    expect(await seen(keptMutations)).toEqual(each(keptMutations, 'kept'))
+    expect(await seen(faultyMutations)).toEqual(each(faultyMutations, 'errors'))
+    expect(Object.keys({ ...plannedDocuments, ...faultyDocuments }).length).toBeGreaterThan(110)
   })
 
   test('do the same: what a mutation is not told stays as it is', async () => {
@@ -530,7 +531,7 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
   })
 
   test('no text of a caller becomes code', async () => {
-    const { sameAnswer } = await startExecutors(engine)
+    const { sameAnswer } = await startBothWays(engine)
     // What graphql-jit 0.8.9 takes for a date, a number or code of its own in the text of a literal.
     const texts = [
       '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.ran=true)',
@@ -548,7 +549,7 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
         `query($t:String="${text}"){wallets(filter:{currency:$t}){totalCount}}`,
         `query($f:WalletFilter={currency:"${text}"}){wallets(filter:$f){totalCount}}`,
       ]) {
-        expect(await sameAnswer({ query })).not.toContain('errors')
+        expect(await sameAnswer({ query })).toMatchObject({ isPlanned: true })
       }
       await sameAnswer({ query: 'query($t:String){wallets(filter:{currency:$t}){totalCount}}', variables: { t: text } })
     }
@@ -568,5 +569,42 @@ describe.each(everyEngine)('compiled and interpreted documents on %s', (engine) 
     expect(seen.different, `seed ${seed}`).toEqual([])
     expect(seen.unplanned, `seed ${seed}`).toEqual([])
     expect(seen.planned, `seed ${seed}`).toBeGreaterThan(200)
+  })
+})
+
+describe('what we ask ourselves', () => {
+  test('is planned in the bench and in the typed documents', () => {
+    const { prepare } = createEngine(sandboxSchema, { isPlanned: true })
+    const typed = Object.entries(typedDocuments).flatMap(([name, each]) =>
+      name.endsWith('Document') ? [String(each)] : [],
+    )
+    const asked = [...Object.values(documents), createPayout, lastPayouts, ...typed]
+    const left = asked.filter((query) => {
+      const document = prepare(query)
+      if ('errors' in document) throw document.errors[0]
+      return document.operations.some(({ planFor }) => planFor({ sources: {}, coerced: {} }) === null)
+    })
+    expect(left).toEqual([])
+    expect(asked.length).toBeGreaterThan(9)
+  })
+
+  test('is answered by plans in the tour of GraphiQL', async () => {
+    const { url, remove } = await newDatabase('sqlite')
+    const db = await openDatabase({ url, onFatal: () => {} })
+    onTestFinished(async () => {
+      await db.close()
+      await remove()
+    })
+    const service = createService({ db, mode: 'sandbox' })
+    await seedDemo(service)
+    const merchantId = (await apiKeyById(db, { id: demoKey.id }))?.merchantId as string
+    const { planned } = bothWays(service, merchantId)
+    const tour = await tourTabs(service)
+    const run = tour.filter(({ query }) => !/^subscription/m.test(query))
+    for (const { query, variables } of run) {
+      const answered = await planned({ query, variables: JSON.parse(variables ?? '{}') })
+      expect(answered, query).toMatchObject({ isPlanned: true })
+    }
+    expect(run.length).toBe(tour.length - 1)
   })
 })
