@@ -80,7 +80,7 @@ function anyDocument(random: () => number, known: Known): Document {
   const oneOf = <Choice>(choices: readonly Choice[]) => choices[next(choices.length)] as Choice
   const once = (inTimes: number) => next(inTimes) === 0
   const chance: Chance = { next, oneOf, once }
-  const isFaulty = once(12)
+  const isFaulty = once(7)
   const isConditional = once(3)
   const variables = newVariables(chance)
   const argumentsOf = anyArguments(known, chance, variables, isFaulty)
