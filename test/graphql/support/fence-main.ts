@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { changeSource } from '../../proofs/changed-source.ts'
 import { attacksWith, marker } from './attacks-with.ts'
 
@@ -46,10 +49,12 @@ if (process.env.FENCE_CONTROL === '1') {
   ])
 }
 
+const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
 const { startDemo } = await import('../../proofs/demo-service.ts')
 const { createServer } = await import('../../../src/server/host.ts')
 const { createLogger } = await import('../../../src/app/logger.ts')
-const { service, apiKey, server, end } = await startDemo('sqlite::memory:')
+const { service, apiKey, server, end } = await startDemo(`sqlite:${join(folder, 'payouts.sqlite')}`)
 const logger = createLogger('silent', { write: () => {} })
 const statuses: number[] = []
 for (const each of [server, createServer({ service, logger, rateLimit: null, isPlanned: false })]) {
