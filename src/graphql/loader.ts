@@ -111,12 +111,31 @@ export function loaderFor<Value>(
 
 function newLoader<Value>(find: (keys: readonly string[]) => Promise<(key: string) => Value>): Loader<Value> {
   const loaded = new Map<string, Value>()
+  const loading = new Map<string, Promise<void>>()
+  const begin = (keys: ReadonlySet<string>): Promise<void> => {
+    const begun = find([...keys])
+      .then((read) => {
+        for (const key of keys) loaded.set(key, read(key))
+      })
+      .finally(() => {
+        for (const key of keys) loading.delete(key)
+      })
+    for (const key of keys) loading.set(key, begun)
+    return begun
+  }
   // What is batched are sets of keys, so that a list costs one promise and not one for each of its rows.
   const batches = new DataLoader<readonly string[], void>(
     async (sets) => {
-      const missing = [...new Set(sets.flat())].filter((key) => !loaded.has(key))
-      const read = missing.length > 0 ? await find(missing) : null
-      if (read) for (const key of missing) loaded.set(key, read(key))
+      const missing = new Set<string>()
+      // What an earlier batch is still waiting for is not asked for again.
+      const awaited = new Set<Promise<void>>()
+      for (const key of sets.flat()) {
+        const begun = loading.get(key)
+        if (begun) awaited.add(begun)
+        else if (!loaded.has(key)) missing.add(key)
+      }
+      if (missing.size > 0) awaited.add(begin(missing))
+      await Promise.all(awaited)
       return sets.map(() => undefined)
     },
     { cache: false, maxBatchSize: Number.POSITIVE_INFINITY },

@@ -1,4 +1,4 @@
-import { addQuery, asked, column } from '../graphql/fields.ts'
+import { addQuery, askedById, column } from '../graphql/fields.ts'
 import { nodeType } from '../graphql/node.ts'
 import { getMerchant } from './get-merchant.ts'
 import type { Merchant as MerchantRow } from './merchant.ts'
@@ -19,4 +19,7 @@ export const Merchant = nodeType<MerchantRow>('Merchant', {
   },
 })
 
-addQuery('merchant', asked(Merchant, 'The merchant that the API key belongs to: who am I?', {}, getMerchant))
+addQuery(
+  'merchant',
+  askedById(Merchant, 'The merchant that the API key belongs to: who am I?', {}, (_, { merchantId }) => merchantId),
+)

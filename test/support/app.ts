@@ -144,7 +144,7 @@ export async function startApp(
       }
     },
 
-    /** One GraphQL request; a document is interpreted the first time and, unless told otherwise, compiled when it comes again. */
+    /** One GraphQL request. */
     async graphql(query: string, variables: Record<string, unknown> = {}, request: RestRequest = {}) {
       const answer = await this.rest('POST', '/graphql', { ...request, body: { query, variables } })
       const { data = null, errors = [], extensions } = answer.body

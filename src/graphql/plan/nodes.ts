@@ -30,17 +30,10 @@ export function nodesAt({ idsOf }: Extract<Shown, { readonly kind: 'nodes' }>, p
 
   const nodesFor = async (ids: readonly string[], run: Run): Promise<(Node | null)[]> => {
     const names = ids.map(namedBy)
-    const keys = Map.groupBy(names.flat(), ({ type }) => type)
     const found = await Promise.all(
-      [...keys].map(async ([type, all]) => {
-        const load = sources.get(type)?.load
-        return [
-          type,
-          await load?.(
-            run,
-            all.map(({ key }) => key),
-          ),
-        ] as const
+      [...Map.groupBy(names.flat(), ({ type }) => type)].map(async ([type, all]) => {
+        const keys = new Set(all.map(({ key }) => key))
+        return [type, await sources.get(type)?.load(run, [...keys])] as const
       }),
     )
     const rowsOf = new Map(found)

@@ -50,7 +50,7 @@ export function asking(
   }
 }
 
-/** Another server of the same service, such as one that compiles at once; closed when the test ends. */
+/** Another server of the same service, such as one that plans nothing; closed when the test ends. */
 export function serverLike(
   app: App,
   {

@@ -1,0 +1,140 @@
+import { randomInt } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { loaderFor } from '../../src/graphql/loader.ts'
+import { randomFrom } from '../proofs/proof.ts'
+import type { Engine } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { anyDocuments, whatIsKnown } from './support/any-document.ts'
+import { recordingStatements, rowsByKey } from './support/recorded.ts'
+import { fillRichly } from './support/rich-world.ts'
+import type { Document } from './support/two-ways.ts'
+import { bothWays } from './support/two-ways.ts'
+
+/** A merchant with some of everything, and what a plan asks the database for a document. */
+async function startRecording(engine: Engine) {
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => now })
+  const { merchantId, idempotencyKeys } = await fillRichly(app.service, app.url, () => {
+    now += 1_003
+  })
+  const recording = recordingStatements(app.service)
+  const { planned } = bothWays(recording.service, merchantId)
+  const known = await whatIsKnown(planned, idempotencyKeys)
+  /** The statements for a document; `null` where no plan answers it. */
+  const asked = async (document: Document) => {
+    let isPlanned = false
+    const statements = await recording.during(async () => {
+      isPlanned = (await planned(document)).isPlanned
+    })
+    return isPlanned ? statements : null
+  }
+  const idsOf = (type: string) => known.ids[type] as readonly string[]
+  return { known, asked, idsOf }
+}
+
+describe.each(everyEngine)('what a plan reads on %s', (engine) => {
+  test('is no row twice by its key, whatever is asked', async () => {
+    const { known, asked } = await startRecording(engine)
+    const seed = randomInt(2 ** 32)
+    const documents = anyDocuments(randomFrom(seed), known)
+    let rowsRead = 0
+    for (let i = 0; i < 150; i++) {
+      const document = documents.next().value
+      const rows = rowsByKey((await asked(document)) ?? [])
+      rowsRead += rows.length
+      const twice = rows.filter((row, place) => rows.indexOf(row) !== place)
+      // A quote reads for itself, as the payout that it stands for would; how long statements are is no row that anything shows.
+      const isMeant = document.query.includes('payoutQuote')
+      const unmeant = twice.filter((row) => !isMeant && !row.startsWith('accounts.'))
+      expect(unmeant, `seed ${seed}: ${document.query}`).toEqual([])
+    }
+    expect(rowsRead).toBeGreaterThan(100)
+  })
+
+  test.each([
+    ['one wallet under two names', 'wallets', '{a:wallet(id:W){id} b:wallet(id:W){balance}}'],
+    ['two wallets', 'wallets', '{a:wallet(id:W){id} b:wallet(id:X){balance}}'],
+    ['a wallet and a node', 'wallets', '{a:wallet(id:W){id} b:node(id:W){... on Wallet{balance}}}'],
+    ['the merchant under two names', 'merchants', '{a:merchant{name} b:merchant{uuid}}'],
+    ['the merchant and a node', 'merchants', '{a:merchant{name} nodes(ids:[M M]){id}}'],
+    ['a customer of two things', 'customers', '{a:wallet(id:Y){customer{email}} b:wallet(id:Y){customer{phone}}}'],
+    ['methods of both types', 'payout_methods', '{a:payoutMethod(id:B){__typename} nodes(ids:[B V]){id}}'],
+    [
+      'a customer and who it leads to',
+      'customers',
+      '{wallets(first:30){nodes{customer{email}} edges{node{customer{phone}}}}}',
+    ],
+  ])('for %s in one statement', async (_, table, query) => {
+    const { asked, idsOf } = await startRecording(engine)
+    const of = (type: string, place = 0) => JSON.stringify(idsOf(type).at(place))
+    const names: Record<string, string> = {
+      W: of('Wallet'),
+      X: of('Wallet', 2),
+      // The newest wallet is a customer's.
+      Y: of('Wallet', 4),
+      M: of('Merchant'),
+      B: of('BankPayoutMethod'),
+      V: of('WalletPayoutMethod'),
+    }
+    const document = query.replace(/\b[WXYMBV]\b/g, (name) => names[name] as string)
+    const statements = await asked({ query: document })
+    expect(statements?.filter(({ sql }) => sql.includes(`from "${table}" `) && /"id" (=|in) /.test(sql))).toHaveLength(
+      1,
+    )
+  })
+
+  test('is the columns that a document needs', async () => {
+    const { asked } = await startRecording(engine)
+    const statements = await asked({
+      query: `{payouts(first:5){nodes{amount reason customer{address{city}} wallet{balance} recipientMethod{
+        ... on BankPayoutMethod{bankName} ... on WalletPayoutMethod{label}}}}}`,
+    })
+    const columns = Object.fromEntries(
+      (statements ?? []).flatMap(({ sql, columns }) => {
+        const [, table = ''] = /from "(\w+)"/.exec(sql) ?? []
+        return columns ? [[table, columns.join(' ')]] : []
+      }),
+    )
+    // Besides what is shown: what it is made of, the keys that lead on, and the type of a method.
+    expect(columns).toEqual({
+      payouts: 'accountNumber amount bankCode customerId payoutMethodId walletId',
+      customers: 'city id',
+      wallets: 'balance id',
+      payout_methods: 'bankName id label type',
+    })
+    for (const { sql, columns } of statements ?? []) {
+      const selected = /^select (.*?) from/s.exec(sql)?.[1]?.match(/"\w+"(?=,|$)/g)?.length
+      if (columns) expect(selected, sql).toBe(columns.length)
+    }
+  })
+})
+
+test('a row that is on its way is waited for', async () => {
+  const asked: (readonly string[])[] = []
+  const answers: (() => void)[] = []
+  const find = async (keys: readonly string[]) => {
+    asked.push(keys)
+    await new Promise<void>((resolve) => answers.push(resolve))
+    return (key: string) => `${key} of ${asked.length}`
+  }
+  const loader = loaderFor({ loaders: new Map() } as never, {}, find)
+  const first = loader.loadAll(['a', 'b'])
+  await expect.poll(() => asked.length).toBe(1)
+  const second = loader.loadAll(['b', 'c'])
+  const third = loader.load('a')
+  await expect.poll(() => asked.length).toBe(2)
+  for (const answer of answers) answer()
+  await Promise.all([first, second, third])
+  expect(asked).toEqual([['a', 'b'], ['c']])
+})
+
+test('a row that could not be read is asked for again', async () => {
+  let tries = 0
+  const find = async () => {
+    if (++tries === 1) throw new Error('not now')
+    return (key: string) => key
+  }
+  const loader = loaderFor({ loaders: new Map() } as never, {}, find)
+  await expect(Promise.all([loader.load('a'), loader.loadAll(['a'])])).rejects.toThrow('not now')
+  expect(await loader.load('a')).toBe('a')
+})

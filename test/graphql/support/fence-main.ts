@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { changeSource } from '../../proofs/changed-source.ts'
+import { attacksWith, marker } from './attacks-with.ts'
+
+// A process in which every text that is compiled is written down while documents of a caller are answered, at both ways of
+// the door and by both executors. It prints what of the texts held the caller's marker.
+//
+// FENCE_CONTROL=1 has the planner compile the names of an answer, as a faster one might in good faith.
+
+const compiled: string[] = []
+const watched = <Compiler extends object>(compiler: Compiler): Compiler =>
+  new Proxy(compiler, {
+    apply: (target, self, texts) => {
+      compiled.push(texts.map(String).join('\n'))
+      return Reflect.apply(target as never, self, texts)
+    },
+    construct: (target, texts) => {
+      compiled.push(texts.map(String).join('\n'))
+      return Reflect.construct(target as never, texts)
+    },
+  })
+
+// Whatever makes a function of a text, by its name or as the constructor of one that is there.
+for (const one of [() => {}, async () => {}, function* () {}, async function* () {}]) {
+  const prototype = Object.getPrototypeOf(one)
+  Object.defineProperty(prototype, 'constructor', { value: watched(prototype.constructor) })
+}
+globalThis.Function = Function.prototype.constructor as FunctionConstructor
+// biome-ignore lint/security/noGlobalEval: it is watched here, not used.
+globalThis.eval = watched(globalThis.eval)
+const vm = createRequire(import.meta.url)('node:vm') as Record<string, object>
+for (const name of ['Script', 'runInThisContext', 'runInNewContext', 'runInContext', 'compileFunction']) {
+  vm[name] = watched(vm[name] as object)
+}
+syncBuiltinESMExports()
+
+if (process.env.FENCE_CONTROL === '1') {
+  changeSource([
+    {
+      file: 'src/graphql/plan/object.ts',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.
+      from: 'before += `"${name}":`',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.
+      to: 'before += new Function(`return \'"${name}":\'`)()',
+    },
+  ])
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+const { startDemo } = await import('../../proofs/demo-service.ts')
+const { createServer } = await import('../../../src/server/host.ts')
+const { createLogger } = await import('../../../src/app/logger.ts')
+const { service, apiKey, server, end } = await startDemo(`sqlite:${join(folder, 'payouts.sqlite')}`)
+const logger = createLogger('silent', { write: () => {} })
+const statuses: number[] = []
+for (const each of [server, createServer({ service, logger, rateLimit: null, isPlanned: false })]) {
+  for (const { query, variables = {}, operationName } of attacksWith(marker)) {
+    const headers = { 'x-api-key': apiKey }
+    const payload = { query, variables, operationName }
+    const { statusCode } = await each.inject({ method: 'POST', url: '/graphql', headers, payload })
+    statuses.push(statusCode)
+    if (query.startsWith('mutation')) continue
+    const parameters = { query, variables: JSON.stringify(variables), ...(operationName && { operationName }) }
+    await each.inject({ method: 'GET', url: '/graphql', headers, query: parameters })
+  }
+}
+await end()
+const found = compiled.filter((text) => text.includes(marker)).map((text) => text.slice(0, 200))
+process.stdout.write(JSON.stringify({ answered: statuses.length, compiled: compiled.length, found }))

@@ -1,0 +1,39 @@
+import { SqliteQueryCompiler } from 'kysely'
+import type { Service } from '../../../src/context.ts'
+import type { Query } from '../../../src/database/query.ts'
+
+/** A statement that was asked of the database, whatever engine that is. */
+export type Statement = {
+  readonly sql: string
+  readonly params: Readonly<Record<string, unknown>>
+  /** The columns that were chosen of its rows; `null` where it reads them whole. */
+  readonly columns: readonly string[] | null
+}
+
+/** A service whose reading statements are written down. */
+export function recordingStatements(service: Service) {
+  const statements: Statement[] = []
+  const execute = <Result>(query: Query, params: object) => {
+    const { sql } = new SqliteQueryCompiler().compileQuery(query.node, { queryId: '' } as never)
+    statements.push({ sql, params: params as Statement['params'], columns: query.columns?.names ?? null })
+    return service.db.execute<Result>(query, params)
+  }
+  return {
+    service: { ...service, db: { ...service.db, execute } },
+    /** Those of an act. */
+    during: async (act: () => Promise<unknown>): Promise<Statement[]> => {
+      statements.length = 0
+      await act()
+      return [...statements]
+    },
+  }
+}
+
+/** The rows that statements found by their own key, each as often as it was asked for. */
+export function rowsByKey(statements: readonly Statement[]): string[] {
+  return statements.flatMap(({ sql, params }) => {
+    const [, table = '', column = ''] = /from "(\w+)".* where .*"(\w+)" (?:=|in) \S+$/s.exec(sql) ?? []
+    const { id, ids } = params as { id?: string; ids?: readonly string[] }
+    return (ids ?? (id === undefined ? [] : [id])).map((each) => `${table}.${column} ${each}`)
+  })
+}

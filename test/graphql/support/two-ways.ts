@@ -1,0 +1,75 @@
+import { createLogger } from '../../../src/app/logger.ts'
+import type { Service } from '../../../src/context.ts'
+import { answer, bodyOf } from '../../../src/graphql/answer.ts'
+import { createEngine } from '../../../src/graphql/engine.ts'
+import { sandboxSchema } from '../../../src/server/graphql-schema.ts'
+import { httpOf } from '../../../src/server/graphql-status.ts'
+
+/** What a client sends. */
+export type Document = {
+  readonly query: string
+  readonly variables?: Readonly<Record<string, unknown>>
+  readonly operationName?: string | null
+}
+
+/** An answer: its status and its bytes, and which way it came. */
+export type Answered = {
+  readonly text: string
+  readonly isPlanned: boolean
+  readonly hasErrors: boolean
+}
+
+/** Asks the engine as one merchant. */
+export type AskOneWay = (document: Document) => Promise<Answered>
+
+/** One service's engine with plans and another without, each asked as the endpoint asks it. */
+export function bothWays(service: Service, merchantId: string) {
+  const log = createLogger('silent', { write: () => {} })
+  const way = (isPlanned: boolean): AskOneWay => {
+    const engine = createEngine(sandboxSchema, { isPlanned })
+    return async ({ query, variables = {}, operationName = null }) => {
+      const asked = { service, engine, merchantId, requestId: 'same', log }
+      const answered = await answer({ query, variables, operationName }, asked)
+      if (!answered) throw new Error('a subscription has many answers')
+      const { result } = answered
+      const { status } = httpOf(result, 'application/graphql-response+json')
+      return {
+        text: `${status} ${bodyOf(result)}`,
+        isPlanned: result.dataText !== undefined,
+        hasErrors: result.errors !== undefined,
+      }
+    }
+  }
+  return { planned: way(true), interpreted: way(false) }
+}
+
+/** What came of documents that were asked both ways. */
+export type Compared = {
+  count: number
+  planned: number
+  withErrors: number
+  /** Those that no plan answered though nothing is wrong with them. */
+  readonly unplanned: Document[]
+  /** Those that were not answered alike, with both answers. */
+  readonly different: { readonly document: Document; readonly texts: readonly string[] }[]
+}
+
+/** Asks so many documents both ways, until a few are not answered alike. */
+export async function compareWays(
+  { planned, interpreted }: ReturnType<typeof bothWays>,
+  documents: Iterator<Document, never>,
+  count: number,
+): Promise<Compared> {
+  const seen: Compared = { count: 0, planned: 0, withErrors: 0, unplanned: [], different: [] }
+  while (seen.count < count && seen.different.length < 3) {
+    const document = documents.next().value
+    const one = await planned(document)
+    const other = await interpreted(document)
+    seen.count++
+    if (one.isPlanned) seen.planned++
+    if (one.hasErrors) seen.withErrors++
+    if (!one.isPlanned && !one.hasErrors) seen.unplanned.push(document)
+    if (one.text !== other.text) seen.different.push({ document, texts: [one.text, other.text] })
+  }
+  return seen
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import type { Change } from '../changed-source.ts'
+import { changeSource } from '../changed-source.ts'
+import type { Length, Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+
+export const proof: Proof = {
+  promise: "a plan's answer is the interpreter's to the byte, and what has no errors is answered by a plan",
+  control: 'one column that a field says it is made of, and the right place of one cell',
+  seconds: { ci: 240, quick: 600, long: 4_000 },
+  run,
+}
+
+/** How many documents are tried on each engine. */
+const documents: Record<Length, number> = { ci: 1_000, quick: 5_000, long: 50_000 }
+
+/** What the control takes away, each from a field whose name tells which documents must show it. */
+const removed: Readonly<Record<string, Change>> = {
+  reason: {
+    file: 'src/payouts/graphql.ts',
+    from: "reason: made('String', ['accountNumber', 'bankCode']",
+    to: "reason: made('String', ['bankCode'] as never",
+  },
+  phone: {
+    file: 'src/graphql/plan/rows.ts',
+    from: 'place.at = chosen.names.indexOf(column)',
+    to: "place.at = chosen.names.indexOf(column) - (column === 'phone' ? 1 : 0)",
+  },
+}
+
+async function run({ seed, length, folder, isControl }: Run): Promise<Outcome> {
+  if (isControl) changeSource(Object.values(removed))
+  const postgres = await startPostgresServer(careless)
+  const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, postgres.url('postgres')]
+  try {
+    const worlds = await Promise.all(urls.map(openWorld))
+    const outcomes = await Promise.all(
+      worlds.map((world, i) =>
+        isControl ? showRemoved(world, seed + i) : compare(world, seed + i, documents[length]),
+      ),
+    )
+    await Promise.all(worlds.map(({ end }) => end()))
+    return {
+      // Without its protections both engines must show it.
+      isHeld: isControl ? outcomes.some(({ isHeld }) => isHeld) : outcomes.every(({ isHeld }) => isHeld),
+      figure: outcomes.map(({ figure }, i) => `${['SQLite', 'PostgreSQL'][i]}: ${figure}`).join('; '),
+    }
+  } finally {
+    await postgres.remove()
+  }
+}
+
+async function compare({ ways, known }: World, seed: number, count: number): Promise<Outcome> {
+  const { anyDocuments } = await import('../../graphql/support/any-document.ts')
+  const { compareWays } = await import('../../graphql/support/two-ways.ts')
+  const seen = await compareWays(ways, anyDocuments(randomFrom(seed), known), count)
+  const withoutErrors = seen.count - seen.withErrors
+  const share = (withoutErrors - seen.unplanned.length) / withoutErrors
+  const wrong = [...seen.different, ...seen.unplanned].slice(0, 1).map((each) => JSON.stringify(each).slice(0, 3_000))
+  const figure =
+    `${seen.count} documents, ${seen.planned} planned, ${seen.withErrors} with errors, ${share.toFixed(4)} of the others ` +
+    `planned, ${seen.different.length} not alike${wrong.length > 0 ? `, such as ${wrong}` : ''}`
+  return { isHeld: seen.count === count && seen.different.length === 0 && share >= 0.95, figure }
+}
+
+/** Whether anything that was taken away stays unseen, by the documents that ask for it and for nothing else of that. */
+async function showRemoved({ ways, known }: World, seed: number): Promise<Outcome> {
+  const { anyDocuments } = await import('../../graphql/support/any-document.ts')
+  const { compareWays } = await import('../../graphql/support/two-ways.ts')
+  const fields = Object.keys(removed)
+  const counts: number[] = []
+  for (const field of fields) {
+    const isAbout = ({ query }: Document) =>
+      fields.every((each) => new RegExp(`\\b${each}\\b`).test(query) === (each === field))
+    const documents = anyDocuments(randomFrom(seed), known, isAbout)
+    const seen = await compareWays(ways, documents, 60)
+    counts.push(seen.different.length + seen.unplanned.length)
+  }
+  const figure = fields.map((field, i) => `${counts[i]} wrong with ${field}`).join(', ')
+  return { isHeld: counts.includes(0), figure }
+}
+
+type Document = import('../../graphql/support/two-ways.ts').Document
+type World = Awaited<ReturnType<typeof openWorld>>
+
+/** A database with some of everything, and both ways of asking for it. */
+async function openWorld(url: string) {
+  const { openDatabase } = await import('../../../src/database/open-database.ts')
+  const { createService } = await import('../../../src/context.ts')
+  const { setRate } = await import('../../../src/rates/set-rate.ts')
+  const { whatIsKnown } = await import('../../graphql/support/any-document.ts')
+  const { fillRichly } = await import('../../graphql/support/rich-world.ts')
+  const { bothWays } = await import('../../graphql/support/two-ways.ts')
+  const onFatal = (error: unknown) => {
+    throw error
+  }
+  const db = await openDatabase({ url, onFatal })
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const service = createService({ db, mode: 'sandbox', clock: () => now })
+  for (const toCode of ['NGN', 'ZAR']) await setRate(service, { fromCode: 'USDC', toCode, rate: '1500.25' })
+  const { merchantId, idempotencyKeys } = await fillRichly(service, url, () => {
+    now += 1_003
+  })
+  const ways = bothWays(service, merchantId)
+  return { ways, known: await whatIsKnown(ways.interpreted, idempotencyKeys), end: () => db.close() }
+}
