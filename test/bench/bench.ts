@@ -74,7 +74,7 @@ const groups: readonly {
   readonly isLong?: boolean
 }[] = [
   { names: ['list', 'wallet'], measures: async () => restReads(await small()) },
-  { names: ['q1', 'q2', 'q3'], measures: async () => graphqlReads(await small(), { isQuick }) },
+  { names: ['q1', 'q2', 'q3', 'customer', 'methods'], measures: async () => graphqlReads(await small(), { isQuick }) },
   { names: ['ways-q1', 'ways-q2'], measures: async () => graphqlWays(await small()), isLong: true },
   {
     names: ['payouts-1', 'payouts-16', 'payouts', 'payouts-256'],

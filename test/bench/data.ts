@@ -28,8 +28,9 @@ export type Filled = {
   readonly sizes: Sizes
   readonly merchantId: string
   readonly apiKey: string
-  /** A customer's wallet that has an address. */
+  /** A customer's wallet that has an address, and whose it is. */
   readonly walletId: string
+  readonly customerId: string
 }
 
 /** Fills a database by the operator's own command, or takes what is there from an earlier run. */
@@ -52,9 +53,11 @@ export async function filled(folder: string, name: string, sizes: Sizes): Promis
   const walletId = one(
     `select id from wallets where merchant_id = ? and customer_id is not null and currency = 'USDC' order by sequence`,
   )
+  const customerId =
+    db.prepare<[string], string>('select customer_id from wallets where id = ?').pluck().get(walletId) ?? ''
   db.close()
   await command(path, ['deposit', payingId, '9000000000', '--reference', 'bench'])
-  const data: Filled = { path, sizes, merchantId: merchant.id, apiKey: merchant.apiKey, walletId }
+  const data: Filled = { path, sizes, merchantId: merchant.id, apiKey: merchant.apiKey, walletId, customerId }
   writeFileSync(known, JSON.stringify(data))
   return data
 }

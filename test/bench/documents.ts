@@ -1,4 +1,7 @@
-/** The reads of the bench through GraphQL: something small, a page with one relation, and a large page with two. */
+/**
+ * The reads of the bench through GraphQL: something small, a page with one relation, and a large page with two; then two that
+ * nobody tuned for, a customer with three lists and a union with lists of its own.
+ */
 export const documents = {
   q1: `query Q1($id: ID!) {
     wallet(id: $id) { id currency balance description addresses { id network address } }
@@ -14,6 +17,29 @@ export const documents = {
         accountNumber narration createdAt
         customer { id uuid email phone }
         wallet { id currency balance description }
+      }
+    }
+  }`,
+  customer: `query Customer($id: ID!) {
+    customer(id: $id) {
+      id email phone
+      wallets(first: 20) { nodes { id currency balance description } }
+      payouts(first: 20) { nodes { id status amount recipientName createdAt } }
+      payoutMethods(first: 20) {
+        nodes {
+          __typename
+          ... on BankPayoutMethod { id bankName accountName accountNumber }
+          ... on WalletPayoutMethod { id network walletAddress }
+        }
+      }
+    }
+  }`,
+  methods: `query Methods($first: Int) {
+    payoutMethods(first: $first) {
+      nodes {
+        __typename
+        ... on BankPayoutMethod { id bankName accountName accountNumber checks { field code outcome message } }
+        ... on WalletPayoutMethod { id network walletAddress checks { field code outcome message } }
       }
     }
   }`,

@@ -27,6 +27,17 @@ const statements = {
   addresses: db.prepare(
     `select * from wallet_addresses where merchant_id = ? and wallet_id in ${among} order by wallet_id, id`,
   ),
+  customer: db.prepare('select * from customers where merchant_id = ? and id = ?'),
+  walletsOf: db.prepare(
+    `${withBalance} where wallets.merchant_id = ? and wallets.owner_id = ? order by wallets.owner_sequence desc limit ?`,
+  ),
+  payoutsOf: db.prepare(
+    'select * from payouts where merchant_id = ? and customer_id = ? order by sequence desc limit ?',
+  ),
+  methodsOf: db.prepare(
+    'select * from payout_methods where merchant_id = ? and owner_id = ? order by owner_sequence desc limit ?',
+  ),
+  methods: db.prepare('select * from payout_methods where merchant_id = ? order by sequence desc limit ?'),
   joinedPayouts: db.prepare(
     `select payouts.*, customers.email, customers.phone, wallets.currency, wallets.description, accounts.balance
     from payouts
@@ -40,6 +51,16 @@ const statements = {
 export const payouts = (merchantId, first) => statements.payouts.all(merchantId, first)
 export const payoutCount = (merchantId) => Number(statements.payoutCount.get(merchantId) ?? 0)
 export const walletById = (merchantId, id) => statements.wallet.get(merchantId, id) ?? null
+
+export const customerById = (merchantId, id) => statements.customer.get(merchantId, id) ?? null
+export const methods = (merchantId, first) => statements.methods.all(merchantId, first)
+
+/** The lists of a customer. */
+export const listsOf = {
+  wallets: (merchantId, id, first) => statements.walletsOf.all(merchantId, id, first),
+  payouts: (merchantId, id, first) => statements.payoutsOf.all(merchantId, id, first),
+  payoutMethods: (merchantId, id, first) => statements.methodsOf.all(merchantId, id, first),
+}
 
 /** Payouts with customer and wallet from one statement. */
 export function joinedPayouts(merchantId, first) {
@@ -80,6 +101,34 @@ export const typeDefs = `
   type Query {
     wallet(id: ID!): Wallet
     payouts(first: Int, after: String): PayoutConnection!
+    customer(id: ID!): Customer
+    payoutMethods(first: Int): PayoutMethodConnection!
+  }
+  type WalletConnection {
+    nodes: [Wallet!]!
+  }
+  type PayoutMethodConnection {
+    nodes: [PayoutMethod!]!
+  }
+  union PayoutMethod = BankPayoutMethod | WalletPayoutMethod
+  type BankPayoutMethod {
+    id: ID!
+    bankName: String!
+    accountName: String!
+    accountNumber: String!
+    checks: [Check!]!
+  }
+  type WalletPayoutMethod {
+    id: ID!
+    network: String!
+    walletAddress: String!
+    checks: [Check!]!
+  }
+  type Check {
+    field: String!
+    code: String!
+    outcome: String!
+    message: String!
   }
   type PayoutConnection {
     totalCount: Int
@@ -108,6 +157,9 @@ export const typeDefs = `
     uuid: String!
     email: String!
     phone: String!
+    wallets(first: Int): WalletConnection!
+    payouts(first: Int): PayoutConnection!
+    payoutMethods(first: Int): PayoutMethodConnection!
   }
   type Wallet {
     id: ID!
@@ -141,6 +193,19 @@ export const resolvers = {
     createdAt: ({ created_at }) => created_at,
   },
   Customer: { id: ({ id }) => globalId('Customer', id), uuid: ({ id }) => id },
+  BankPayoutMethod: {
+    id: ({ id }) => globalId('BankPayoutMethod', id),
+    bankName: ({ bank_name }) => bank_name,
+    accountName: ({ account_name }) => account_name,
+    accountNumber: ({ account_number }) => account_number,
+    checks: ({ checks }) => JSON.parse(checks),
+  },
+  WalletPayoutMethod: {
+    id: ({ id }) => globalId('WalletPayoutMethod', id),
+    network: ({ network }) => network.toUpperCase(),
+    walletAddress: ({ wallet_address }) => wallet_address,
+    checks: ({ checks }) => JSON.parse(checks),
+  },
   Wallet: { id: ({ id }) => globalId('Wallet', id), balance: ({ balance }) => decimal(balance) },
   WalletAddress: {
     id: ({ id }) => globalId('WalletAddress', id),

@@ -8,7 +8,19 @@ const [, , , form] = process.argv
 
 const resolvers = {
   ...data.resolvers,
+  PayoutMethod: { resolveType: ({ type }) => (type === 'BANK' ? 'BankPayoutMethod' : 'WalletPayoutMethod') },
+  Customer: {
+    ...data.resolvers.Customer,
+    ...Object.fromEntries(
+      Object.entries(data.listsOf).map(([name, list]) => [
+        name,
+        ({ id }, { first = 20 }, { merchantId }) => ({ merchantId, nodes: list(merchantId, id, first) }),
+      ]),
+    ),
+  },
   Query: {
+    customer: (_, { id }, { merchantId }) => data.customerById(merchantId, id),
+    payoutMethods: (_, { first = 20 }, { merchantId }) => ({ nodes: data.methods(merchantId, first) }),
     wallet: (_, { id }, { merchantId }) => data.walletById(merchantId, id),
     payouts: (_, { first = 20 }, { merchantId }) => ({
       merchantId,
