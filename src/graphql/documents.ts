@@ -9,8 +9,8 @@ import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmen
 import type { Cost } from './cost.ts'
 import { costOf } from './cost.ts'
 import { excessOf, excessOfPairs, limits } from './limits.ts'
-import type { PlanFor } from './plan/plans.ts'
-import { plansOf } from './plan/plans.ts'
+import type { KeptPlans, PlanFor } from './plan/plans.ts'
+import { keepPlans, plansOf } from './plan/plans.ts'
 import { invalidDocument, requestError } from './request-errors.ts'
 
 /** A document that is valid and within the limits, with what is known of it once for all requests. */
@@ -30,13 +30,14 @@ export type Operation = {
 /** What is wrong with a document, in its place. */
 export type Faulty = { readonly errors: readonly GraphQLError[] }
 
-/** Documents that are remembered, and their characters: with its plans, one of these takes about a hundred bytes. */
+/** Documents that are remembered, and their characters: one of these takes about a hundred bytes, beside plans (`plans.ts`). */
 const documentsKept = 1_000
 const charactersKept = 500_000
 
 /** Parses and checks documents, each once for as long as it is remembered; one that is faulty every time. */
 export function rememberDocuments(schema: GraphQLSchema): (query: string) => Document | Faulty {
   const documents = new Map<string, Document>()
+  const plans = keepPlans()
   let charactersHeld = 0
 
   return (query) => {
@@ -47,7 +48,7 @@ export function rememberDocuments(schema: GraphQLSchema): (query: string) => Doc
       documents.set(query, known)
       return known
     }
-    const fresh = prepare(schema, query)
+    const fresh = prepare(schema, query, plans)
     // A refusal is made again as quickly, and would take the place of a document that is of use.
     if ('errors' in fresh) return fresh
     documents.set(query, fresh)
@@ -65,7 +66,7 @@ export function rememberDocuments(schema: GraphQLSchema): (query: string) => Doc
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
 /** Parses and checks a document: its size first, because validation takes long for what is too large. */
-function prepare(schema: GraphQLSchema, query: string): Document | Faulty {
+function prepare(schema: GraphQLSchema, query: string, plans: KeptPlans): Document | Faulty {
   if (query.length > limits.characters) {
     return { errors: [requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.characters} characters.`)] }
   }
@@ -97,7 +98,7 @@ function prepare(schema: GraphQLSchema, query: string): Document | Faulty {
     operations: operations.map((each) => ({
       node: each,
       cost: costOf(schema, each, fragments),
-      planFor: plansOf(each, { schema, fragments }),
+      planFor: plansOf(each, { schema, fragments }, plans),
     })),
   }
 }

@@ -1,6 +1,7 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, ValidatedExecutionArgs } from 'graphql'
 import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
 import type { Context } from '../context.ts'
+import { Refusal } from '../errors.ts'
 import type { Document, Faulty, Operation } from './documents.ts'
 import { rememberDocuments } from './documents.ts'
 import { inDocumentOrder } from './fault-order.ts'
@@ -125,7 +126,8 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
       fault = error
       run.context.loaders.clear()
     }
-    const result = await executeRootSelectionSet(run.done ? { ...ready, rootValue: run.done } : ready)
+    const again = isAway(fault) ? { ...ready, contextValue: withoutStore(run.context, fault) } : ready
+    const result = await executeRootSelectionSet(run.done ? { ...again, rootValue: run.done } : again)
     if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)
     return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
   }
@@ -150,6 +152,16 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
       return 'errors' in checked ? refused(checked) : execute(checked)
     },
   }
+}
+
+/** Whether the store took no request. */
+function isAway(fault: unknown): fault is Refusal {
+  return fault instanceof Refusal && fault.code === 'UNAVAILABLE'
+}
+
+/** The same where every read is refused at once: a store that was away just now is not asked, and waited for, once more. */
+function withoutStore(context: GraphqlContext, fault: Refusal): GraphqlContext {
+  return { ...context, db: { ...context.db, execute: () => Promise.reject(fault) } }
 }
 
 /** What came of a request of which nothing was run. */

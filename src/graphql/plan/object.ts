@@ -34,6 +34,7 @@ export function objectWriter(
     parts.push({ before, member, column: member.kind === 'level' ? writes.push(member.write) - 1 : -1 })
     before = ','
   }
+  planning.made.members += parts.length + 1
   const after = `${before.replace(/,$/, '')}}`
 
   const textOf = (row: unknown, place: number, columns: readonly Texts[]) => {

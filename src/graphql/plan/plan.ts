@@ -1,5 +1,5 @@
 import type { GraphQLObjectType, GraphQLOutputType, OperationDefinitionNode, SelectionSetNode } from 'graphql'
-import { getNamedType, isAbstractType, isObjectType } from 'graphql'
+import { GraphQLError, getNamedType, isAbstractType, isObjectType } from 'graphql'
 import type { Told } from '../shown.ts'
 import { objectWriter } from './object.ts'
 import type { Planning } from './planning.ts'
@@ -15,28 +15,35 @@ import { leaveToGraphqlJs, leftToGraphqlJs } from './written.ts'
 /** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
 export type Plan = (run: Run) => Promise<string>
 
+/** A plan, or `null` for what is left to graphql-js, and how many members its objects have. */
+export type Made = { readonly plan: Plan | null; readonly members: number }
+
+const notPlanned: Made = { plan: null, members: 1 }
+
 /**
  * What a checked operation asks for as a plan: level by level, which rows to load with which columns, and how they are
- * written. `null` where something in it is left to graphql-js: a plan is made of what its fields say they show
+ * written. None where something in it is left to graphql-js: a plan is made of what its fields say they show
  * (`shown.ts`), and of nothing else.
  */
-export function planOf({ operation, selectionSet }: OperationDefinitionNode, asked: Asked): Plan | null {
+export function planOf({ operation, selectionSet }: OperationDefinitionNode, asked: Asked): Made {
   const type = asked.schema.getRootType(operation)
-  if (!type || operation === 'subscription') return null
+  if (!type || operation === 'subscription') return notPlanned
   const isMutation = operation === 'mutation'
   // Several are done one after another, each answered before the next.
-  if (isMutation && selectedOf(type, [selectionSet], asked).size > 1) return null
+  if (isMutation && selectedOf(type, [selectionSet], asked).size > 1) return notPlanned
   const { choose, found, settle } = choosing()
-  const planning: Planning = { ...asked, isMutation, choose, found, writerOf }
+  const made = { members: 1 }
+  const planning: Planning = { ...asked, made, isMutation, choose, found, writerOf }
   function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: Rows): Write {
     return wrapped(type, namedWriter(type, sets, rows, planning))
   }
   try {
     const write = objectWriter(type, [selectionSet], wholeRows, planning)
     settle()
-    return async (run) => (await write([undefined], run))[0] as string
+    return { plan: async (run) => (await write([undefined], run))[0] as string, ...made }
   } catch (error) {
-    if (error === leftToGraphqlJs) return null
+    // An argument that is written out may be one that only graphql-js can refuse.
+    if (error === leftToGraphqlJs || error instanceof GraphQLError) return notPlanned
     throw error
   }
 }

@@ -10,6 +10,8 @@ import type { Run, Write } from './written.ts'
 
 /** A plan while it is made. */
 export type Planning = Asked & {
+  /** How much of it there is so far. */
+  readonly made: { members: number }
   /** Whether the one field at its root changes something, so that it is done once. */
   readonly isMutation: boolean
   /** What writes values of a type with fields, of whatever `sets` select there. */

@@ -1,5 +1,5 @@
 import type { OperationDefinitionNode, VariableValues } from 'graphql'
-import type { Plan } from './plan.ts'
+import type { Made, Plan } from './plan.ts'
 import { planOf } from './plan.ts'
 import type { Asked } from './selected.ts'
 import { conditionsIn } from './selected.ts'
@@ -7,24 +7,66 @@ import { conditionsIn } from './selected.ts'
 /** The plan of an operation for a request with these variables; `null` where it is left to graphql-js. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** Plans of one operation that are kept: clients know few sets of values for its conditions. */
-const plansKept = 4
+/** The plans that are kept, each by an object that stands for an operation with its conditions. */
+export type KeptPlans = { readonly get: (key: object, make: () => Made) => Plan | null }
+
+/**
+ * What all plans that are kept may come to, in members of objects, of which each takes about 700 bytes. The length of a
+ * document says nothing of it: a short one that spreads a fragment often has a plan of any size that the limits allow.
+ */
+const membersKept = 60_000
+
+/** Keeps plans, and drops for one more those that were not used for longest. */
+export function keepPlans(): KeptPlans {
+  // The order of a Map is that of insertion.
+  const kept = new Map<object, Made>()
+  let held = 0
+  return {
+    get: (key, make) => {
+      const known = kept.get(key)
+      if (known) kept.delete(key)
+      const made = known ?? make()
+      kept.set(key, made)
+      if (!known) held += made.members
+      for (const [oldest, { members }] of kept) {
+        if (held <= membersKept || oldest === key) break
+        kept.delete(oldest)
+        held -= members
+      }
+      return made.plan
+    },
+  }
+}
+
+/** Sets of values for an operation's conditions that are planned; clients know few, and whoever tries more is interpreted. */
+const setsPlanned = 16
 
 /** The plans of an operation, one for each set of values that its `@skip` and `@include` come to; each is made when it is needed. */
-export function plansOf(operation: OperationDefinitionNode, asked: Omit<Asked, 'conditions'>): PlanFor {
+export function plansOf(
+  operation: OperationDefinitionNode,
+  asked: Omit<Asked, 'conditions'>,
+  plans: KeptPlans,
+): PlanFor {
   const names = conditionsIn(operation, asked.fragments)
-  const plans = new Map<string, Plan | null>()
+  const keys = new Map<string, object>()
+  const keyOf = (set: string) => {
+    const known = keys.get(set)
+    if (known !== undefined || keys.size === setsPlanned) return known ?? null
+    const key = {}
+    keys.set(set, key)
+    return key
+  }
   return ({ coerced }) => {
     const values = names.map((name) => coerced[name])
     // graphql-js says what is wrong with a condition.
     if (!values.every((value) => typeof value === 'boolean')) return null
-    const key = values.join()
-    const known = plans.get(key)
-    if (known !== undefined) return known
-    const conditions = new Map(names.map((name, place) => [name, values[place] as boolean]))
-    const plan = planOf(operation, { ...asked, conditions })
-    for (const oldest of plans.keys()) if (plans.size >= plansKept) plans.delete(oldest)
-    plans.set(key, plan)
-    return plan
+    const key = keyOf(values.join())
+    if (key === null) return null
+    return plans.get(key, () =>
+      planOf(operation, {
+        ...asked,
+        conditions: new Map(names.map((name, place) => [name, values[place] as boolean])),
+      }),
+    )
   }
 }
