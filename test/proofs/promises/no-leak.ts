@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Request, Target } from '../clients.ts'
 import { connections, payoutBody, send } from '../clients.ts'
 import type { Held } from '../heap-probe.ts'
+import { heldBy } from '../held.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
-import type { Server } from '../server.ts'
 import { makeDatabase, startProgram } from '../server.ts'
 
 export const proof: Proof = {
@@ -62,7 +62,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   for (let i = 0; i < size.looks; i++) {
     // What nobody lets go of shows sooner.
     if (i > 0) await load.goOn(Math.min(size.loadMs / (size.looks - 1), isControl ? 1_500 : Number.POSITIVE_INFINITY))
-    looks.push({ ...(await look(server, probe)), requests: load.answered() })
+    looks.push({ ...(await heldBy(server, probe)), requests: load.answered() })
     logBytes = Math.max(logBytes, statSync(`${path}-wal`).size)
   }
   await server.kill('SIGTERM')
@@ -82,14 +82,6 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 }
 
 type Look = Held & { readonly requests: number }
-
-/** What the server holds when nothing is under way. */
-async function look({ child }: Server, probe: string): Promise<Held> {
-  rmSync(probe, { force: true })
-  child.kill('SIGUSR2')
-  while (!existsSync(probe)) await wait(20)
-  return JSON.parse(readFileSync(probe, 'utf8')) as Held
-}
 
 /** Bytes that each request adds, as the line through all looks has it. */
 function slopeOf(looks: readonly Look[]): number {

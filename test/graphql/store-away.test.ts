@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { unavailable } from '../../src/errors.ts'
+import { startApp } from '../support/app.ts'
+import { serverLike } from './support/ask.ts'
+
+const query =
+  '{ wallets(first: 1) { nodes { id } } customers(first: 1) { nodes { id } } payouts(first: 1) { nodes { id } } }'
+
+test('a store that takes no request is asked no more often by a plan than by graphql-js', async () => {
+  const app = await startApp('sqlite')
+  let asked = 0
+  // The key is looked up first.
+  const execute: Database['execute'] = (statement, params) =>
+    asked++ === 0 ? app.db.execute(statement, params) : Promise.reject(unavailable('The database is away.'))
+  const service = { ...app.service, db: { ...app.db, execute } }
+  const answers = []
+  for (const isPlanned of [true, false]) {
+    const server = serverLike(app, { isPlanned, service, onLog: () => {} })
+    asked = 0
+    const { statusCode, json } = await server.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'x-api-key': app.merchant.apiKey, 'x-request-id': 'same' },
+      payload: { query },
+    })
+    answers.push({ statusCode, body: json(), asked })
+  }
+  const [planned, interpreted] = answers
+  expect(planned).toEqual(interpreted)
+  expect(planned?.statusCode).toBe(503)
+})

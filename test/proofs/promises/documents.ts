@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { GraphQLObjectType } from 'graphql'
+import { getNullableType, isLeafType } from 'graphql'
+import { sandboxSchema } from '../../../src/server/graphql-schema.ts'
+import { connections, send } from '../clients.ts'
+import { heldBy } from '../held.ts'
+import { memoryOf } from '../process-memory.ts'
+import type { Length, Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import { makeDatabase, startProgram } from '../server.ts'
+
+export const proof: Proof = {
+  promise: 'however many distinct documents are sent, what is remembered of them stays within a bound',
+  control: 'the bound of what all plans together hold',
+  seconds: { ci: 200, quick: 200, long: 1_200 },
+  isAlone: true,
+  run,
+}
+
+/** Documents that are sent. */
+const documents: Record<Length, number> = { ci: 20_000, quick: 20_000, long: 200_000 }
+
+/** What the heap may hold when all is collected, in megabytes, and by how much more after the second half than after the first. */
+const mostHeap = 150
+const mostHeapGrowth = 20
+
+/** The same of the process: with what SQLite holds for statements, and what V8 has not collected yet. */
+const mostGrowth = 100
+
+const keepsPlans = {
+  file: 'src/graphql/plan/plans.ts',
+  from: 'const membersKept = 60_000',
+  to: 'const membersKept = Number.POSITIVE_INFINITY',
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
+  const here = import.meta.dirname
+  const probe = join(folder, 'held.json')
+  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(here, '..', file)])
+  const words = ['--max-semi-space-size=16', '--expose-gc', ...imports]
+  const server = await startProgram([...words, join(here, '../../../src/app/main.ts')], {
+    url,
+    environment: { HEAP_PROBE: probe, CHANGES: JSON.stringify(isControl ? [keepsPlans] : []), RATE_LIMIT: '1000000' },
+  })
+  const next = distinctDocuments(randomFrom(seed))
+  const agent = connections(16)
+  const target = { port: server.port, apiKey }
+  const faults: string[] = []
+  // What nobody drops shows sooner.
+  const count = isControl ? documents.quick / 4 : documents[length]
+  let sent = 0
+  const client = async (until: number) => {
+    while (sent < until) {
+      sent++
+      const { status, text } = await send(target, agent, { path: '/graphql', body: next(sent) })
+      if (status !== 200 || text.includes('"errors"')) faults.push(text.slice(0, 300))
+    }
+  }
+  const sendUntil = async (until: number) => {
+    await Promise.all(Array.from({ length: 16 }, () => client(until)))
+    await wait(500)
+    const processMegabytes = memoryOf(server.child.pid ?? 0)
+    return { processMegabytes, heapMegabytes: (await heldBy(server, probe)).heapBytes / 2 ** 20 }
+  }
+  const half = await sendUntil(count / 2)
+  const end = await sendUntil(count)
+  agent.destroy()
+  await server.kill('SIGTERM')
+  const figure =
+    `${sent.toLocaleString('en')} documents: the heap held ${half.heapMegabytes.toFixed(0)} MB after the first half and ` +
+    `${end.heapMegabytes.toFixed(0)} at the end, the process ${half.processMegabytes.toFixed(0)} and ` +
+    `${end.processMegabytes.toFixed(0)}${faults.length > 0 ? `; ${faults[0]}` : ''}`
+  const isFlat =
+    end.heapMegabytes - half.heapMegabytes <= mostHeapGrowth &&
+    end.processMegabytes - half.processMegabytes <= mostGrowth
+  return { isHeld: faults.length === 0 && end.heapMegabytes <= mostHeap && isFlat, figure }
+}
+
+const listTypes = { payouts: 'Payout', wallets: 'Wallet', customers: 'Customer' } as const
+
+/**
+ * Documents of which no two are alike: most read other columns under other filters, which are statements of their own, and one in
+ * ten is short and has a plan of thousands of members, under changing conditions.
+ */
+function distinctDocuments(random: () => number): (number: number) => { query: string; variables: object } {
+  const leaves = Object.fromEntries(Object.entries(listTypes).map(([list, type]) => [list, leavesOf(type)]))
+  const some = (all: readonly string[]) => ['id', ...all.filter(() => random() < 0.5)].join(' ')
+  const lists = Object.keys(listTypes)
+  return (number) => {
+    if (number % 10 === 0) return { query: largePlan(number), variables: { a: random() < 0.5, b: random() < 0.5 } }
+    const list = lists[number % lists.length] as keyof typeof listTypes
+    const ends = ['first: 3', 'last: 3', 'first: 2, filter: {createdFrom: "2020-01-01T00:00:00.000Z"}']
+    const end = ends[Math.floor(random() * ends.length)]
+    const query = `query Q${number} { ${list}(${end}) { nodes { ${some(leaves[list] ?? [])} } } }`
+    return { query, variables: {} }
+  }
+}
+
+/** The fields that have none of their own. */
+function leavesOf(type: string): readonly string[] {
+  const fields = Object.values((sandboxSchema.getType(type) as GraphQLObjectType).getFields())
+  return fields.filter((field) => isLeafType(getNullableType(field.type))).map(({ name }) => name)
+}
+
+function largePlan(number: number): string {
+  const places = Array.from({ length: 15 }, (_, place) => `a${place}: nodes(ids: []) { ...F }`).join(' ')
+  return `query Q${number}($a: Boolean!, $b: Boolean!) {
+    ${places} x: merchant @skip(if: $a) { id } y: merchant @skip(if: $b) { id }
+  }
+  fragment F on Node { ... on Wallet { ...W } ... on Customer { email wallets { nodes { ...W } } } }
+  fragment W on Wallet { id uuid balance currency description status createdAt updatedAt assetType }`
+}
