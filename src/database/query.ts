@@ -3,6 +3,7 @@ import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import type { Columns, Values } from './chosen-columns.ts'
 import { nodeWith } from './chosen-columns.ts'
 import { leastRecent } from './least-recent.ts'
+import type { Pending } from './pending.ts'
 import type { Placeholder } from './placeholder.ts'
 import { placeholder } from './placeholder.ts'
 import type { Scope } from './scope.ts'
@@ -31,7 +32,7 @@ export type Reader = { readonly execute: <Result>(query: Query, params: object) 
 declare const writes: unique symbol
 
 /** A transaction that may write; only `Database.write` hands one out. */
-export type Tx = Reader & { readonly [writes]: true }
+export type Tx = Reader & { readonly pending: Pending; readonly [writes]: true }
 
 /** A query for rows of some tables, of which nothing is selected yet. */
 export type Rows<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>

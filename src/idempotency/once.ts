@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Context, Done } from '../context.ts'
 import { Conflict } from '../database/database.ts'
+import type { Pending } from '../database/pending.ts'
 import type { Tx } from '../database/query.ts'
 import { isRead } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
@@ -70,7 +71,11 @@ function writingIfNew(tx: Tx, recalling: Promise<unknown>): Tx {
     if (!isNew && !isRead(query)) await requireNew()
     return tx.execute(query, params)
   }
-  return { execute } as Tx
+  const change: Pending['change'] = async (name, how) => {
+    if (!isNew) await requireNew()
+    return tx.pending.change(name, how)
+  }
+  return { execute, pending: { change } } as Tx
 }
 
 /** Waits for something that may not count: what it throws is thrown only when it is asked for. */

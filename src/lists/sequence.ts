@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { Params, Tx } from '../database/query.ts'
-import { from, into, queryOne, statementOne } from '../database/query.ts'
-import type { SnakeCase, TableName, tables } from '../database/tables.ts'
+import { change, from, into, queryOne, sameNames, statement } from '../database/query.ts'
+import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
 import { allInOrder } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 
@@ -37,17 +36,16 @@ export type NewRow = {
   readonly updatedAt: string
 }
 
-/** The next number of a sequence that has no gaps: a transaction that rolls back gives its number back. */
+/** The next number of a sequence that has no gaps: an operation that fails gives its number back. */
 export async function nextInSequence(tx: Tx, merchantId: string, name: SequenceName): Promise<number> {
-  const row = await advance(tx, { merchantId, name })
-  if (!row) throw new Error(`the sequence ${name} did not advance`)
-  return row.latest
+  const { latest } = await advance(tx, { merchantId, name }, (end) => ({ ...end, latest: end.latest + 1 }))
+  return latest
 }
 
 /**
- * What the next row of a list starts with, its number and its time given by one statement: so by time, and by id at the same
- * time, rows stand in the order of their numbers (ruling 17), whatever the clocks of several processes or of a machine that
- * was put right say. A clock that is behind makes rows of the list's latest time.
+ * What the next row of a list starts with, its number and its time given together: so by time, and by id at the same time,
+ * rows stand in the order of their numbers (ruling 17), whatever the clocks of several processes or of a machine that was put
+ * right say. A clock that is behind makes rows of the list's latest time.
  */
 export async function newRow(
   tx: Tx,
@@ -55,10 +53,10 @@ export async function newRow(
   name: NumberedList,
   id = newId(),
 ): Promise<NewRow> {
-  const row = await advanceInTime(tx, { merchantId, name, id, time: BigInt(now()) })
-  if (!row) throw new Error(`the sequence ${name} did not advance`)
-  const createdAt = timestamp(Number(row.latestTime))
-  return { merchantId, id, sequence: row.latest, createdAt, updatedAt: createdAt }
+  const time = BigInt(now())
+  const { latest, latestTime } = await advance(tx, { merchantId, name }, (end) => endAfter(end, { id, time }))
+  const createdAt = timestamp(Number(latestTime))
+  return { merchantId, id, sequence: latest, createdAt, updatedAt: createdAt }
 }
 
 /** The same with its number among the owner's, asked for at once: on a server each wait is a round trip. */
@@ -75,28 +73,55 @@ export async function newRowOfOwner(
   return { ...row, ownerSequence }
 }
 
-const advance = statementOne((p: Params<Sequence>) =>
-  into('sequences')
-    .values({ merchantId: p.merchantId, name: p.name, latest: 1, latestTime: 0n, latestId: null })
-    .onConflict((conflict) =>
-      conflict.columns(['merchantId', 'name']).doUpdateSet({ latest: sql`sequences.latest + 1` }),
-    )
-    .returning('latest'),
-)
+/** Where a sequence ends: its latest number, and the time and id of the row that has it, where rows have times. */
+type End = Pick<RowOf<'sequences'>, 'latest' | 'latestTime' | 'latestId'>
+
+const start: End = { latest: 0, latestTime: 0n, latestId: null }
 
 /** A millisecond is borrowed from the future only where an id of another process would not be after the latest. */
-const advanceInTime = statementOne((p: Params<Sequence & { id: string; time: bigint }>) =>
+function endAfter({ latest, latestTime, latestId }: End, { id, time }: { id: string; time: bigint }): End {
+  const isAfter = latestId !== null && latestId < id
+  return {
+    latest: latest + 1,
+    latestTime: latestTime < time ? time : isAfter ? latestTime : latestTime + 1n,
+    latestId: id,
+  }
+}
+
+/** Takes the next place of a sequence; the transaction holds it until it ends. */
+function advance(tx: Tx, sequence: Sequence, next: (end: End) => End): Promise<End> {
+  return tx.pending.change<End>(`sequence ${sequence.merchantId} ${sequence.name}`, {
+    read: async () => (await lockedEnd(tx, sequence)) ?? (await begun(tx, sequence)),
+    next,
+    store: (tx, end) => storeEnd(tx, { ...sequence, ...end }),
+  })
+}
+
+/** A sequence that nobody had used: its row is there from now on, and held like any other's. */
+async function begun(tx: Tx, sequence: Sequence): Promise<End> {
+  await insertSequence(tx, { ...sequence, ...start })
+  return (await lockedEnd(tx, sequence)) ?? start
+}
+
+const lockedEnd = queryOne((p: Params<Sequence>) =>
+  from('sequences')
+    .select(['latest', 'latestTime', 'latestId'])
+    .where('merchantId', '=', p.merchantId)
+    .where('name', '=', p.name)
+    .forNoKeyUpdate(),
+)
+
+const insertSequence = statement((p: Params<Sequence & End>) =>
   into('sequences')
-    .values({ merchantId: p.merchantId, name: p.name, latest: 1, latestTime: p.time, latestId: p.id })
-    .onConflict((conflict) =>
-      conflict.columns(['merchantId', 'name']).doUpdateSet({
-        latest: sql`sequences.latest + 1`,
-        latestTime: sql`case when sequences.latest_time < excluded.latest_time then excluded.latest_time
-          when sequences.latest_id < excluded.latest_id then sequences.latest_time else sequences.latest_time + 1 end`,
-        latestId: sql`excluded.latest_id`,
-      }),
-    )
-    .returning(['latest', 'latestTime']),
+    .values(sameNames(p, ['merchantId', 'name', 'latest', 'latestTime', 'latestId']))
+    .onConflict((conflict) => conflict.columns(['merchantId', 'name']).doNothing()),
+)
+
+const storeEnd = statement((p: Params<Sequence & End>) =>
+  change('sequences')
+    .set(sameNames(p, ['latest', 'latestTime', 'latestId']))
+    .where('merchantId', '=', p.merchantId)
+    .where('name', '=', p.name),
 )
 
 /** The latest number given, or `null` before the first; for rows that are never deleted it is how many there are. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { migrations } from '../../db/migrations/index.ts'
 import type { Database } from '../../src/database/database.ts'
+import { pendingWrites } from '../../src/database/pending.ts'
 import type { Query, Tx } from '../../src/database/query.ts'
 import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
@@ -16,14 +17,17 @@ export function openCommittingAlone(path: string): Database {
   const reading = openConnection(resolve(path), { isReadOnly: true })
   const reader = sqliteReader(reading, { writing: null, requireFiles: () => {} })
   const [begin, commit, rollback] = ['begin immediate', 'commit', 'rollback'].map((sql) => writing.raw.prepare(sql))
-  const tx = { execute: async (query: Query, params: object) => writing.run(query, params) } as unknown as Tx
+  const execute = async (query: Query, params: object) => writing.run(query, params)
   let commits = 0
   let last: Promise<unknown> = Promise.resolve()
 
   async function run<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
     begin?.run()
+    const pending = pendingWrites()
+    const tx = { execute, pending } as unknown as Tx
     try {
       const result = await operation(tx)
+      await pending.store(tx)
       commit?.run()
       commits++
       reader.refresh()

@@ -1,6 +1,8 @@
 import { Refusal } from '../../errors.ts'
 import type { Database, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
+import type { PendingWrites } from '../pending.ts'
+import { pendingWrites } from '../pending.ts'
 import type { Query, Tx } from '../query.ts'
 import { isRead } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
@@ -50,7 +52,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     for (let attempt = 1; ; attempt++) {
       if (beginBy < machineClock()) throw tooLate()
       try {
-        const result = await inTransaction((execute) => operation({ execute } as unknown as Tx))
+        const result = await inTransaction(operation)
         writes++
         return result
       } catch (error) {
@@ -60,10 +62,13 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     }
   }
 
-  async function inTransaction<Result>(run: (execute: Tx['execute']) => Promise<Result>): Promise<Result> {
+  async function inTransaction<Result>(run: (tx: Tx, pending: PendingWrites) => Promise<Result>): Promise<Result> {
     const transaction = openTransaction(pool, ['begin'])
+    const pending = pendingWrites()
+    const tx = { execute: transaction.execute, pending } as unknown as Tx
     try {
-      const result = await run(transaction.execute as Tx['execute'])
+      const result = await run(tx, pending)
+      await pending.store(tx)
       await transaction.commit()
       commits++
       return result
@@ -100,8 +105,8 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
       return runAlone(lone.operation, lone.beginBy).then(lone.resolve as () => void, lone.reject)
     const answers: (() => void)[] = []
     try {
-      await inTransaction(async (execute) => {
-        for (const member of group) answers.push(await answerOf(member, execute))
+      await inTransaction(async (tx, pending) => {
+        for (const member of group) answers.push(await answerOf(member, tx, pending))
       })
     } catch (error) {
       const refusal = refusalFor(error)
@@ -118,16 +123,18 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   /** Runs a member of a group; what it is to be told once that is durable. */
   async function answerOf(
     { operation, beginBy, resolve, reject }: Member,
-    execute: Tx['execute'],
+    tx: Tx,
+    pending: PendingWrites,
   ): Promise<() => void> {
     if (beginBy < machineClock()) return () => reject(tooLate())
     let hasWritten = false
     const watched = (query: Query, params: object) => {
       hasWritten ||= !isRead(query)
-      return execute(query as never, params)
+      return tx.execute(query as never, params)
     }
+    pending.begin()
     try {
-      const result = await operation({ execute: watched } as unknown as Tx)
+      const result = await operation({ execute: watched, pending } as unknown as Tx)
       return () => {
         writes++
         resolve(result as never)
@@ -135,6 +142,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     } catch (error) {
       // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too.
       if (!(error instanceof Refusal) || hasWritten) throw error
+      pending.undo()
       return () => reject(error)
     }
   }

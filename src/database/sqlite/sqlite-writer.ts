@@ -1,6 +1,8 @@
 import { unavailable, unknownOutcome } from '../../errors.ts'
 import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
+import type { PendingWrites } from '../pending.ts'
+import { pendingWrites } from '../pending.ts'
 import type { Query, Tx } from '../query.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
 
@@ -48,6 +50,8 @@ type Group = {
   readonly abandoned: readonly Member[]
   /** What its members have changed. */
   readonly changed: Set<Changed>
+  /** What they have left to be written before COMMIT. */
+  readonly pending: PendingWrites
   current: Member | null
   hasCurrentWritten: boolean
   isOver: boolean
@@ -145,6 +149,7 @@ export function sqliteWriter(
       members,
       abandoned,
       changed: new Set(),
+      pending: pendingWrites(),
       current: null,
       hasCurrentWritten: false,
       isOver: false,
@@ -178,27 +183,47 @@ export function sqliteWriter(
       }
       group.current = member
       group.hasCurrentWritten = false
+      group.pending.begin()
       try {
         member.outcome = { result: await member.operation(transaction(group, member)) }
       } catch (error) {
         if (group.isOver) return
         if (isStorageFailure(error)) group.failure ??= error
         if (group.hasCurrentWritten && !group.failure) return abandonCurrent(group, error)
+        group.pending.undo()
         member.outcome = { error }
       }
       if (group.isOver) return
       if (group.failure) return finish(group, () => refuse(group, group.failure))
     }
-    commitGroup(group)
+    if (!group.pending.isEmpty()) await storePending(group)
+    if (!group.isOver) commitGroup(group)
+  }
+
+  async function storePending(group: Group): Promise<void> {
+    group.current = null
+    try {
+      await group.pending.store(transaction(group, null))
+    } catch (error) {
+      finish(group, () => refuse(group, error))
+    }
   }
 
   /** The member's own handle: what it left running when it ended must not write in the turn of the next. */
-  function transaction(group: Group, member: Member): Tx {
+  function transaction(group: Group, member: Member | null): Tx {
+    const requireTurn = () => {
+      if (group.isOver || group.current !== member) throw new Error('a statement was run after its operation had ended')
+      if (group.failure) throw group.failure
+    }
     return {
+      pending: {
+        change: async (name, how) => {
+          requireTurn()
+          return group.pending.change(name, how)
+        },
+      },
       execute: async (query: Query, params: object) => {
-        if (group.isOver || group.current !== member)
-          throw new Error('a statement was run after its operation had ended')
-        if (group.failure) throw group.failure
+        requireTurn()
         const changed = connection.changes(query)
         if (changed !== null) {
           group.hasCurrentWritten = true
@@ -211,7 +236,7 @@ export function sqliteWriter(
           throw error
         }
       },
-    } as unknown as Tx
+    } as Pick<Tx, 'pending' | 'execute'> as Tx
   }
 
   function commitGroup(group: Group): void {

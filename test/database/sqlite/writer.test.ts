@@ -137,6 +137,7 @@ describe('a member that throws', () => {
       db.write(before),
       db.write(async (tx) => {
         await takeNumber(tx)
+        await insertMerchant(tx, merchantRow(2))
         throw refusal
       }),
       db.write(after),
@@ -149,6 +150,26 @@ describe('a member that throws', () => {
     expect(await latestNumber(db)).toBe(2)
   })
 
+  test('after it has taken a number, which nothing stores before the commit, gives it back; nothing runs twice', async () => {
+    const { db, counted } = await startDatabase()
+    await db.write(takeNumber)
+    const operation = vi.fn(takeNumber)
+
+    const answers = await Promise.allSettled([
+      db.write(operation),
+      db.write(async (tx) => {
+        await takeNumber(tx)
+        throw refusal
+      }),
+      db.write(operation),
+    ])
+
+    expect(answers).toEqual([fulfilled(2), rejected(refusal), fulfilled(3)])
+    expect(operation).toHaveBeenCalledTimes(2)
+    expect(counted()).toEqual({ writes: 3, commits: 2 })
+    expect(await latestNumber(db)).toBe(3)
+  })
+
   test('after it has written, several times over, first, last and in between', async () => {
     const { db, counted } = await startDatabase()
 
@@ -156,6 +177,7 @@ describe('a member that throws', () => {
       upTo(30).map((member) =>
         db.write(async (tx) => {
           const number = await takeNumber(tx)
+          await insertMerchant(tx, merchantRow(100 + member))
           if (member % 3 === 1 || member === 30) throw new Error(`member ${member}`)
           return number
         }),

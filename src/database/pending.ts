@@ -1,0 +1,60 @@
+import type { Tx } from './query.ts'
+
+/**
+ * What the operations of one transaction change one after another, such as the latest number of a list: read once, kept in
+ * memory, and written once, before COMMIT, however many have changed it. It counts as written by each: one that fails leaves
+ * nothing.
+ */
+export type Pending = {
+  /** Changes the value of `name`; answers what it is now. */
+  readonly change: <Value>(name: string, how: Change<Value>) => Promise<Value>
+}
+
+type Change<Value> = {
+  /** Reads it for the first to change it, so that it stays what it is for all others until the transaction ends. */
+  readonly read: () => Promise<Value>
+  readonly next: (value: Value) => Value
+  readonly store: (tx: Tx, value: Value) => Promise<unknown>
+}
+
+/** The same as an engine sees it: what to do when an operation begins or fails, and before COMMIT. */
+export type PendingWrites = Pending & {
+  /** An operation begins: what the one before it has left stays. */
+  readonly begin: () => void
+  /** The operation failed: what it has left goes. */
+  readonly undo: () => void
+  readonly isEmpty: () => boolean
+  readonly store: (tx: Tx) => Promise<void>
+}
+
+type Left = { readonly value: unknown; readonly store: (tx: Tx, value: never) => Promise<unknown> }
+
+export function pendingWrites(): PendingWrites {
+  const left = new Map<string, Left>()
+  /** What was there before the operation, the latest change last. */
+  let before: (readonly [string, Left | undefined])[] = []
+  return {
+    change: async <Value>(name: string, { read, next, store }: Change<Value>) => {
+      const first = left.has(name) ? null : await read()
+      const earlier = left.get(name)
+      const value = next((earlier ? earlier.value : first) as Value)
+      before.push([name, earlier])
+      left.set(name, { value, store })
+      return value
+    },
+    begin: () => {
+      if (before.length > 0) before = []
+    },
+    undo: () => {
+      for (const [name, earlier] of before.reverse()) {
+        if (earlier) left.set(name, earlier)
+        else left.delete(name)
+      }
+      before = []
+    },
+    isEmpty: () => left.size === 0,
+    store: async (tx) => {
+      for (const { value, store } of left.values()) await store(tx, value as never)
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import { Refusal } from '../../src/errors.ts'
+import { uuidV7Source } from '../../src/ids.ts'
+import type { NewRow } from '../../src/lists/sequence.ts'
+import { latestInSequence, newRow, nextInSequence } from '../../src/lists/sequence.ts'
+import { insertMerchant } from '../../src/merchants/repository.ts'
+import { openTestDatabaseOn } from '../database/open-test-database.ts'
+import { idOf, merchantRow, upTo } from '../database/rows.ts'
+import { everyEngine } from '../support/app.ts'
+
+const merchants = [idOf(1), idOf(2)]
+const addresses = ['addresses:one', 'addresses:two'] as const
+const refusal = new Refusal('WALLET_NOT_FOUND', 'There is none.')
+
+/** What an operation does: numbers that it takes, one after another or at once, a row that it begins, and how it ends. */
+const operations = fc.array(
+  fc.record({
+    merchant: fc.nat({ max: 1 }),
+    takes: fc.array(fc.constantFrom(...addresses), { maxLength: 3 }),
+    isAtOnce: fc.boolean(),
+    /** How far its clock is from others', in milliseconds; without it no row begins. */
+    clock: fc.option(fc.integer({ min: -3, max: 3 })),
+    ending: fc.constantFrom('done', 'done', 'refused', 'failed', 'failed after writing'),
+  }),
+  { minLength: 1, maxLength: 40 },
+)
+
+describe.each(everyEngine)('numbers of operations that share a transaction on %s', (engine) => {
+  test('have no gaps, whichever fail, and rows stand in the order of their times and ids', async () => {
+    const { db } = await openTestDatabaseOn(engine)
+    await db.write(async (tx) => {
+      await insertMerchant(tx, merchantRow(1))
+      await insertMerchant(tx, merchantRow(2))
+    })
+    const newId = uuidV7Source()
+    const taken = new Map<string, number[]>()
+    const rows = new Map<string, NewRow[]>()
+    let others = 10
+
+    const run = async (db: Database, { merchant, takes, isAtOnce, clock, ending }: Operation) => {
+      const merchantId = merchants[merchant] ?? ''
+      const answer = await db.write(
+        async (tx) => {
+          const take = (name: (typeof addresses)[number]) => nextInSequence(tx, merchantId, name)
+          const numbers = isAtOnce ? await Promise.all(takes.map(take)) : []
+          if (!isAtOnce) for (const name of takes) numbers.push(await take(name))
+          const now = () => Date.now() + (clock ?? 0)
+          const numbering = { merchantId, now, newId: () => newId(now()) }
+          const row = clock === null ? null : await newRow(tx, numbering, 'payouts')
+          if (ending === 'failed after writing') await insertMerchant(tx, merchantRow(++others))
+          if (ending === 'refused') throw refusal
+          if (ending !== 'done') throw new Error(ending)
+          return { numbers, row }
+        },
+        { merchantId },
+      )
+      for (const [i, name] of takes.entries()) append(taken, `${merchantId} ${name}`, answer.numbers[i] ?? 0)
+      if (answer.row) append(rows, `${merchantId} payouts`, answer.row)
+    }
+
+    await fc.assert(
+      fc.asyncProperty(operations, async (group) => {
+        await Promise.allSettled(group.map((operation) => run(db, operation)))
+
+        for (const [key, numbers] of [
+          ...taken,
+          ...[...rows].map(([key, rows]) => [key, rows.map(numberOf)] as const),
+        ]) {
+          const [merchantId = '', name] = key.split(' ')
+          expect(numbers.toSorted((one, other) => one - other)).toEqual(upTo(numbers.length))
+          expect((await latestInSequence(db, { merchantId, name: name as 'payouts' }))?.latest).toBe(numbers.length)
+        }
+        for (const list of rows.values()) {
+          const ordered = list
+            .toSorted((one, other) => numberOf(one) - numberOf(other))
+            .map(({ createdAt, id }) => createdAt + id)
+          expect(ordered).toEqual(ordered.toSorted())
+        }
+      }),
+      { numRuns: engine === 'sqlite' ? 60 : 25 },
+    )
+    expect(rows.size).toBe(2)
+  })
+})
+
+type Operation = (typeof operations extends fc.Arbitrary<infer All> ? All : never)[number]
+
+const numberOf = ({ sequence }: NewRow) => sequence
+
+function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  lists.set(key, [...(lists.get(key) ?? []), item])
+}
