@@ -24,6 +24,8 @@ export type Query = {
   readonly scope: Scope
   /** Where it is a form of another, the columns that were chosen: its rows are their values. */
   readonly columns: Columns | null
+  /** Whether transactions ask for it once, as `sharedQuery` says. */
+  readonly isShared: boolean
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
@@ -77,6 +79,19 @@ export function queryOne<P extends object, Result>(
 ): (db: Reader, params: P) => Promise<Result | null> {
   const built = builtQuery(build(placeholders<P>()))
   return async (db, params) => (await db.execute<Result>(built, params))[0] ?? null
+}
+
+/**
+ * A query for what all merchants share and operators seldom change, such as rates. What is written asks for it once for each
+ * set of parameters: an engine keeps the answer while it can be sure of it, at least as long as a transaction lasts. So the rows
+ * are everybody's, to be read only.
+ */
+export function sharedQuery<P extends object, Result>(
+  build: (params: P) => Compilable<Result>,
+): (db: Reader, params: P) => Promise<readonly Result[]> {
+  const built = { ...builtQuery(build(placeholders<P>())), isShared: true }
+  if (built.scope !== 'shared') throw new Error('what belongs to a merchant is not shared')
+  return (db, params) => db.execute<Result>(built, params)
 }
 
 /** A query whose `filters` may each be absent: one statement for every set of filters that is asked for. */
@@ -182,7 +197,7 @@ export const rowByRow = Symbol('row by row')
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  return { number: queryCount++, ...scopedNode(built), columns: null }
+  return { number: queryCount++, ...scopedNode(built), columns: null, isShared: false }
 }
 
 /** Forms that are shared by all who choose the same columns of the same query. */

@@ -1,7 +1,7 @@
-import { insertRow, queryOne } from '../database/query.ts'
-import { datedQueries } from '../lists/dated-rows.ts'
+import { insertRow, sharedQuery } from '../database/query.ts'
+import { datedQueries, inForceAt } from '../lists/dated-rows.ts'
 
-const { inForce, ...queries } = datedQueries('fees', 'assetCode', 'recipientCurrency')
+const { inForceWithin, ...queries } = datedQueries('fees', 'assetCode', 'recipientCurrency')
 
 /** A pair's fees from a time on, all that were ever set, and what cancels one. */
 export const { rowsFrom: feesFrom, allRows: allFees, setCancelled: setFeeCancelled } = queries
@@ -9,4 +9,4 @@ export const { rowsFrom: feesFrom, allRows: allFees, setCancelled: setFeeCancell
 export const insertFee = insertRow('fees')
 
 /** The fee in force at `at`; `null` where none was ever set. */
-export const feeInForce = queryOne(inForce)
+export const feeInForce = inForceAt(sharedQuery(inForceWithin))

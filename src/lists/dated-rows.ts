@@ -8,14 +8,36 @@ type DatedTable = 'rates' | 'fees'
 
 /** The queries of such a table; `Pair` are its columns of codes. */
 type DatedQueries<Table extends DatedTable, Pair> = {
-  /** The row in force at `at`, the latest that is effective by then. */
-  readonly inForce: (p: Params<Pair & { at: string }>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
+  /** The rows in force from `start` to `end`, the latest first. */
+  readonly inForceWithin: (p: Params<Pair & Span>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
   /** The pair's rows from `at` on, cancelled ones too, the next first. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
   /** Every row that was ever added, newest first within each pair; an operator's view. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
   /** Cancels a row; `null` when it is cancelled already. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
+}
+
+/** Two moments, both included. */
+type Span = { readonly start: string; readonly end: string }
+
+/**
+ * What finds the row in force at a time, the latest that is effective by then; `null` where there is none.
+ *
+ * It asks for all that are in force within that minute, so that whoever asks at another moment of it asks the same (see
+ * `sharedQuery`).
+ *
+ * @param inForceWithin asks for the pair's rows in force in a span, the latest first
+ */
+export function inForceAt<Asked extends Span, Row extends { readonly effectiveAt: string }>(
+  inForceWithin: (db: Reader, asked: Asked) => Promise<readonly Row[]>,
+): (db: Reader, asked: Omit<Asked, keyof Span> & { readonly at: string }) => Promise<Row | null> {
+  return async (db, { at, ...pair }) => {
+    const minute = at.slice(0, '2026-01-01T00:00'.length)
+    const span = { start: `${minute}:00.000Z`, end: `${minute}:59.999Z` }
+    const rows = await inForceWithin(db, { ...pair, ...span } as unknown as Asked)
+    return rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null
+  }
 }
 
 /** Builds the queries of a table whose columns of codes are `one` and `other`. */
@@ -33,12 +55,17 @@ function queriesLikeRates(table: 'rates', one: 'fromCode', other: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
   const ofPair = (p: Params<Pair>) => from(table).selectAll(table).where(one, '=', p[one]).where(other, '=', p[other])
   return {
-    inForce: (p: Params<Pair & { at: string }>) =>
-      ofPair(p)
-        .where('effectiveAt', '<=', p.at)
-        .where('cancelledAt', 'is', null)
+    inForceWithin: (p: Params<Pair & Span>) => {
+      const standing = ofPair(p).where('cancelledAt', 'is', null)
+      const first = standing
+        .clearSelect()
+        .select((eb) => eb.fn.max('effectiveAt').as('effectiveAt'))
+        .where('effectiveAt', '<=', p.start)
+      return standing
+        .where('effectiveAt', '<=', p.end)
+        .where('effectiveAt', '>=', (eb) => eb.fn.coalesce(first, eb.val(p.start)))
         .orderBy('effectiveAt', 'desc')
-        .limit(1),
+    },
     rowsFrom: query((p: Params<Pair & { at: string }>) =>
       ofPair(p).where('effectiveAt', '>=', p.at).orderBy('effectiveAt').orderBy('revision'),
     ),

@@ -1,5 +1,6 @@
 import { Refusal, unknownOutcome } from '../../errors.ts'
 import type { Query, Reader } from '../query.ts'
+import { sharedAnswers } from '../shared-answers.ts'
 import type { Lent, PostgresPool } from './pool.ts'
 import type { Call, Control } from './postgres-connection.ts'
 import { isConnectionLost } from './postgres-errors.ts'
@@ -35,10 +36,17 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
   let sending: Promise<void> | null = null
   let failure: { readonly error: unknown } | null = null
   let isOver = false
+  const shared = sharedAnswers<Promise<unknown[]>>()
 
   async function execute<Result>(query: Query, params: object): Promise<Result[]> {
     if (isOver) throw new Error('a statement was run after its operation had ended')
     if (failure) throw failure.error
+    shared.note(query)
+    if (query.isShared) return shared.answer(query, params, () => run(query, params)) as Promise<Result[]>
+    return run(query, params)
+  }
+
+  async function run<Result>(query: Query, params: object): Promise<Result[]> {
     const call = { query, params: params as Record<string, unknown> }
     if (!answersRows(query) && waiting.length < laterLimit) {
       waiting.push({ ...call, isAwaited: false, resolve: () => {}, reject: () => {} })

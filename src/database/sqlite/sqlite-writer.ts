@@ -4,6 +4,7 @@ import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
 import type { Query, Tx } from '../query.ts'
+import { sharedAnswers } from '../shared-answers.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
 
 /** Operations that wait for their turn; one more is refused, so that overload sheds instead of piling up. */
@@ -96,6 +97,10 @@ export function sqliteWriter(
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
   const rollback = raw.prepare('rollback')
+  // It grows with the commits of other processes.
+  const dataVersion = raw.prepare('pragma data_version').pluck()
+  const shared = sharedAnswers<unknown[]>()
+  let sharedOf: unknown = null
   let queue: Member[] = []
   let isBusy = false
   let next: NodeJS.Immediate | null = null
@@ -160,6 +165,7 @@ export function sqliteWriter(
       requireFile()
       begin.run()
       requireEpoch()
+      forgetWhatOthersChanged()
     } catch (error) {
       if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, abandoned, lockRetry + 1)
       else finish(group, () => refuse(withQueue(group), error))
@@ -172,6 +178,13 @@ export function sqliteWriter(
     runMembers(group)
       .finally(() => clearImmediate(waited))
       .catch(onFatal)
+  }
+
+  /** Nobody else commits while this process has the write lock, so what is kept then is as it is stored. */
+  function forgetWhatOthersChanged(): void {
+    const version = dataVersion.get()
+    if (version !== sharedOf) shared.forget()
+    sharedOf = version
   }
 
   async function runMembers(group: Group): Promise<void> {
@@ -228,9 +241,11 @@ export function sqliteWriter(
         if (changed !== null) {
           group.hasCurrentWritten = true
           group.changed.add(changed)
+          shared.note(query)
         }
         try {
-          return connection.run(query, params)
+          const run = () => connection.run(query, params)
+          return query.isShared ? shared.answer(query, params, run) : run()
         } catch (error) {
           if (!raw.inTransaction || isStorageFailure(error)) group.failure = error
           throw error
@@ -243,6 +258,7 @@ export function sqliteWriter(
     try {
       commit.run()
     } catch (error) {
+      shared.forget()
       if (!isKnownUncommitted(error)) onFatal(error as Error)
       finish(group, () => refuse(group, error))
       return
@@ -270,16 +286,22 @@ export function sqliteWriter(
     const { current, members, abandoned } = group
     if (current) current.outcome = { error }
     group.isOver = true
-    if (raw.inTransaction) rollback.run()
+    rollBack()
     run(
       members.filter((member) => member !== current),
       current ? [...abandoned, current] : abandoned,
     )
   }
 
+  function rollBack(): void {
+    if (!raw.inTransaction) return
+    rollback.run()
+    shared.forget()
+  }
+
   function finish(group: Group, answer: () => void): void {
     group.isOver = true
-    if (raw.inTransaction) rollback.run()
+    rollBack()
     lastGroupMs = performance.now() - group.startedAt
     answer()
     startNext()
