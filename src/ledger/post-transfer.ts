@@ -6,6 +6,7 @@ import type { Amount } from '../money/amount.ts'
 import { formatAmount, maxAmount } from '../money/amount.ts'
 import type { TransferKind } from './entry.ts'
 import {
+  debitOldestWallet,
   debitWalletAccount,
   depositToWalletAccount,
   insertEntry,
@@ -63,6 +64,27 @@ export async function postTransfer(
   const entry = await moveWalletBalance(tx, context, request)
   const id = await recordTransfer(tx, context, request, entry)
   return { id, walletBalance: entry.place.balanceAfter }
+}
+
+/** Who pays: the owner's wallet that is named, or else its oldest active one that covers what is asked for (ruling 38). */
+export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
+
+/**
+ * Takes money for a payout out of the wallet that pays it.
+ *
+ * @returns the wallet's entry, for the transfer that `recordTransfer` writes; `null` when no such wallet covers the amount, and
+ *   then nothing has changed
+ */
+export async function debitPayer(
+  tx: Tx,
+  { merchantId, now }: Context,
+  { ownerId, walletId, assetCode, amount }: Payer & { readonly amount: Amount },
+): Promise<WalletEntry | null> {
+  const movement = { merchantId, amount, time: BigInt(now()) }
+  const [moved] = await debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
+  if (moved?.balance == null) return null
+  const place = { sequence: moved.entryCount, balanceAfter: moved.balance }
+  return { walletId: moved.id, place, createdAt: timestamp(Number(moved.latestTime)) }
 }
 
 /**

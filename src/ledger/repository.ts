@@ -1,6 +1,17 @@
 import { sql } from 'kysely'
 import type { Params, Rows } from '../database/query.ts'
-import { change, from, insertRow, into, list, query, sameNames, statement, statementOne } from '../database/query.ts'
+import {
+  change,
+  from,
+  insertRow,
+  into,
+  list,
+  query,
+  queryWithFilters,
+  sameNames,
+  statement,
+  statementOne,
+} from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 import type { ClearingAccountKind } from './account.ts'
 import type { Entry } from './entry.ts'
@@ -20,10 +31,11 @@ export const insertClearingAccount = statement(
       .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doNothing()),
 )
 
-type Movement = AccountKey & { amount: Amount; time: bigint }
+type Change = { amount: Amount; time: bigint }
+type Movement = AccountKey & Change
 
 /** No entry of a statement is older than the one before it, whatever the clock says. */
-const nextPlace = (p: Params<Movement>) => ({
+const nextPlace = (p: Params<Change>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
 })
@@ -39,6 +51,37 @@ export const debitWalletAccount = statementOne((p: Params<Movement>) =>
     .where('balance', '>=', p.amount)
     .returning(place),
 )
+
+/** Whose wallet pays in an asset, and which of them if that is said. */
+export type Paying = { ownerId: string; assetCode: string; walletId: string }
+
+/**
+ * Takes `amount` from the oldest of the owner's active wallets in the asset that holds that much, or from the one said if it is
+ * one of these; `null` if none does.
+ */
+export const debitOldestWallet = queryWithFilters(['walletId'], (p: Params<{ merchantId: string } & Change & Paying>, has) => {
+  const covering = from('wallets')
+    .innerJoin('accounts', (join) =>
+      join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
+    )
+    .where('wallets.merchantId', '=', p.merchantId)
+    .where('wallets.ownerId', '=', p.ownerId)
+    .where('wallets.currency', '=', p.assetCode)
+    .where('wallets.status', '=', 'active')
+    .where('accounts.balance', '>=', p.amount)
+    .select('accounts.id')
+    .orderBy('wallets.ownerSequence')
+    .limit(1)
+  return (
+    change('accounts')
+      .set({ balance: sql`balance - ${p.amount}`, ...nextPlace(p) })
+      .where('merchantId', '=', p.merchantId)
+      .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
+      // Somebody else may have emptied it in between.
+      .where('balance', '>=', p.amount)
+      .returning(['id', ...place])
+  )
+})
 
 /** Puts back into a wallet's account what was taken from it. */
 export const refundWalletAccount = statementOne((p: Params<Movement>) =>

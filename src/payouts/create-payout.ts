@@ -2,14 +2,14 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
-import { allInOrder, Refusal } from '../errors.ts'
+import { allInOrder } from '../errors.ts'
 import type { Idempotency, Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
 import { clearingAccountId } from '../ledger/account.ts'
-import { postTransfer } from '../ledger/post-transfer.ts'
+import type { WalletEntry } from '../ledger/post-transfer.ts'
+import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
 import type { NewRow } from '../lists/sequence.ts'
 import { newRow } from '../lists/sequence.ts'
-import type { Amount } from '../money/amount.ts'
 import { withChecksum } from './contents.ts'
 import type { Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
@@ -17,8 +17,8 @@ import type { Payout } from './payout.ts'
 import { railOf, untouched } from './payout.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { parsePayout } from './payout-input.ts'
-import type { PayoutTerms } from './quote.ts'
-import { findPayoutTerms } from './quote.ts'
+import type { Quote } from './quote.ts'
+import { findPayingWallet, payerOf, priceFor } from './quote.ts'
 import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
@@ -40,84 +40,79 @@ export async function createPayout(context: Context, input: PayoutInput): Promis
   return once(context, payoutMemory(context), request, async (tx, idempotency) => {
     const payer = lockActiveCustomer(tx, context, request.customerId)
     const recipient = findRecipient(tx, context, request)
-    const terms = await findPayoutTerms(tx, context, request, { payer, recipient })
-    return recordPayout(tx, context, { request, recipient: await recipient, terms, idempotency })
+    const price = await priceFor(tx, context, request, { payer, recipient })
+    return recordPayout(tx, context, { request, recipient: await recipient, price, idempotency })
   })
 }
 
 type Decided = {
   readonly request: PayoutRequest
   readonly recipient: Recipient
-  readonly terms: PayoutTerms
+  readonly price: Quote
   readonly idempotency: Idempotency | null
 }
 
 async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise<Payout> {
-  const { request, terms } = decided
-  const id = context.newId()
-  // The number first: whoever waits for it holds no wallet that another might need who has it.
-  const [row, transfer] = await allInOrder([
-    newRow(tx, context, 'payouts', id),
-    payFrom(tx, context, {
-      payoutId: id,
-      walletId: terms.wallet.id,
-      assetCode: request.assetCode,
-      amount: request.amount,
-      fee: terms.price.fee ?? 0n,
-    }),
-  ])
-  const payout = newPayout(decided, { row, transfer, referenceId: context.newId() })
+  const { request, price } = decided
+  const [entry, row] = await allInOrder([pay(tx, context, request, price), newRow(tx, context, 'payouts')])
+  const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
+  const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
   await insertPayout(tx, withChecksum(payout))
   return payout
 }
 
-/** Moves amount and fee out of a wallet that was just seen to cover both. */
-function payFrom(
+/**
+ * Takes amount and fee out of the wallet that covers both. Only where none does it is looked for why.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ */
+async function pay(tx: Tx, context: Context, request: PayoutRequest, { total }: Quote): Promise<WalletEntry> {
+  const payer = payerOf(context, request)
+  const entry = await debitPayer(tx, context, { ...payer, amount: total })
+  if (entry) return entry
+  await findPayingWallet(tx, context, { ...payer, total })
+  throw new Conflict('another request took the money first, and one after it has put some back')
+}
+
+function recordPayoutTransfer(
   tx: Tx,
   context: Context,
-  {
-    payoutId,
-    walletId,
-    assetCode,
-    amount,
-    fee,
-  }: { payoutId: string; walletId: string; assetCode: string; amount: Amount; fee: Amount },
-) {
-  return postTransfer(tx, context, {
+  { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
+): Promise<string> {
+  const { assetCode, amount } = request
+  const transfer = {
     kind: 'payout',
     assetCode,
-    walletId,
-    debits: [{ accountId: walletId, amount: amount + fee }],
+    debits: [{ accountId: entry.walletId, amount: price.total }],
     credits: [
       { accountId: clearingAccountId('payouts_in_transit', assetCode), amount },
-      { accountId: clearingAccountId('fees', assetCode), amount: fee },
+      { accountId: clearingAccountId('fees', assetCode), amount: price.fee ?? 0n },
     ],
     cause: { payoutId },
-  }).catch((error) => {
-    const isEmptied = error instanceof Refusal && error.code === 'INSUFFICIENT_FUNDS'
-    throw isEmptied ? new Conflict('another request took the money first') : error
-  })
+  } as const
+  return recordTransfer(tx, context, transfer, entry)
 }
 
 type Recorded = {
   readonly row: NewRow
-  readonly transfer: { readonly id: string; readonly walletBalance: Amount }
+  readonly entry: WalletEntry
+  readonly transferId: string
   readonly referenceId: string
 }
 
 /** Field by field: an object of so many that others are spread into takes ten times as long to make. */
 function newPayout(
-  { request, recipient, terms: { price, wallet }, idempotency }: Decided,
-  { row, transfer, referenceId }: Recorded,
+  { request, recipient, price, idempotency }: Decided,
+  { row, entry, transferId, referenceId }: Recorded,
 ): Payout {
   return {
     merchantId: row.merchantId,
     id: row.id,
     sequence: row.sequence,
-    walletId: wallet.id,
+    walletId: entry.walletId,
     customerId: request.customerId,
     payoutMethodId: request.payoutMethodId,
-    transferId: transfer.id,
+    transferId,
     transactionId: transactionId(row.merchantId, row.sequence),
     referenceId,
     idempotencyKey: idempotency?.key ?? null,
@@ -125,7 +120,7 @@ function newPayout(
     assetCode: request.assetCode,
     amount: request.amount,
     fee: price.fee,
-    balanceAfter: transfer.walletBalance,
+    balanceAfter: entry.place.balanceAfter,
     exchangeRate: price.exchangeRate,
     amountFiat: price.amountFiat,
     recipientName: recipient.recipientName,

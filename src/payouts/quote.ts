@@ -4,6 +4,7 @@ import { allInOrder, invalidInput, notFound, Refusal } from '../errors.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
+import type { Payer } from '../ledger/post-transfer.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount } from '../money/amount.ts'
 import { convertAtRate, feeOn } from '../money/pricing.ts'
@@ -33,8 +34,7 @@ type Asked = {
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
 /**
- * All that is left to know of a payout; it writes nothing, so that a quote and the payout after it can't differ. What can be
- * asked for at once is, because on a server each wait is a round trip.
+ * What a payout would take now, and from which wallet; it writes nothing.
  *
  * @param who `payer` resolves once the customer may pay, `recipient` once it is known where the money goes
  * @throws Refusal, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an amount
@@ -43,19 +43,34 @@ export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 export async function findPayoutTerms(
   db: Reader,
   context: Context,
-  { customerId, walletId, assetCode, amount }: Asked,
-  { payer, recipient }: { payer: Promise<unknown>; recipient: Promise<Destination> },
+  asked: Asked,
+  who: { payer: Promise<unknown>; recipient: Promise<Destination> },
 ): Promise<PayoutTerms> {
-  const owner = { ownerId: customerId ?? context.merchantId, walletId, assetCode }
-  const likely = findLikelyWallet(db, context, { ...owner, amount })
+  const price = await priceFor(db, context, asked, who)
+  return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, asked), total: price.total }) }
+}
+
+/**
+ * The price alone; all that it takes to know it is asked for at once, because on a server each wait is a round trip.
+ *
+ * @throws Refusal as `findPayoutTerms`, but for those of the wallet
+ */
+export async function priceFor(
+  db: Reader,
+  context: Context,
+  { assetCode, amount }: Pick<Asked, 'assetCode' | 'amount'>,
+  { payer, recipient }: { payer: Promise<unknown>; recipient: Promise<Destination> },
+): Promise<Quote> {
   const pricing = recipient.then(({ recipientCurrency }) =>
     quotePayout(db, context, { assetCode, recipientCurrency, amount }),
   )
-  const paying = Promise.all([pricing, likely]).then(([{ total }, likely]) =>
-    findPayingWallet(db, context, { ...owner, total, likely }),
-  )
-  const [, , price, wallet] = await allInOrder([payer, recipient, pricing, paying])
-  return { price, wallet }
+  const [, , price] = await allInOrder([payer, recipient, pricing])
+  return price
+}
+
+/** Whose wallet pays: the customer's, or the merchant's own. */
+export function payerOf({ merchantId }: Context, { customerId, walletId, assetCode }: Omit<Asked, 'amount'>): Payer {
+  return { ownerId: customerId ?? merchantId, walletId, assetCode }
 }
 
 /**
@@ -94,16 +109,6 @@ export function priceOf(amount: Amount, { rate, fee: tariff }: { rate: RateInFor
   return { exchangeRate: rate.rate, amountFiat, fee, total: amount + (fee ?? 0n) }
 }
 
-type Payer = {
-  readonly ownerId: string
-  /** The wallet that the caller named, if it named one. */
-  readonly walletId: string | null
-  readonly assetCode: string
-}
-
-/** `likely` is what was found before the fee was known. */
-type Paying = Payer & { readonly total: Amount; readonly likely: WalletRow | null }
-
 /**
  * The wallet that pays `total`: the one named, or else the owner's oldest active one in the asset that covers it
  * (ruling 38).
@@ -111,38 +116,38 @@ type Paying = Payer & { readonly total: Amount; readonly likely: WalletRow | nul
  * @throws Refusal RESOURCE_NOT_FOUND when the one named is not the owner's; WALLET_NOT_FOUND when it can't pay in the
  *   asset, or none is named and the owner has none; INSUFFICIENT_FUNDS about the one named, or the oldest
  */
-async function findPayingWallet(db: Reader, context: Context, payer: Paying): Promise<WalletRow> {
-  const { walletId, assetCode, total } = payer
-  const wallet = walletId === null ? await oldestWallet(db, context, payer) : payableWallet(payer)
+export async function findPayingWallet(
+  db: Reader,
+  { merchantId }: Context,
+  { ownerId, walletId, assetCode, total }: Payer & { readonly total: Amount },
+): Promise<WalletRow> {
+  const wallet =
+    walletId === null
+      ? await oldestWallet(db, { merchantId, ownerId, currency: assetCode }, total)
+      : payableWallet(await walletById(db, { merchantId, id: walletId }), { ownerId, assetCode })
   if (wallet.balance >= total) return wallet
   const [available, required] = [wallet.balance, total]
   const message = `The wallet holds ${formatAmount(available)} ${assetCode}, and the payout with its fee takes ${formatAmount(required)}.`
   throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** The one named, or the oldest that covers the amount without the fee: what is likely to pay, asked for before. */
-function findLikelyWallet(
-  db: Reader,
-  { merchantId }: Context,
-  { ownerId, walletId, assetCode, amount }: Payer & { amount: Amount },
-): Promise<WalletRow | null> {
-  if (walletId !== null) return walletById(db, { merchantId, id: walletId })
-  return oldestWalletWith(db, { merchantId, ownerId, currency: assetCode, balance: amount })
-}
-
 /** The oldest that covers `total`, or else the oldest, which then is what the refusal is about. */
-async function oldestWallet(db: Reader, { merchantId }: Context, { ownerId, assetCode, total, likely }: Paying) {
-  // Whatever covers the total covers the amount too, so no older one does.
-  if (likely && likely.balance >= total) return likely
-  const owner = { merchantId, ownerId, currency: assetCode }
+async function oldestWallet(
+  db: Reader,
+  owner: { merchantId: string; ownerId: string; currency: string },
+  total: Amount,
+): Promise<WalletRow> {
   const wallet =
     (await oldestWalletWith(db, { ...owner, balance: total })) ??
     (await oldestWalletWith(db, { ...owner, balance: 0n }))
-  if (!wallet) throw new Refusal('WALLET_NOT_FOUND', `There is no active ${assetCode} wallet to pay from.`)
-  return wallet
+  if (wallet) return wallet
+  throw new Refusal('WALLET_NOT_FOUND', `There is no active ${owner.currency} wallet to pay from.`)
 }
 
-function payableWallet({ ownerId, assetCode, likely: wallet }: Paying): WalletRow {
+function payableWallet(
+  wallet: WalletRow | null,
+  { ownerId, assetCode }: Pick<Payer, 'ownerId' | 'assetCode'>,
+): WalletRow {
   if (wallet?.ownerId !== ownerId) throw notFound('Wallet')
   if (wallet.currency !== assetCode) {
     throw new Refusal(
