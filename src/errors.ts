@@ -83,11 +83,22 @@ export function unknownOutcome(cause: unknown): Refusal {
 }
 
 /** Waits for all at once; of several refusals it throws the first in this order, which is the order of precedence. */
-export async function allInOrder<const Promises extends readonly Promise<unknown>[]>(
-  promises: Promises,
-): Promise<{ -readonly [Place in keyof Promises]: Awaited<Promises[Place]> }> {
-  await Promise.allSettled(promises)
+export async function allInOrder<const Answers extends readonly unknown[]>(
+  answers: Answers,
+): Promise<{ -readonly [Place in keyof Answers]: Awaited<Answers[Place]> }> {
+  // Whoever fails while another is waited for is heard of below.
+  for (const answer of answers) if (answer instanceof Promise) answer.catch(ignore)
   const results = []
-  for (const promise of promises) results.push(await promise)
+  const refusals = []
+  for (const answer of answers) {
+    try {
+      results.push(await answer)
+    } catch (refusal) {
+      refusals.push(refusal)
+    }
+  }
+  if (refusals.length > 0) throw refusals[0]
   return results as never
 }
+
+function ignore(): void {}

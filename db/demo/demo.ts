@@ -54,7 +54,7 @@ export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
 
 /** Makes the operations' own transactions part of this one, so that the demo is there as a whole or not at all, once. */
 function withinTransaction(db: Database, tx: Tx): Database {
-  return { ...db, execute: tx.execute, snapshot: (read) => read(tx), write: (operation) => operation(tx) }
+  return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
 /** Starts thirty days ago and moves on by five hours whenever it is read, until it reaches now. */

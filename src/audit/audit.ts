@@ -1,5 +1,5 @@
 import type { Service } from '../context.ts'
-import type { Reader } from '../database/query.ts'
+import type { Answer, Reader } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { blockSizes, wholeList } from '../lists/counted-list.ts'
 import { wrongListCounts } from '../lists/wrong-counts.ts'
@@ -45,7 +45,7 @@ export type Audit = {
   readonly payouts: number
 }
 
-type Check = (db: Reader) => Promise<readonly { readonly id: string }[]>
+type Check = (db: Reader) => Answer<readonly { readonly id: string }[]>
 
 const checks: Readonly<Record<string, Check>> = {
   'every transfer balances': (db) => unbalancedTransfers(db, {}),

@@ -1,5 +1,5 @@
 import { unavailable } from '../errors.ts'
-import type { Reader, Tx } from './query.ts'
+import type { Answer, Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
 
 /** An open database: reads at once, writes through `write`. Which engine it is shows nowhere else. */
@@ -13,7 +13,7 @@ export type Database = Reader & {
    *
    * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked, waited for too long)
    */
-  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>, options?: WriteOptions) => Promise<Result>
+  readonly write: <Result>(operation: (tx: Tx) => Answer<Result>, options?: WriteOptions) => Promise<Result>
   /**
    * Asked before anything is done for a request that will write, so that one more than can wait costs little.
    *
@@ -35,7 +35,7 @@ export type Database = Reader & {
    * reads whole tables, and does so without their indexes where the engine can be told to.
    */
   readonly snapshot: <Result>(
-    read: (db: Reader) => Promise<Result>,
+    read: (db: Reader) => Answer<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
   /** Has what is read next see all that other processes have committed by now. */

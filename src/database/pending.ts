@@ -1,23 +1,6 @@
-import type { Tx } from './query.ts'
+import type { Answer, Change, Pending, Tx } from './query.ts'
 
-/**
- * What the operations of one transaction change one after another, such as the latest number of a list: read once, kept in
- * memory, and written once, before COMMIT, however many have changed it. It counts as written by each: one that fails leaves
- * nothing.
- */
-export type Pending = {
-  /** Changes the value of `name`; answers what it is now. */
-  readonly change: <Value>(name: string, how: Change<Value>) => Promise<Value>
-}
-
-type Change<Value> = {
-  /** Reads it for the first to change it, so that it stays what it is for all others until the transaction ends. */
-  readonly read: () => Promise<Value>
-  readonly next: (value: Value) => Value
-  readonly store: (tx: Tx, value: Value) => Promise<unknown>
-}
-
-/** The same as an engine sees it: what to do when an operation begins or fails, and before COMMIT. */
+/** What operations change in memory, as an engine sees it: what to do when an operation begins or fails, and before COMMIT. */
 export type PendingWrites = Pending & {
   /** An operation begins: what the one before it has left stays. */
   readonly begin: () => void
@@ -27,7 +10,7 @@ export type PendingWrites = Pending & {
   readonly store: (tx: Tx) => Promise<void>
 }
 
-type Left = { readonly value: unknown; readonly store: (tx: Tx, value: never) => Promise<unknown> }
+type Left = { readonly value: unknown; readonly store: (tx: Tx, value: never) => Answer<unknown> }
 
 export function pendingWrites(): PendingWrites {
   const left = new Map<string, Left>()

@@ -3,7 +3,6 @@ import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import type { Columns, Values } from './chosen-columns.ts'
 import { nodeWith } from './chosen-columns.ts'
 import { leastRecent } from './least-recent.ts'
-import type { Pending } from './pending.ts'
 import type { Placeholder } from './placeholder.ts'
 import { placeholder } from './placeholder.ts'
 import type { Scope } from './scope.ts'
@@ -29,12 +28,37 @@ export type Query = {
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
-export type Reader = { readonly execute: <Result>(query: Query, params: object) => Promise<Result[]> }
+export type Reader = { readonly execute: <Result>(query: Query, params: object) => Answer<Result[]> }
+
+/** What is there at once where the engine is in this process, and else comes from a server. */
+export type Answer<Value> = Value | Promise<Value>
+
+/** The answer made of another, at once if that is there. */
+export function answerOf<Value, Made>(answer: Answer<Value>, make: (value: Value) => Made): Answer<Made> {
+  return answer instanceof Promise ? answer.then(make) : make(answer)
+}
 
 declare const writes: unique symbol
 
 /** A transaction that may write; only `Database.write` hands one out. */
 export type Tx = Reader & { readonly pending: Pending; readonly [writes]: true }
+
+/**
+ * What the operations of one transaction change one after another, such as the latest number of a list: read once, kept in
+ * memory, and written once, before COMMIT, however many have changed it. It counts as written by each: one that fails leaves
+ * nothing.
+ */
+export type Pending = {
+  /** Changes the value of `name`; answers what it is now. */
+  readonly change: <Value>(name: string, how: Change<Value>) => Promise<Value>
+}
+
+export type Change<Value> = {
+  /** Reads it for the first to change it, so that it stays what it is for all others until the transaction ends. */
+  readonly read: () => Answer<Value>
+  readonly next: (value: Value) => Value
+  readonly store: (tx: Tx, value: Value) => Answer<unknown>
+}
 
 /** A query for rows of some tables, of which nothing is selected yet. */
 export type Rows<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
@@ -61,9 +85,9 @@ export const withTable = builder.with.bind(builder)
 
 /** What asks for rows: as the values of the columns that a caller chooses, or whole. */
 type Selecting<P, Result> = {
-  (db: Reader, params: P, columns: Columns): Promise<Values[]>
+  (db: Reader, params: P, columns: Columns): Answer<Values[]>
   // The last is what TypeScript infers from.
-  (db: Reader, params: P): Promise<Result[]>
+  (db: Reader, params: P): Answer<Result[]>
 }
 
 /** A query for any number of rows. */
@@ -76,9 +100,13 @@ export function query<P extends object, Result>(build: (params: P) => Compilable
 /** A query for at most one row: `null` when there is none. */
 export function queryOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (db: Reader, params: P) => Promise<Result | null> {
+): (db: Reader, params: P) => Answer<Result | null> {
   const built = builtQuery(build(placeholders<P>()))
-  return async (db, params) => (await db.execute<Result>(built, params))[0] ?? null
+  return (db, params) => answerOf(db.execute<Result>(built, params), first)
+}
+
+function first<Row>(rows: readonly Row[]): Row | null {
+  return rows[0] ?? null
 }
 
 /**
@@ -88,7 +116,7 @@ export function queryOne<P extends object, Result>(
  */
 export function sharedQuery<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (db: Reader, params: P) => Promise<readonly Result[]> {
+): (db: Reader, params: P) => Answer<readonly Result[]> {
   const built = { ...builtQuery(build(placeholders<P>())), isShared: true }
   if (built.scope !== 'shared') throw new Error('what belongs to a merchant is not shared')
   return (db, params) => db.execute<Result>(built, params)
@@ -116,19 +144,19 @@ export function queryWithFilters<const Filter extends string, P extends { [Name 
 /** A statement that writes; it answers the rows that it returns. */
 export function statement<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (tx: Tx, params: P) => Promise<Result[]> {
+): (tx: Tx, params: P) => Answer<Result[]> {
   return query(build)
 }
 
 /** A statement that writes at most one row and returns it; `null` when its condition did not hold. */
 export function statementOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (tx: Tx, params: P) => Promise<Result | null> {
+): (tx: Tx, params: P) => Answer<Result | null> {
   return queryOne(build)
 }
 
 /** The statement that inserts one row, every column named. */
-export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: NewRowOf<Table>) => Promise<unknown> {
+export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: NewRowOf<Table>) => Answer<unknown> {
   const columns = Object.entries(tables[table]).filter(([, column]) => !column.isGenerated)
   const values = Object.fromEntries(columns.map(([name]) => [name, placeholder(name)]))
   const built = builtQuery(into(table).values(values as never))

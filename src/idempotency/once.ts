@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Context, Done } from '../context.ts'
 import { Conflict } from '../database/database.ts'
-import type { Pending } from '../database/pending.ts'
-import type { Tx } from '../database/query.ts'
-import { isRead } from '../database/query.ts'
+import type { Answer, Pending, Tx } from '../database/query.ts'
+import { answerOf, isRead } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import { deleteExpiredKeys, insertKey, keyByName } from './repository.ts'
@@ -14,10 +13,12 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 /** The caller's key and the fingerprint of the input that it came with. */
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
 
+type Remembered<Result> = { readonly fingerprint: string | null; readonly result: Result }
+
 /** Where an operation remembers what it answered to a key. */
 export type Memory<Result> = {
-  readonly recall: (tx: Tx, key: string) => Promise<{ fingerprint: string | null; result: Result } | null>
-  readonly keep: (tx: Tx, idempotency: Idempotency, result: Result) => Promise<void>
+  readonly recall: (tx: Tx, key: string) => Answer<Remembered<Result> | null>
+  readonly keep: (tx: Tx, idempotency: Idempotency, result: Result) => Answer<unknown>
 }
 
 /**
@@ -47,17 +48,22 @@ export function once<Result extends object>(
   const idempotency = { key, fingerprint: fingerprintOf(request) }
   const run = async (tx: Tx): Promise<Done<Result>> => {
     const recalling = recall(tx, key)
-    const running = operation(writingIfNew(tx, recalling), idempotency)
-    const [remembered, outcome] = await Promise.all([recalling, outcomeOf(running)])
-    if (remembered === null) {
-      const result = await outcome()
-      await keep(tx, idempotency, result)
-      return { result, isReplayed: false }
-    }
-    if (remembered.fingerprint === idempotency.fingerprint) return { result: remembered.result, isReplayed: true }
-    throw new Refusal('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
+    const isKnown = !(recalling instanceof Promise)
+    if (isKnown && recalling !== null) return replayed(recalling, idempotency)
+    const running = operation(isKnown ? tx : writingIfNew(tx, recalling), idempotency)
+    const [remembered, outcome] = isKnown ? [null, () => running] : await Promise.all([recalling, outcomeOf(running)])
+    if (remembered !== null) return replayed(remembered, idempotency)
+    const result = await outcome()
+    await keep(tx, idempotency, result)
+    return { result, isReplayed: false }
   }
   return db.write(run, { merchantId })
+}
+
+/** @throws Refusal IDEMPOTENCY_KEY_REUSED */
+function replayed<Result>(remembered: Remembered<Result>, { fingerprint }: Idempotency): Done<Result> {
+  if (remembered.fingerprint === fingerprint) return { result: remembered.result, isReplayed: true }
+  throw new Refusal('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
 }
 
 /** The transaction for an operation that may turn out to be done: what it writes waits for that, and is not written then. */
@@ -125,10 +131,11 @@ function keyMemory<Result extends object>(context: Context, operation: string): 
   const { merchantId } = context
   const oldest = () => timestamp(context.now() - retentionMs)
   return {
-    recall: async (tx, key) => {
-      const row = await keyByName(tx, { merchantId, operation, key, oldest: oldest() })
-      return row && { fingerprint: row.fingerprint, result: row.result as Result }
-    },
+    recall: (tx, key) =>
+      answerOf(
+        keyByName(tx, { merchantId, operation, key, oldest: oldest() }),
+        (row) => row && { fingerprint: row.fingerprint, result: row.result as Result },
+      ),
     keep: async (tx, { key, fingerprint }, result) => {
       await deleteExpiredKeys(tx, { merchantId, oldest: oldest(), limit: 10 })
       const createdAt = timestamp(context.now())

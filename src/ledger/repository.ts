@@ -59,29 +59,32 @@ export type Paying = { ownerId: string; assetCode: string; walletId: string }
  * Takes `amount` from the oldest of the owner's active wallets in the asset that holds that much, or from the one said if it is
  * one of these; `null` if none does.
  */
-export const debitOldestWallet = queryWithFilters(['walletId'], (p: Params<{ merchantId: string } & Change & Paying>, has) => {
-  const covering = from('wallets')
-    .innerJoin('accounts', (join) =>
-      join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
+export const debitOldestWallet = queryWithFilters(
+  ['walletId'],
+  (p: Params<{ merchantId: string } & Change & Paying>, has) => {
+    const covering = from('wallets')
+      .innerJoin('accounts', (join) =>
+        join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
+      )
+      .where('wallets.merchantId', '=', p.merchantId)
+      .where('wallets.ownerId', '=', p.ownerId)
+      .where('wallets.currency', '=', p.assetCode)
+      .where('wallets.status', '=', 'active')
+      .where('accounts.balance', '>=', p.amount)
+      .select('accounts.id')
+      .orderBy('wallets.ownerSequence')
+      .limit(1)
+    return (
+      change('accounts')
+        .set({ balance: sql`balance - ${p.amount}`, ...nextPlace(p) })
+        .where('merchantId', '=', p.merchantId)
+        .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
+        // Somebody else may have emptied it in between.
+        .where('balance', '>=', p.amount)
+        .returning(['id', ...place])
     )
-    .where('wallets.merchantId', '=', p.merchantId)
-    .where('wallets.ownerId', '=', p.ownerId)
-    .where('wallets.currency', '=', p.assetCode)
-    .where('wallets.status', '=', 'active')
-    .where('accounts.balance', '>=', p.amount)
-    .select('accounts.id')
-    .orderBy('wallets.ownerSequence')
-    .limit(1)
-  return (
-    change('accounts')
-      .set({ balance: sql`balance - ${p.amount}`, ...nextPlace(p) })
-      .where('merchantId', '=', p.merchantId)
-      .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-      // Somebody else may have emptied it in between.
-      .where('balance', '>=', p.amount)
-      .returning(['id', ...place])
-  )
-})
+  },
+)
 
 /** Puts back into a wallet's account what was taken from it. */
 export const refundWalletAccount = statementOne((p: Params<Movement>) =>

@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { Params, Reader, Tx } from '../database/query.ts'
-import { change, from, query, statementOne } from '../database/query.ts'
+import type { Answer, Params, Reader, Tx } from '../database/query.ts'
+import { answerOf, change, from, query, statementOne } from '../database/query.ts'
 import type { RowOf, Tables } from '../database/tables.ts'
 
 /** Tables whose rows hold for a pair of codes from a time on. They are only added, and cancelled before their time. */
@@ -30,13 +30,13 @@ type Span = { readonly start: string; readonly end: string }
  * @param inForceWithin asks for the pair's rows in force in a span, the latest first
  */
 export function inForceAt<Asked extends Span, Row extends { readonly effectiveAt: string }>(
-  inForceWithin: (db: Reader, asked: Asked) => Promise<readonly Row[]>,
-): (db: Reader, asked: Omit<Asked, keyof Span> & { readonly at: string }) => Promise<Row | null> {
-  return async (db, { at, ...pair }) => {
+  inForceWithin: (db: Reader, asked: Asked) => Answer<readonly Row[]>,
+): (db: Reader, asked: Omit<Asked, keyof Span> & { readonly at: string }) => Answer<Row | null> {
+  return (db, { at, ...pair }) => {
     const minute = at.slice(0, '2026-01-01T00:00'.length)
     const span = { start: `${minute}:00.000Z`, end: `${minute}:59.999Z` }
-    const rows = await inForceWithin(db, { ...pair, ...span } as unknown as Asked)
-    return rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null
+    const rows = inForceWithin(db, { ...pair, ...span } as unknown as Asked)
+    return answerOf(rows, (rows) => rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null)
   }
 }
 

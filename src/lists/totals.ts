@@ -1,4 +1,4 @@
-import type { Reader } from '../database/query.ts'
+import type { Answer, Reader } from '../database/query.ts'
 import type { TableName } from '../database/tables.ts'
 import { countOfList, countsByParent } from './counted-list.ts'
 import type { Condition, Given, RowSource } from './queries.ts'
@@ -29,7 +29,7 @@ export type CountedScope<Name extends string> = {
 type ParentTotals = (
   db: Reader,
   asked: { merchantId: string; ids: readonly string[] },
-) => Promise<readonly { readonly id: string; readonly total: number }[]>
+) => Answer<readonly { readonly id: string; readonly total: number }[]>
 
 type Source = KeptTotals<string> & { readonly name: string }
 

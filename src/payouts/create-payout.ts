@@ -2,6 +2,7 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import { allInOrder } from '../errors.ts'
 import type { Idempotency, Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
@@ -141,11 +142,12 @@ function newPayout(
 /** The key of a payout is a column of the payout itself, so it is remembered for ever and can't be lost apart from it. */
 function payoutMemory({ merchantId }: Context): Memory<Payout> {
   return {
-    recall: async (tx, key) => {
-      const payout = await payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key })
-      return payout && { fingerprint: payout.fingerprint, result: asCreated(payout) }
-    },
-    keep: async () => {},
+    recall: (tx, key) =>
+      answerOf(
+        payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
+        (payout) => payout && { fingerprint: payout.fingerprint, result: asCreated(payout) },
+      ),
+    keep: () => {},
   }
 }
 

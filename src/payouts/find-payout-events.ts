@@ -3,7 +3,7 @@ import type { PayoutEvent } from './payout.ts'
 import { eventsOfPayouts } from './repository.ts'
 
 /** What became of the payouts among `payoutIds`, oldest first for each payout. */
-export function findPayoutEvents(
+export async function findPayoutEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   payoutIds: readonly string[],
 ): Promise<PayoutEvent[]> {

@@ -5,7 +5,7 @@ import type { WalletAddress } from './wallet.ts'
 type Asking = Pick<Context, 'db' | 'merchantId'>
 
 /** All addresses of the merchant's wallets among `walletIds`, oldest first for each wallet. */
-export function findWalletAddresses(
+export async function findWalletAddresses(
   { db, merchantId }: Asking,
   walletIds: readonly string[],
 ): Promise<WalletAddress[]> {
@@ -13,6 +13,9 @@ export function findWalletAddresses(
 }
 
 /** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
-export function findWalletAddressesByIds({ db, merchantId }: Asking, ids: readonly string[]): Promise<WalletAddress[]> {
+export async function findWalletAddressesByIds(
+  { db, merchantId }: Asking,
+  ids: readonly string[],
+): Promise<WalletAddress[]> {
   return walletAddressesByIds(db, { merchantId, ids })
 }

@@ -18,7 +18,7 @@ import {
 } from '../../src/database/query.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { openTestDatabase } from './open-test-database.ts'
-import { idOf, merchantRow, upTo } from './rows.ts'
+import { attempt, idOf, merchantRow, upTo } from './rows.ts'
 
 const insertMerchant = insertRow('merchants')
 const insertAccount = insertRow('accounts')
@@ -94,7 +94,7 @@ describe('parameters', () => {
   test('that are missing throw, and name themselves', async () => {
     const { db } = await startDatabase()
 
-    await expect(named(db, {} as { id: string })).rejects.toThrow('the query parameter id has no value')
+    await expect(attempt(() => named(db, {} as { id: string }))).rejects.toThrow('the query parameter id has no value')
     expect(await named(db, { id: idOf(1) })).toEqual({ name: 'Merchant 1' })
   })
 
@@ -120,7 +120,7 @@ describe('parameters', () => {
     )
 
     expect(await quotient(db, { number: 129, divisor: 64 })).toEqual({ quotient: 2n })
-    await expect(quotient(db, { number: 1.5, divisor: 64 })).rejects.toThrow()
+    await expect(attempt(() => quotient(db, { number: 1.5, divisor: 64 }))).rejects.toThrow()
   })
 })
 
@@ -181,7 +181,9 @@ describe('filters', () => {
   test('leave the parameters that are no filters required', async () => {
     const { db } = await startDatabase()
 
-    await expect(assets(db, { code: 'USDT' } as never)).rejects.toThrow('the query parameter longest has no value')
+    await expect(attempt(() => assets(db, { code: 'USDT' } as never))).rejects.toThrow(
+      'the query parameter longest has no value',
+    )
   })
 })
 
@@ -334,7 +336,7 @@ test('a statement that writes takes a transaction, in its type and in fact', asy
   )
 
   // @ts-expect-error a database is no Tx
-  await expect(insertFourth(db, { name: 'x' })).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
+  await expect(attempt(() => insertFourth(db, { name: 'x' }))).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
   await db.write((tx: Tx) => insertFourth(tx, { name: 'x' }))
 })
 

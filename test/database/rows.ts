@@ -1,11 +1,16 @@
 import type { Compilable, RawBuilder } from 'kysely'
-import type { Reader } from '../../src/database/query.ts'
+import type { Answer, Reader } from '../../src/database/query.ts'
 import { acrossMerchants, query } from '../../src/database/query.ts'
 
 /** A query in SQL, for what Kysely does not build; over whatever there is. */
-export function rawQuery<Row>(text: RawBuilder<Row>): (db: Reader) => Promise<Row[]> {
+export function rawQuery<Row>(text: RawBuilder<Row>): (db: Reader) => Answer<Row[]> {
   const run = query(() => acrossMerchants(text as unknown as Compilable<Row>))
   return (db) => run(db, {})
+}
+
+/** Runs what may throw at once, so that it only rejects. */
+export async function attempt<Result>(run: () => Result | Promise<Result>): Promise<Result> {
+  return run()
 }
 
 /** The id numbered `number`. */

@@ -30,7 +30,7 @@ function scopeOf(build: (p: P) => unknown): Scope {
   return recorded(query(build as (p: P) => Compilable<unknown>))[0]?.scope as Scope
 }
 
-function recorded(run: (db: Reader, params: never) => Promise<unknown>): Query[] {
+function recorded(run: (db: Reader, params: never) => unknown): Query[] {
   const queries: Query[] = []
   const execute: Reader['execute'] = async (each) => {
     queries.push(each)

@@ -5,7 +5,7 @@ import { change, from, insertRow, list, query, queryOne, statement, statementOne
 import type { Engine } from '../support/app.ts'
 import { everyEngine } from '../support/app.ts'
 import { openTestDatabaseOn } from './open-test-database.ts'
-import { idOf, merchantRow, upTo } from './rows.ts'
+import { attempt, idOf, merchantRow, upTo } from './rows.ts'
 
 const insertMerchant = insertRow('merchants')
 const insertAccount = insertRow('accounts')
@@ -130,7 +130,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => from('merchants').select('id').where('id', '=', p.id))
 
-    await expect(byId(db, {} as { id: string })).rejects.toThrow('the query parameter id has no value')
+    await expect(attempt(() => byId(db, {} as { id: string }))).rejects.toThrow('the query parameter id has no value')
     expect(await byId(db, { id: idOf(1) })).toHaveLength(1)
   })
 })
@@ -195,6 +195,6 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     const db = await startDatabase(engine)
     const late = await db.write(async (tx) => () => nameOf(tx, { id: idOf(1) }))
 
-    await expect(late()).rejects.toThrow('after its operation had ended')
+    await expect(attempt(late)).rejects.toThrow('after its operation had ended')
   })
 })

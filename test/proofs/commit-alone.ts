@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { migrations } from '../../db/migrations/index.ts'
 import type { Database } from '../../src/database/database.ts'
 import { pendingWrites } from '../../src/database/pending.ts'
-import type { Query, Tx } from '../../src/database/query.ts'
+import type { Answer, Query, Tx } from '../../src/database/query.ts'
 import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { sqliteReader } from '../../src/database/sqlite/sqlite-reader.ts'
@@ -21,7 +21,7 @@ export function openCommittingAlone(path: string): Database {
   let commits = 0
   let last: Promise<unknown> = Promise.resolve()
 
-  async function run<Result>(operation: (tx: Tx) => Promise<Result>): Promise<Result> {
+  async function run<Result>(operation: (tx: Tx) => Answer<Result>): Promise<Result> {
     begin?.run()
     const pending = pendingWrites()
     const tx = { execute, pending } as unknown as Tx

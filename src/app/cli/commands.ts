@@ -39,7 +39,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   'merchant list': {
     summary: 'Lists the merchants.',
-    run: ({ db }) => allMerchants(db, {}),
+    run: async ({ db }) => allMerchants(db, {}),
   },
   'merchant addresses': {
     summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",

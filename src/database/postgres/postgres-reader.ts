@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import type { Reader } from '../query.ts'
+import type { Answer, Reader } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import type { Call } from './postgres-connection.ts'
 import { isConnectionLost, refusalFor } from './postgres-errors.ts'
@@ -66,10 +66,7 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
     }
   }
 
-  async function snapshot<Result>(
-    read: (db: Reader) => Promise<Result>,
-    { mayTakeLong = false } = {},
-  ): Promise<Result> {
+  async function snapshot<Result>(read: (db: Reader) => Answer<Result>, { mayTakeLong = false } = {}): Promise<Result> {
     const transaction = openTransaction(pool, mayTakeLong ? ['beginSnapshot', 'readAll'] : ['beginSnapshot'])
     try {
       const result = await read({ execute: transaction.execute })

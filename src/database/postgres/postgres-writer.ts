@@ -3,7 +3,7 @@ import type { Database, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
-import type { Query, Tx } from '../query.ts'
+import type { Answer, Query, Tx } from '../query.ts'
 import { isRead } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import { isLostRace, refusalFor } from './postgres-errors.ts'
@@ -20,7 +20,7 @@ const groupLimit = 64
 /** The write side: a transaction for each operation, or for those of a merchant that wait for one another anyway. */
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 
-type Operation<Result> = (tx: Tx) => Promise<Result>
+type Operation<Result> = (tx: Tx) => Answer<Result>
 
 type Member = {
   readonly operation: Operation<unknown>
@@ -62,7 +62,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     }
   }
 
-  async function inTransaction<Result>(run: (tx: Tx, pending: PendingWrites) => Promise<Result>): Promise<Result> {
+  async function inTransaction<Result>(run: (tx: Tx, pending: PendingWrites) => Answer<Result>): Promise<Result> {
     const transaction = openTransaction(pool, ['begin'])
     const pending = pendingWrites()
     const tx = { execute: transaction.execute, pending } as unknown as Tx

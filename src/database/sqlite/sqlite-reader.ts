@@ -1,11 +1,11 @@
-import type { Reader } from '../query.ts'
+import type { Answer, Reader } from '../query.ts'
 import type { TableName } from '../tables.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
 
 /** The read side of a SQLite file. */
 export type SqliteReader = Reader & {
   /** Runs `read` in one read transaction. */
-  readonly snapshot: <Result>(read: (db: Reader) => Promise<Result>) => Promise<Result>
+  readonly snapshot: <Result>(read: (db: Reader) => Answer<Result>) => Promise<Result>
   /** Has what is read next see what has been committed since. */
   readonly refresh: () => void
   /** Told of each commit of this process: whoever it answers must read what it wrote. */
@@ -69,7 +69,7 @@ export function sqliteReader(
     }
   }
 
-  async function execute<Result>(query: Parameters<Reader['execute']>[0], params: object): Promise<Result[]> {
+  function execute<Result>(query: Parameters<Reader['execute']>[0], params: object): Result[] {
     open()
     return connection.run(query, params) as Result[]
   }

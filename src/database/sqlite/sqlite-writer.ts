@@ -3,7 +3,7 @@ import type { DatabaseStatistics, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
-import type { Query, Tx } from '../query.ts'
+import type { Answer, Query, Tx } from '../query.ts'
 import { sharedAnswers } from '../shared-answers.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
 
@@ -25,7 +25,7 @@ const lockRetryMs = 10
 
 /** The write side: one transaction after another, each shared by the operations that had arrived. */
 export type SqliteWriter = {
-  readonly write: <Result>(operation: (tx: Tx) => Promise<Result>, options?: WriteOptions) => Promise<Result>
+  readonly write: <Result>(operation: (tx: Tx) => Answer<Result>, options?: WriteOptions) => Promise<Result>
   /** @throws Refusal UNAVAILABLE when the queue is full */
   readonly requireRoom: () => void
   /** See `Database`. */
@@ -34,7 +34,7 @@ export type SqliteWriter = {
   readonly drain: () => Promise<void>
 }
 
-type Operation = (tx: Tx) => Promise<unknown>
+type Operation = (tx: Tx) => Answer<unknown>
 
 type Member = {
   readonly operation: Operation
@@ -112,7 +112,7 @@ export function sqliteWriter(
   const drained: (() => void)[] = []
 
   function write<Result>(
-    operation: (tx: Tx) => Promise<Result>,
+    operation: (tx: Tx) => Answer<Result>,
     { beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
   ): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
@@ -230,12 +230,12 @@ export function sqliteWriter(
     }
     return {
       pending: {
-        change: async (name, how) => {
+        change: (name, how) => {
           requireTurn()
           return group.pending.change(name, how)
         },
       },
-      execute: async (query: Query, params: object) => {
+      execute: (query: Query, params: object) => {
         requireTurn()
         const changed = connection.changes(query)
         if (changed !== null) {

@@ -14,7 +14,7 @@ import { insertMerchant } from '../../../src/merchants/repository.ts'
 import { payouts as payoutList } from '../../../src/payouts/list.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
-import { keyRow, merchantRow, rawQuery, upTo } from '../rows.ts'
+import { attempt, keyRow, merchantRow, rawQuery, upTo } from '../rows.ts'
 
 const keys = query(() => acrossMerchants(from('idempotencyKeys').select('key').orderBy('createdAt')))
 const countKeys = async (db: Database) => (await keys(db, {})).length
@@ -60,8 +60,8 @@ describe('a full disk', () => {
     const answers = await Promise.allSettled([
       db.write((tx) => insertMerchant(tx, merchantRow(2))),
       db.write(async (tx) => {
-        await insertKey(tx, keyRow(1)).catch(() => {})
-        await insertMerchant(tx, merchantRow(3)).catch(() => {})
+        await attempt(() => insertKey(tx, keyRow(1))).catch(() => {})
+        await attempt(() => insertMerchant(tx, merchantRow(3))).catch(() => {})
       }),
       db.write((tx) => insertMerchant(tx, merchantRow(4))),
     ])

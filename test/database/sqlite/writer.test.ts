@@ -10,7 +10,7 @@ import { Refusal } from '../../../src/errors.ts'
 import { latestInSequence, nextInSequence } from '../../../src/lists/sequence.ts'
 import { insertMerchant } from '../../../src/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
-import { idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
+import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
 
 const merchantNames = query(() => from('merchants').select('name').orderBy('id'))
 const merchantId = idOf(1)
@@ -216,7 +216,7 @@ describe('a member that throws', () => {
     const { db } = await startDatabase()
 
     await db.write(async (tx) => {
-      await insertMerchant(tx, merchantRow(1)).catch(() => insertMerchant(tx, merchantRow(2)))
+      await attempt(() => insertMerchant(tx, merchantRow(1))).catch(() => insertMerchant(tx, merchantRow(2)))
     })
 
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
@@ -281,7 +281,7 @@ describe('a member that waits for something other than its statements', () => {
 
     const answer = db.write(async (tx) => {
       await new Promise((resolve) => setTimeout(resolve, 5))
-      await insertMerchant(tx, merchantRow(2)).catch(ended.resolve)
+      await attempt(() => insertMerchant(tx, merchantRow(2))).catch(ended.resolve)
     })
 
     await expect(answer).rejects.toEqual(complaint)
@@ -302,7 +302,7 @@ test('a handle that outlives its operation runs nothing', async () => {
   const { db } = await startDatabase()
   const kept = await db.write(async (tx) => ({ tx }))
 
-  await expect(insertMerchant(kept.tx, merchantRow(2))).rejects.toMatchObject(late)
+  await expect(attempt(() => insertMerchant(kept.tx, merchantRow(2)))).rejects.toMatchObject(late)
 })
 
 /** Fills the queue; where that takes longer than a turn should, one group leaves it meanwhile. */
