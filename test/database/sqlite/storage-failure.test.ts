@@ -55,7 +55,7 @@ describe('a full disk', () => {
   test('refuses the whole group also when the operation catches the error', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
-    await leaveRoomFor(db, 10)
+    await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])
 
     const answers = await Promise.allSettled([
       db.write((tx) => insertMerchant(tx, merchantRow(2))),

@@ -21,7 +21,8 @@ const late = { message: 'a statement was run after its operation had ended' }
 /** A database with one merchant. */
 async function startDatabase() {
   const { db, path } = await openTestDatabase()
-  await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+  // Two at once: whoever comes after one that was alone does not wait for others.
+  await Promise.all([db.write((tx) => insertMerchant(tx, merchantRow(1))), db.write(() => {})])
   const before = db.statistics()
   return {
     db,
@@ -49,6 +50,19 @@ describe('operations that start in one turn', () => {
 
     expect(numbers).toEqual(upTo(50))
     expect(counted()).toEqual({ writes: 50, commits: 1 })
+  })
+
+  test('wait for nobody where the last came alone', async () => {
+    const { db } = await startDatabase()
+    await db.write(takeNumber)
+    let hasTurnEnded = false
+    setImmediate(() => {
+      hasTurnEnded = true
+    })
+
+    expect(await db.write(takeNumber)).toBe(2)
+
+    expect(hasTurnEnded).toBe(false)
   })
 
   test('share it with those that start before the turn ends', async () => {
@@ -152,7 +166,7 @@ describe('a member that throws', () => {
 
   test('after it has taken a number, which nothing stores before the commit, gives it back; nothing runs twice', async () => {
     const { db, counted } = await startDatabase()
-    await db.write(takeNumber)
+    await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
 
     const answers = await Promise.allSettled([
@@ -166,7 +180,7 @@ describe('a member that throws', () => {
 
     expect(answers).toEqual([fulfilled(2), rejected(refusal), fulfilled(3)])
     expect(operation).toHaveBeenCalledTimes(2)
-    expect(counted()).toEqual({ writes: 3, commits: 2 })
+    expect(counted()).toEqual({ writes: 4, commits: 2 })
     expect(await latestNumber(db)).toBe(3)
   })
 
@@ -320,6 +334,8 @@ function fillQueue(db: Database) {
 
 test('a full queue says so before it is given anything, refuses one more and serves the rest', async () => {
   const { db } = await startDatabase()
+  // However long it takes to fill it here: a turn that lasts has what waits stored.
+  takeClock()
   const answers = fillQueue(db)
 
   await expect(db.write(takeNumber)).rejects.toMatchObject({
