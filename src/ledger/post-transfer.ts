@@ -5,43 +5,37 @@ import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount, maxAmount } from '../money/amount.ts'
 import type { TransferKind } from './entry.ts'
-import {
-  debitWalletAccount,
-  depositToWalletAccount,
-  insertEntry,
-  insertTransfer,
-  refundWalletAccount,
-} from './repository.ts'
+import { debitWalletAccount, depositToWalletAccount, insertTransfer, refundWalletAccount } from './repository.ts'
 
 /** Why a transfer was made: for a payout, or under the reference of a deposit. */
 export type Cause = { readonly payoutId: string } | { readonly reference: string }
 
-/** One side of a transfer: how much of its asset an account gives (debit) or gets (credit). */
-export type Leg = { readonly accountId: string; readonly amount: Amount }
-
-/** What a transfer is made of: its legs balance, and `cause` says what it was made for. */
-export type ClearingRequest = {
-  readonly kind: TransferKind
+/**
+ * What a transfer moves: `amount` between the wallet and the clearing account that the kind says, `fee` between the wallet and
+ * the fees beside it. It balances by its form: whatever one side gives the other gets.
+ */
+export type Movement<Kind extends TransferKind = TransferKind> = {
+  readonly kind: Kind
   readonly assetCode: string
-  readonly debits: readonly Leg[]
-  readonly credits: readonly Leg[]
-  readonly cause?: Cause
+  readonly amount: Amount
+  readonly fee: Amount
+  readonly cause: Cause
 }
 
-type Request = ClearingRequest & {
-  /** The wallet whose account is among the legs, on one side, once. */
+/** The only kind that moves nothing in a wallet: what was in transit has arrived. */
+type ClearingKind = 'payout_completed'
+type WalletKind = Exclude<TransferKind, ClearingKind>
+
+/** Where a transfer stands in the statement of its wallet, when, and the balance there. */
+export type Place = {
   readonly walletId: string
+  readonly sequence: number
+  readonly balanceAfter: Amount
+  readonly createdAt: string
 }
-
-/** A wallet account's next place in its statement, and its balance there. */
-type Place = { readonly sequence: number; readonly balanceAfter: Amount }
-
-/** What an entry in a wallet's statement is written with; its time is that of the transfer. */
-export type WalletEntry = { readonly walletId: string; readonly place: Place; readonly createdAt: string }
 
 /**
- * Moves money between a wallet and clearing accounts of one asset: one transfer, with an entry for each leg that is not
- * zero.
+ * Moves money between a wallet and clearing accounts of one asset.
  *
  * The wallet's balance changes first and under its own condition, so a refusal leaves nothing behind and two debits can
  * never both pass on money that covers one.
@@ -52,57 +46,41 @@ export type WalletEntry = { readonly walletId: string; readonly place: Place; re
  * @returns the transfer's id, and the wallet's balance after it
  * @throws Refusal INSUFFICIENT_FUNDS when a debit exceeds the wallet's balance, BALANCE_LIMIT_EXCEEDED when a deposit
  *   would take what was deposited beyond `maxAmount`
- * @throws when debits and credits differ, which is a fault of the caller
  */
 export async function postTransfer(
   tx: Tx,
   context: Context,
-  request: Request,
+  request: Movement<WalletKind> & { readonly walletId: string },
 ): Promise<{ id: string; walletBalance: Amount }> {
-  requireBalance(request)
-  const entry = await moveWalletBalance(tx, context, request)
-  const id = await recordTransfer(tx, context, request, entry)
-  return { id, walletBalance: entry.place.balanceAfter }
+  const place = await moveWalletBalance(tx, context, request)
+  const id = await recordTransfer(tx, context, request, place)
+  return { id, walletBalance: place.balanceAfter }
 }
 
 /**
  * Moves money between clearing accounts only; no wallet's balance changes.
  *
  * @returns the transfer's id
- * @throws when debits and credits differ, which is a fault of the caller
  */
-export async function postClearingTransfer(tx: Tx, context: Context, request: ClearingRequest): Promise<string> {
-  requireBalance(request)
+export async function postClearingTransfer(tx: Tx, context: Context, request: Movement<ClearingKind>): Promise<string> {
   return recordTransfer(tx, context, request, null)
-}
-
-function requireBalance({ kind, debits, credits }: ClearingRequest): void {
-  if (sumOf(debits) !== sumOf(credits)) throw new Error(`the ${kind} transfer does not balance`)
-}
-
-function sumOf(legs: readonly Leg[]): Amount {
-  return legs.reduce((sum, { amount }) => sum + amount, 0n)
 }
 
 async function moveWalletBalance(
   tx: Tx,
   { merchantId, now }: Context,
-  { kind, walletId, debits, credits }: Request,
-): Promise<WalletEntry> {
-  const debit = debits.find(({ accountId }) => accountId === walletId)
-  const credit = credits.find(({ accountId }) => accountId === walletId)
-  const leg = debit ?? credit
-  if (!leg || (debit && credit)) throw new Error('a transfer has its wallet on exactly one side')
-  const { amount } = leg
-  const movement = { merchantId, id: walletId, amount, time: BigInt(now()) }
-  const moved = debit
-    ? await debitWalletAccount(tx, movement)
-    : kind === 'deposit'
-      ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
-      : await refundWalletAccount(tx, movement)
-  if (moved?.balance == null) throw debit ? insufficientFunds() : limitExceeded()
-  const place = { sequence: moved.entryCount, balanceAfter: moved.balance }
-  return { walletId, place, createdAt: timestamp(Number(moved.latestTime)) }
+  { kind, walletId, amount, fee }: Parameters<typeof postTransfer>[2],
+): Promise<Place> {
+  const movement = { merchantId, id: walletId, amount: amount + fee, time: BigInt(now()) }
+  const moved =
+    kind === 'payout'
+      ? await debitWalletAccount(tx, movement)
+      : kind === 'deposit'
+        ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
+        : await refundWalletAccount(tx, movement)
+  if (moved?.balance == null) throw kind === 'payout' ? insufficientFunds() : limitExceeded()
+  const createdAt = timestamp(Number(moved.latestTime))
+  return { walletId, sequence: moved.entryCount, balanceAfter: moved.balance, createdAt }
 }
 
 function insufficientFunds(): Refusal {
@@ -118,8 +96,7 @@ function limitExceeded(): Refusal {
 }
 
 /**
- * Writes a transfer with its entries, and changes no balance: `wallet` says when and where the wallet's entry stands in its
- * statement.
+ * Writes a transfer, and changes no balance: `place` says when and where it stands in the statement of its wallet.
  *
  * For bulk work that keeps balances itself; everyone else posts a transfer.
  *
@@ -128,22 +105,23 @@ function limitExceeded(): Refusal {
 export async function recordTransfer(
   tx: Tx,
   context: Context,
-  { kind, assetCode, debits, credits, cause }: ClearingRequest,
-  wallet: WalletEntry | null,
+  { kind, assetCode, amount, fee, cause }: Movement,
+  place: Place | null,
 ): Promise<string> {
-  const { merchantId } = context
-  const transferId = context.newId()
-  const payoutId = cause && 'payoutId' in cause ? cause.payoutId : null
-  const reference = cause && 'reference' in cause ? cause.reference : null
-  const createdAt = wallet?.createdAt ?? timestamp(context.now())
-  await insertTransfer(tx, { merchantId, id: transferId, kind, assetCode, createdAt, payoutId, reference })
-  let line = 0
-  for (const direction of ['debit', 'credit'] as const) {
-    for (const { accountId, amount } of direction === 'debit' ? debits : credits) {
-      if (amount === 0n) continue
-      const place = accountId === wallet?.walletId ? wallet.place : { sequence: null, balanceAfter: null }
-      await insertEntry(tx, { merchantId, transferId, line: ++line, accountId, direction, amount, ...place })
-    }
-  }
-  return transferId
+  const id = context.newId()
+  await insertTransfer(tx, {
+    merchantId: context.merchantId,
+    id,
+    kind,
+    assetCode,
+    walletId: place?.walletId ?? null,
+    amount,
+    fee,
+    sequence: place?.sequence ?? null,
+    balanceAfter: place?.balanceAfter ?? null,
+    payoutId: 'payoutId' in cause ? cause.payoutId : null,
+    reference: 'reference' in cause ? cause.reference : null,
+    createdAt: place?.createdAt ?? timestamp(context.now()),
+  })
+  return id
 }

@@ -1,24 +1,12 @@
 import { sql } from 'kysely'
 import type { Params, Rows } from '../database/query.ts'
-import { change, from, insertRow, into, list, query, sameNames, statement, statementOne } from '../database/query.ts'
+import { change, from, insertRow, list, query, statementOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
-import type { ClearingAccountKind } from './account.ts'
 import type { Entry } from './entry.ts'
 
 type AccountKey = { merchantId: string; id: string }
 
 export const insertWalletAccount = insertRow('accounts')
-
-/** Opens a clearing account where the merchant has none of this kind and asset yet. */
-export const insertClearingAccount = statement(
-  (p: Params<AccountKey & { kind: ClearingAccountKind; assetCode: string }>) =>
-    into('accounts')
-      .values({
-        ...sameNames(p, ['merchantId', 'id', 'kind', 'assetCode']),
-        ...{ balance: null, entryCount: 0, latestTime: 0n, reachableBalance: null },
-      })
-      .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doNothing()),
-)
 
 type Movement = AccountKey & { amount: Amount; time: bigint }
 
@@ -65,8 +53,6 @@ export const depositToWalletAccount = statementOne((p: Params<Movement & { highe
 
 export const insertTransfer = insertRow('transfers')
 
-export const insertEntry = insertRow('entries')
-
 /** How many entries the statement of each wallet among `ids` has. */
 export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   from('accounts')
@@ -75,29 +61,22 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', list(p.ids)),
 )
 
-/** Entries with the transfers that they belong to. */
-export const joinTransfers = (entries: Rows<'entries'>): Rows<'entries' | 'transfers'> =>
-  entries.innerJoin('transfers', (join) =>
-    join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
-  )
-
-/** Whole entries, with what of their transfers is told with them; those of wallets, which have a place in a statement. */
-export const selectEntries = (entries: Rows<'entries' | 'transfers'>) =>
-  entries
-    .selectAll('entries')
+/** Transfers as lines of the statements of their wallets; those that have one. */
+export const selectEntries = (transfers: Rows<'transfers'>) =>
+  transfers
     .select([
-      'transfers.kind',
-      'transfers.assetCode',
-      'transfers.createdAt',
-      'transfers.payoutId',
-      'transfers.reference',
+      ...(['transfers.merchantId', 'transfers.id as transferId', 'transfers.walletId', 'transfers.kind'] as const),
+      ...(['transfers.assetCode', 'transfers.fee', 'transfers.sequence', 'transfers.balanceAfter'] as const),
+      ...(['transfers.payoutId', 'transfers.reference', 'transfers.createdAt'] as const),
+      sql`transfers.amount + transfers.fee`.as('amount'),
+      sql`case transfers.kind when 'payout' then 'debit' else 'credit' end`.as('direction'),
     ])
     .$castTo<Entry>()
 
 /** The wallet entries of the transfers among `transferIds`, in any order. */
 export const walletEntriesOfTransfers = query((p: Params<{ merchantId: string; transferIds: readonly string[] }>) =>
-  selectEntries(joinTransfers(from('entries')))
-    .where('entries.merchantId', '=', p.merchantId)
-    .where('entries.transferId', 'in', list(p.transferIds))
-    .where('entries.sequence', 'is not', null),
+  selectEntries(from('transfers'))
+    .where('transfers.merchantId', '=', p.merchantId)
+    .where('transfers.id', 'in', list(p.transferIds))
+    .where('transfers.walletId', 'is not', null),
 )

@@ -5,7 +5,6 @@ import type { Tx } from '../database/query.ts'
 import { allInOrder, Refusal } from '../errors.ts'
 import type { Idempotency, Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
-import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import type { NewRow } from '../lists/sequence.ts'
 import { newRow } from '../lists/sequence.ts'
@@ -87,11 +86,8 @@ function payFrom(
     kind: 'payout',
     assetCode,
     walletId,
-    debits: [{ accountId: walletId, amount: amount + fee }],
-    credits: [
-      { accountId: clearingAccountId('payouts_in_transit', assetCode), amount },
-      { accountId: clearingAccountId('fees', assetCode), amount: fee },
-    ],
+    amount,
+    fee,
     cause: { payoutId },
   }).catch((error) => {
     const isEmptied = error instanceof Refusal && error.code === 'INSUFFICIENT_FUNDS'

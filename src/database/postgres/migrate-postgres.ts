@@ -36,6 +36,20 @@ const dialect: MigrationDialect = {
   ],
   changeable: (table) =>
     forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)} on ${sql.table(table)}`)),
+  view: (name, select) => raw(sql`create view ${sql.table(name)} with (security_invoker = true) as ${select}`),
+  replaceTable: (table, { by, referrers, formerReferrers }) => [
+    ...[...referrers, ...formerReferrers].map(({ table, name }) =>
+      raw(sql`alter table ${sql.table(table)} drop constraint ${sql.ref(name)}`),
+    ),
+    raw(sql`drop table ${sql.table(table)}`),
+    raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
+    raw(sql`alter table ${sql.table(table)} rename constraint ${sql.ref(`${by}_key`)} to ${sql.ref(`${table}_key`)}`),
+    ...referrers.map(({ table: referrer, name, column }) =>
+      raw(sql`alter table ${sql.table(referrer)} add constraint ${sql.ref(name)}
+        foreign key (merchant_id, ${sql.ref(column)}) references ${sql.table(table)} (merchant_id, id)`),
+    ),
+  ],
+  refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
   // It counts by itself (autovacuum).
   expectRows: () => [],
 }
@@ -87,9 +101,10 @@ async function applyMissing(client: Client, migrations: readonly Migration[]): P
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   for (const { name, statements } of missing) {
-    for (const statement of statements(kysely.schema, dialect)) {
-      const { sql: text, parameters } = statement.compile()
-      await client.query(text, [...parameters])
+    for (const step of statements(kysely.schema, dialect)) {
+      const { sql: text, parameters } = step.compile()
+      const { rows } = await client.query(text, [...parameters])
+      if (step.refusal !== undefined && rows.length > 0) throw new Error(step.refusal)
     }
     await client.query('insert into migrations values ($1, now())', [name])
   }
