@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
+// Nothing else would show any more what is wrong there.
+const notOfTheirForm =
+  'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
+
 // The entries of a transfer follow from its kind, its wallet, its amount and its fee, so its row says these, and `entries` is
-// a view of them. Where the entries that are there follow from nothing of the kind, the books are for an audit of the version
-// before: they would be lost here.
+// a view of them. Every entry is held against the view before it goes.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -51,6 +54,10 @@ export const transfersInOneRow: Migration = {
       where (w.account_id is null) = (t.kind = 'payout_completed')
         and coalesce(w.amount, c.amount) > coalesce(f.amount, 0)
       order by t.merchant_id, t.id`),
+    refuseIf(
+      notOfTheirForm,
+      sql`select 1 where (select count(*) from transfers) <> (select count(*) from transfers_in_one_row)`,
+    ),
     raw(sql`alter table entries rename to entries_before`),
     ...replaceTable('transfers', {
       by: 'transfers_in_one_row',
@@ -84,7 +91,7 @@ export const transfersInOneRow: Migration = {
         from transfers where fee > 0`,
     ),
     refuseIf(
-      'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them',
+      notOfTheirForm,
       sql`select 1 where (select count(*) from entries) <> (select count(*) from entries_before)
         union all
         select 1 from entries e left join entries_before b on b.merchant_id = e.merchant_id
