@@ -15,6 +15,28 @@ export type Step = Compilable & { readonly refusal?: string }
 /** A foreign key of (merchant_id, `column`) to another table's key. */
 type Referrer = { readonly table: string; readonly name: string; readonly column: string }
 
+/** Migrations that a database which is in use is about to get. */
+export type ComingMigrations = {
+  /** The last that it has. */
+  readonly from: string
+  readonly names: readonly string[]
+  /** What they rewrite of it. */
+  readonly rewrites: readonly string[]
+  /** Copies the database as it is to a new file. @throws where the engine has tools of its own for that, or what `backup` throws */
+  readonly backUp: (path: string) => void
+}
+
+/** Those of `migrations` that are not among the `applied`, in their order; `null` where there are none, or the database is new. */
+export function comingMigrations(
+  migrations: readonly Migration[],
+  applied: readonly string[],
+): Omit<ComingMigrations, 'backUp'> | null {
+  const from = applied.toSorted().at(-1)
+  const missing = migrations.filter(({ name }) => !applied.includes(name))
+  if (from === undefined || missing.length === 0) return null
+  return { from, names: missing.map(({ name }) => name), rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []) }
+}
+
 /** What engines call differently in a migration. */
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>

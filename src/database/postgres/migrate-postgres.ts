@@ -2,7 +2,8 @@ import type { RawBuilder } from 'kysely'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Client } from 'pg'
 import { howToMakeOne } from '../database.ts'
-import type { Migration, MigrationDialect } from '../migration.ts'
+import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
+import { comingMigrations } from '../migration.ts'
 import { neverOpened } from '../query.ts'
 import { secureRows } from './row-security.ts'
 
@@ -63,6 +64,12 @@ const forbidChange = `create or replace function forbid_change() returns trigger
 /** Any number, the same in every version: whoever holds it migrates. */
 const migrationLock = 7_230_417_005
 
+type Options = {
+  readonly mustExist: boolean
+  /** Called before a database that has been in use is changed. */
+  readonly beforeMigrating?: (coming: Omit<ComingMigrations, 'backUp'>) => void
+}
+
 /**
  * Brings the database to the latest form, in one transaction.
  *
@@ -73,7 +80,7 @@ const migrationLock = 7_230_417_005
 export async function migratePostgres(
   client: Client,
   migrations: readonly Migration[],
-  { mustExist }: { mustExist: boolean },
+  { mustExist, beforeMigrating = () => {} }: Options,
 ): Promise<void> {
   await client.query('begin')
   try {
@@ -86,7 +93,7 @@ export async function migratePostgres(
       await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
       await client.query(forbidChange)
     }
-    await applyMissing(client, migrations)
+    await applyMissing(client, migrations, beforeMigrating)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
@@ -94,11 +101,17 @@ export async function migratePostgres(
   }
 }
 
-async function applyMissing(client: Client, migrations: readonly Migration[]): Promise<void> {
+async function applyMissing(
+  client: Client,
+  migrations: readonly Migration[],
+  beforeMigrating: NonNullable<Options['beforeMigrating']>,
+): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   const applied = rows.map(({ name }) => name)
   const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
+  const coming = comingMigrations(migrations, applied)
+  if (coming) beforeMigrating(coming)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   for (const { name, statements } of missing) {
     for (const step of statements(kysely.schema, dialect)) {

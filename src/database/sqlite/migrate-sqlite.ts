@@ -65,7 +65,7 @@ export function migrateSqlite(database: Sqlite.Database, migrations: readonly Mi
   const areKeysHeld = database.pragma('foreign_keys', { simple: true })
   const migrate = database.transaction(() => {
     database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
-    const applied = database.prepare('select name from migrations order by name').pluck().all() as string[]
+    const applied = appliedIn(database)
     const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
@@ -86,6 +86,12 @@ export function migrateSqlite(database: Sqlite.Database, migrations: readonly Mi
   } finally {
     database.pragma(`foreign_keys = ${areKeysHeld}`)
   }
+}
+
+/** The migrations that a file has had; none of a new one. */
+export function appliedIn(database: Sqlite.Database): string[] {
+  const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
+  return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])
 }
 
 /** Forbids what `event` does to rows of `table`. */
