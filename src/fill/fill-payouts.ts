@@ -190,6 +190,6 @@ async function write(tx: Tx, context: Context, book: Book, movement: Omit<Moveme
   if (kind === 'deposit') book.reachableBalance += amount
   book.entryCount++
   book.latestTime = BigInt(context.now())
-  const place = { walletId: book.id, sequence: book.entryCount, balanceAfter: book.balance }
-  return recordTransfer(tx, context, transfer, { ...place, createdAt: timestamp(context.now()) })
+  const place = { sequence: book.entryCount, balanceAfter: book.balance }
+  return recordTransfer(tx, context, transfer, { walletId: book.id, place, createdAt: timestamp(context.now()) })
 }

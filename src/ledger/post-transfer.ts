@@ -26,13 +26,11 @@ export type Movement<Kind extends TransferKind = TransferKind> = {
 type ClearingKind = 'payout_completed'
 type WalletKind = Exclude<TransferKind, ClearingKind>
 
-/** Where a transfer stands in the statement of its wallet, when, and the balance there. */
-export type Place = {
-  readonly walletId: string
-  readonly sequence: number
-  readonly balanceAfter: Amount
-  readonly createdAt: string
-}
+/** A wallet account's next place in its statement, and its balance there. */
+type Place = { readonly sequence: number; readonly balanceAfter: Amount }
+
+/** What a transfer says of its wallet: where it stands in the statement, and when, which is its own time too. */
+export type WalletEntry = { readonly walletId: string; readonly place: Place; readonly createdAt: string }
 
 /**
  * Moves money between a wallet and clearing accounts of one asset.
@@ -52,9 +50,9 @@ export async function postTransfer(
   context: Context,
   request: Movement<WalletKind> & { readonly walletId: string },
 ): Promise<{ id: string; walletBalance: Amount }> {
-  const place = await moveWalletBalance(tx, context, request)
-  const id = await recordTransfer(tx, context, request, place)
-  return { id, walletBalance: place.balanceAfter }
+  const entry = await moveWalletBalance(tx, context, request)
+  const id = await recordTransfer(tx, context, request, entry)
+  return { id, walletBalance: entry.place.balanceAfter }
 }
 
 /**
@@ -70,7 +68,7 @@ async function moveWalletBalance(
   tx: Tx,
   { merchantId, now }: Context,
   { kind, walletId, amount, fee }: Parameters<typeof postTransfer>[2],
-): Promise<Place> {
+): Promise<WalletEntry> {
   const movement = { merchantId, id: walletId, amount: amount + fee, time: BigInt(now()) }
   const moved =
     kind === 'payout'
@@ -79,8 +77,8 @@ async function moveWalletBalance(
         ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
         : await refundWalletAccount(tx, movement)
   if (moved?.balance == null) throw kind === 'payout' ? insufficientFunds() : limitExceeded()
-  const createdAt = timestamp(Number(moved.latestTime))
-  return { walletId, sequence: moved.entryCount, balanceAfter: moved.balance, createdAt }
+  const place = { sequence: moved.entryCount, balanceAfter: moved.balance }
+  return { walletId, place, createdAt: timestamp(Number(moved.latestTime)) }
 }
 
 function insufficientFunds(): Refusal {
@@ -96,7 +94,7 @@ function limitExceeded(): Refusal {
 }
 
 /**
- * Writes a transfer, and changes no balance: `place` says when and where it stands in the statement of its wallet.
+ * Writes a transfer, and changes no balance: `wallet` says when and where it stands in the statement of its wallet.
  *
  * For bulk work that keeps balances itself; everyone else posts a transfer.
  *
@@ -106,7 +104,7 @@ export async function recordTransfer(
   tx: Tx,
   context: Context,
   { kind, assetCode, amount, fee, cause }: Movement,
-  place: Place | null,
+  wallet: WalletEntry | null,
 ): Promise<string> {
   const id = context.newId()
   await insertTransfer(tx, {
@@ -114,14 +112,14 @@ export async function recordTransfer(
     id,
     kind,
     assetCode,
-    walletId: place?.walletId ?? null,
+    walletId: wallet?.walletId ?? null,
     amount,
     fee,
-    sequence: place?.sequence ?? null,
-    balanceAfter: place?.balanceAfter ?? null,
+    sequence: wallet?.place.sequence ?? null,
+    balanceAfter: wallet?.place.balanceAfter ?? null,
     payoutId: 'payoutId' in cause ? cause.payoutId : null,
     reference: 'reference' in cause ? cause.reference : null,
-    createdAt: place?.createdAt ?? timestamp(context.now()),
+    createdAt: wallet?.createdAt ?? timestamp(context.now()),
   })
   return id
 }
