@@ -49,6 +49,8 @@ const dialect: MigrationDialect = {
       raw(sql`alter table ${sql.table(referrer)} add constraint ${sql.ref(name)}
         foreign key (merchant_id, ${sql.ref(column)}) references ${sql.table(table)} (merchant_id, id)`),
     ),
+    // It would be counted by itself, but somewhat later.
+    raw(sql`analyze ${sql.table(table)}`),
   ],
   refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
   // It counts by itself (autovacuum).
