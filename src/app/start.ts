@@ -8,6 +8,7 @@ import { claimMode } from '../installation/claim-mode.ts'
 import type { Config } from './config.ts'
 import type { LogOutput, Role } from './logger.ts'
 import { createLogger, standardOutput } from './logger.ts'
+import { migrationNotice } from './migration-notice.ts'
 
 type Logger = ReturnType<typeof createLogger>
 
@@ -51,6 +52,7 @@ export async function start(
         process.exit(1)
       },
       onStopped: (error) => logger.fatal({ err: error }, 'the files of the database were changed: refusing everything'),
+      beforeMigrating: (coming) => logger.warn(migrationNotice(coming)),
       onWarning: (message) => logger.warn(message),
     })
   let stopWaiting: (() => Promise<unknown>) | null = null

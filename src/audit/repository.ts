@@ -2,7 +2,7 @@ import type { Compilable, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { acrossMerchants, from, query, rowsOf } from '../database/query.ts'
-import type { TableName } from '../database/tables.ts'
+import type { RowOf, TableName } from '../database/tables.ts'
 
 /**
  * Each query finds what contradicts itself, over all merchants; nothing found means that the books are right. An
@@ -16,121 +16,136 @@ const queryOverAll = <Found>(build: () => Compilable<Found>) => query(() => acro
 const idsOverAll = (select: RawBuilder<unknown>) =>
   queryOverAll(() => from(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-const signed = sql<bigint>`case direction when 'credit' then amount else -amount end`
+/** What a transfer adds to its wallet's balance. */
+const gained = sql<bigint>`case kind when 'payout' then -(amount + fee) else amount + fee end`
 
-/** Transfers whose debits and credits differ, or that have no entries at all. */
-export const unbalancedTransfers = queryOverAll(() =>
+/** Transfers that are not of a form: with nothing moved, a fee that their kind has not, or half a place in a statement. */
+export const misshapenTransfers = queryOverAll(() =>
   from('transfers')
-    .leftJoin('entries', (join) =>
-      join.onRef('entries.merchantId', '=', 'transfers.merchantId').onRef('entries.transferId', '=', 'transfers.id'),
+    .select('id')
+    .where(
+      sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('deposit', 'payout_completed')
+        or (kind = 'payout_completed') <> (wallet_id is null) or (wallet_id is null) <> (sequence is null)
+        or (wallet_id is null) <> (balance_after is null)`,
+    ),
+)
+
+/** Transfers of another asset than their wallet's account, or whose wallet has none. */
+export const transfersOfAnotherAsset = queryOverAll(() =>
+  from('transfers')
+    .leftJoin('accounts', (join) =>
+      join.onRef('accounts.merchantId', '=', 'transfers.merchantId').onRef('accounts.id', '=', 'transfers.walletId'),
     )
     .select('transfers.id')
-    .groupBy(['transfers.merchantId', 'transfers.id'])
-    .having(sql<boolean>`coalesce(sum(${signed}), 1) <> 0`),
+    .where('transfers.walletId', 'is not', null)
+    .where(sql<boolean>`accounts.asset_code is distinct from transfers.asset_code`),
 )
 
-/** Entries of another asset than their account's. */
-export const entriesOfAnotherAsset = queryOverAll(() =>
-  from('entries')
-    .innerJoin('transfers', (join) =>
-      join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
-    )
-    .innerJoin('accounts', (join) =>
-      join.onRef('accounts.merchantId', '=', 'entries.merchantId').onRef('accounts.id', '=', 'entries.accountId'),
-    )
-    .select('entries.transferId as id')
-    .whereRef('accounts.assetCode', '<>', 'transfers.assetCode'),
-)
-
-/** Wallet accounts whose balance or number of entries is not what their entries say. */
+/** Wallet accounts whose balance or number of entries is not what their transfers say. */
 export const wrongBalances = queryOverAll(() =>
   from('accounts')
     .leftJoin(
-      from('entries')
-        .select(['merchantId', 'accountId'])
+      from('transfers')
+        .select('merchantId')
         .select([
-          sql<bigint>`sum(${signed})`.as('total'),
+          sql<string>`cast(wallet_id as text)`.as('accountId'),
+          sql<bigint>`sum(${gained})`.as('total'),
           sql<bigint>`count(*)`.as('entries'),
           sql<bigint>`max(sequence)`.as('latest'),
         ])
-        .where('sequence', 'is not', null)
-        .groupBy(['merchantId', 'accountId'])
+        .where('walletId', 'is not', null)
+        .groupBy(['merchantId', 'walletId'])
         .as('sums'),
       (join) => join.onRef('sums.merchantId', '=', 'accounts.merchantId').onRef('sums.accountId', '=', 'accounts.id'),
     )
     .select('accounts.id')
-    .where('accounts.kind', '=', 'wallet')
     .where(
       sql<boolean>`accounts.balance <> coalesce(sums.total, 0) or accounts.entry_count <> coalesce(sums.entries, 0)
       or accounts.entry_count <> coalesce(sums.latest, 0)`,
     ),
 )
 
-/** Entries of wallet accounts whose balance after them is not the sum up to there. */
+/** Transfers whose wallet's balance after them is not the sum up to there. */
 export const wrongRunningBalances = queryOverAll(() =>
   from(
-    from('entries')
-      .select(['transferId', 'balanceAfter'])
-      .select(sql<bigint>`sum(${signed}) over (partition by merchant_id, account_id order by sequence)`.as('running'))
-      .where('sequence', 'is not', null)
+    from('transfers')
+      .select(['id', 'balanceAfter'])
+      .select(sql<bigint>`sum(${gained}) over (partition by merchant_id, wallet_id order by sequence)`.as('running'))
+      .where('walletId', 'is not', null)
       .as('statement'),
   )
-    .select('statement.transferId as id')
+    .select('statement.id')
     .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
 /** Payouts whose wallet was not debited by exactly amount and fee, leaving the balance that the payout says. */
 export const payoutsWithoutDebit = queryOverAll(() =>
   from('payouts')
-    .leftJoin('entries', (join) =>
+    .leftJoin('transfers', (join) =>
       join
-        .onRef('entries.merchantId', '=', 'payouts.merchantId')
-        .onRef('entries.transferId', '=', 'payouts.transferId')
-        .onRef('entries.accountId', '=', 'payouts.walletId')
-        .on('entries.direction', '=', 'debit')
-        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`)
-        .onRef('entries.balanceAfter', '=', 'payouts.balanceAfter'),
+        .onRef('transfers.merchantId', '=', 'payouts.merchantId')
+        .onRef('transfers.id', '=', 'payouts.transferId')
+        .on('transfers.kind', '=', 'payout')
+        .onRef('transfers.walletId', '=', 'payouts.walletId')
+        .onRef('transfers.assetCode', '=', 'payouts.assetCode')
+        .onRef('transfers.amount', '=', 'payouts.amount')
+        .on(sql<boolean>`transfers.fee = coalesce(payouts.fee, 0)`)
+        .onRef('transfers.balanceAfter', '=', 'payouts.balanceAfter'),
     )
     .select('payouts.id')
-    .where('entries.line', 'is', null),
+    .where('transfers.id', 'is', null),
 )
 
 /** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
 export const depositsWithoutCredit = queryOverAll(() =>
   from('deposits')
-    .leftJoin('entries', (join) =>
+    .leftJoin('transfers', (join) =>
       join
-        .onRef('entries.merchantId', '=', 'deposits.merchantId')
-        .onRef('entries.transferId', '=', 'deposits.transferId')
-        .onRef('entries.accountId', '=', 'deposits.walletId')
-        .on('entries.direction', '=', 'credit')
-        .onRef('entries.amount', '=', 'deposits.amount')
-        .onRef('entries.balanceAfter', '=', 'deposits.balanceAfter'),
+        .onRef('transfers.merchantId', '=', 'deposits.merchantId')
+        .onRef('transfers.id', '=', 'deposits.transferId')
+        .on('transfers.kind', '=', 'deposit')
+        .onRef('transfers.walletId', '=', 'deposits.walletId')
+        .on(sql<boolean>`transfers.amount + transfers.fee = deposits.amount`)
+        .onRef('transfers.balanceAfter', '=', 'deposits.balanceAfter'),
     )
     .select('deposits.reference as id')
-    .where('entries.line', 'is', null),
+    .where('transfers.id', 'is', null),
+)
+
+/** Payouts that were completed and whose amount, without a fee, did not arrive from what is in transit. */
+export const payoutsNotSettled = queryOverAll(() =>
+  eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
 
 /** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
 export const payoutsWithoutRefund = queryOverAll(() =>
-  from('payoutEvents')
+  eventsWithoutTransfer(
+    ['FAILED', 'RETURNED'],
+    sql<boolean>`transfers.kind = case payout_events.status when 'FAILED' then 'payout_failed' else 'payout_returned' end
+      and transfers.fee = coalesce(payouts.fee, 0) and transfers.wallet_id = payouts.wallet_id`,
+  ),
+)
+
+/** Payouts with an event of a status whose transfer is not of the payout's asset and amount, or not as `told`. */
+function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], told: RawBuilder<boolean>) {
+  return from('payoutEvents')
     .innerJoin('payouts', (join) =>
       join
         .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
         .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
     )
-    .leftJoin('entries', (join) =>
+    .leftJoin('transfers', (join) =>
       join
-        .onRef('entries.merchantId', '=', 'payoutEvents.merchantId')
-        .onRef('entries.transferId', '=', 'payoutEvents.transferId')
-        .onRef('entries.accountId', '=', 'payouts.walletId')
-        .on('entries.direction', '=', 'credit')
-        .on(sql<boolean>`entries.amount = payouts.amount + coalesce(payouts.fee, 0)`),
+        .onRef('transfers.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('transfers.id', '=', 'payoutEvents.transferId')
+        .onRef('transfers.assetCode', '=', 'payouts.assetCode')
+        .onRef('transfers.amount', '=', 'payouts.amount')
+        .on(told),
     )
     .select('payouts.id')
-    .where('payoutEvents.status', 'in', ['FAILED', 'RETURNED'])
-    .where('entries.line', 'is', null),
-)
+    .where('payoutEvents.status', 'in', statuses)
+    .where('transfers.id', 'is', null)
+}
 
 /** Transfers that no payout, payout event or deposit names. */
 export const orphanedTransfers = queryOverAll(() =>
@@ -259,7 +274,7 @@ export const wrongReachableBalances = idsOverAll(
         select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
           sum(amount % 100000000) as rest from deposits group by merchant_id, wallet_id
       ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
-      where accounts.kind = 'wallet' and case when sums.units + sums.rest / 100000000 >= 92233720368
+      where case when sums.units + sums.rest / 100000000 >= 92233720368
         then coalesce(accounts.reachable_balance, 0) < 9223372036800000000
         else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0) end`,
 )
@@ -269,7 +284,6 @@ export const walletTotals = queryOverAll(() =>
   from('accounts')
     .select('assetCode')
     .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
-    .where('kind', '=', 'wallet')
     .groupBy('assetCode')
     .orderBy('assetCode'),
 )

@@ -1,4 +1,5 @@
 import { unavailable } from '../errors.ts'
+import type { ComingMigrations } from './migration.ts'
 import type { Answer, Reader, Tx } from './query.ts'
 import type { TableName } from './tables.ts'
 
@@ -124,6 +125,8 @@ export type DatabaseOptions = {
   readonly onFatal: (error: Error) => void
   /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
   readonly onStopped?: (error: Error) => void
+  /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
+  readonly beforeMigrating?: ((coming: ComingMigrations) => void) | undefined
   /** Told what an operator should put right, though the database works. */
   readonly onWarning?: (message: string) => void
 }

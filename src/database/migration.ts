@@ -4,7 +4,37 @@ import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'k
 export type Migration = {
   /** `NNNN-noun`, in the order in which they run. */
   readonly name: string
-  readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly Compilable[]
+  /** What it rewrites of a database that is in use, for whoever waits; absent where it does not take long. */
+  readonly rewrites?: string
+  readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly Step[]
+}
+
+/** One statement of a migration; one that has a `refusal` finds rows only where the migration must not go on, which is why. */
+export type Step = Compilable & { readonly refusal?: string }
+
+/** A foreign key of (merchant_id, `column`) to another table's key. */
+type Referrer = { readonly table: string; readonly name: string; readonly column: string }
+
+/** Migrations that a database which is in use is about to get. */
+export type ComingMigrations = {
+  /** The last that it has. */
+  readonly from: string
+  readonly names: readonly string[]
+  /** What they rewrite of it. */
+  readonly rewrites: readonly string[]
+  /** Copies the database as it is to a new file. @throws where the engine has tools of its own for that, or what `backup` throws */
+  readonly backUp: (path: string) => void
+}
+
+/** Those of `migrations` that are not among the `applied`, in their order; `null` where there are none, or the database is new. */
+export function comingMigrations(
+  migrations: readonly Migration[],
+  applied: readonly string[],
+): Omit<ComingMigrations, 'backUp'> | null {
+  const from = applied.toSorted().at(-1)
+  const missing = migrations.filter(({ name }) => !applied.includes(name))
+  if (from === undefined || missing.length === 0) return null
+  return { from, names: missing.map(({ name }) => name), rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []) }
 }
 
 /** What engines call differently in a migration. */
@@ -42,6 +72,22 @@ export type MigrationDialect = {
   ) => readonly Compilable[]
   /** Takes back what `appendOnly` forbade, for a migration that fills a new column of old rows and then forbids it again. */
   readonly changeable: (table: string) => readonly Compilable[]
+  /** A view, which shows a merchant no other rows than its tables do. */
+  readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
+  /**
+   * Puts the table `by`, with a primary key named after it, in the place of `table`: the foreign keys of `referrers` lead to it
+   * from then on, those of `formerReferrers` end.
+   */
+  readonly replaceTable: (
+    table: string,
+    replacement: {
+      readonly by: string
+      readonly referrers: readonly Referrer[]
+      readonly formerReferrers: readonly Omit<Referrer, 'column'>[]
+    },
+  ) => readonly Step[]
+  /** Refuses the whole migration where `select` finds anything: nothing is changed then. */
+  readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => Step
   /**
    * Tells the engine's planner how many rows of a large table share the first columns of an index: the first, the first
    * two, and so on. `byIndex` names an index without its table, `key` the primary key. Nothing where the engine finds out

@@ -14,16 +14,18 @@ export async function openDatabase({
   mustBeDurable = false,
   isReadOnly = false,
   onFatal,
+  beforeMigrating = () => {},
   onWarning = () => {},
   onStopped = () => {},
 }: DatabaseOptions): Promise<Database> {
-  if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres({ url, mustExist, mustBeDurable, onWarning })
+  if (/^postgres(ql)?:\/\/./.test(url))
+    return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onWarning })
   const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
   if (scheme === 'sqlite' && place) {
     const path = resolve(place)
     return isReadOnly
       ? openSqliteReader({ path, onStopped })
-      : openSqlite({ path, mustExist, onFatal, onStopped, onWarning })
+      : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

@@ -99,19 +99,14 @@ export const tables = {
     id: uuid(),
     kind: text<'deposit' | 'payout' | 'payout_completed' | 'payout_failed' | 'payout_returned'>(),
     assetCode: text(),
-    createdAt: timestamp(),
-    payoutId: nullable(uuid()),
-    reference: nullable(text()),
-  },
-  entries: {
-    merchantId: uuid(),
-    transferId: uuid(),
-    line: integer(),
-    accountId: text(),
-    direction: text<'debit' | 'credit'>(),
+    walletId: nullable(uuid()),
     amount: amount(),
+    fee: amount(),
     sequence: nullable(integer()),
     balanceAfter: nullable(amount()),
+    payoutId: nullable(uuid()),
+    reference: nullable(text()),
+    createdAt: timestamp(),
   },
   customers: {
     merchantId: uuid(),
@@ -251,9 +246,23 @@ export const tables = {
   },
 } as const
 
-/** The kind of each column of each table, as the database spells both. */
+/** The views, which show what follows from the tables: they are for operators and the audit. */
+export const views = {
+  entries: {
+    merchantId: uuid(),
+    transferId: uuid(),
+    line: integer(),
+    accountId: text(),
+    direction: text<'debit' | 'credit'>(),
+    amount: amount(),
+    sequence: nullable(integer()),
+    balanceAfter: nullable(amount()),
+  },
+} as const
+
+/** The kind of each column of each table and view, as the database spells both. */
 export const columnsInDatabase: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(
-  Object.entries(tables).map(([table, columns]) => [
+  Object.entries({ ...tables, ...views }).map(([table, columns]) => [
     snakeCase(table),
     Object.fromEntries(Object.entries(columns).map(([column, { kind }]) => [snakeCase(column), kind])),
   ]),

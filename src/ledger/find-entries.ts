@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts'
 import { uuidsAmong } from '../ids.ts'
 import type { Entry } from './entry.ts'
+import { lineOf } from './entry.ts'
 import { walletEntriesOfTransfers } from './repository.ts'
 
-/** The merchant's wallet entries among `keys`, in any order; entries of clearing accounts are left out. */
+/** The merchant's wallet entries among `keys`, in any order; lines of clearing accounts are left out. */
 export async function findEntries(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   keys: readonly { readonly transferId: string; readonly line: number }[],
@@ -11,5 +12,5 @@ export async function findEntries(
   const asked = new Set(keys.map(({ transferId, line }) => `${transferId.toLowerCase()} ${line}`))
   const transferIds = uuidsAmong(keys.map(({ transferId }) => transferId))
   const entries = await walletEntriesOfTransfers(db, { merchantId, transferIds })
-  return entries.filter(({ transferId, line }) => asked.has(`${transferId} ${line}`))
+  return entries.filter((entry) => asked.has(`${entry.transferId} ${lineOf(entry)}`))
 }

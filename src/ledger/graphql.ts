@@ -3,7 +3,7 @@ import { column, columnOrNull } from '../graphql/fields.ts'
 import { filterType } from '../graphql/list-fields.ts'
 import { nodeType } from '../graphql/node.ts'
 import type { Entry } from './entry.ts'
-import { entryDirections, transferKinds } from './entry.ts'
+import { entryDirections, lineOf, transferKinds } from './entry.ts'
 import { findEntries } from './find-entries.ts'
 import { entries } from './list.ts'
 
@@ -15,7 +15,7 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
   description:
     "A line of a wallet's statement: how much moved, why, and what the wallet held after it. Lines are never changed or removed.",
   key: {
-    from: ['transferId', 'line'],
+    from: ['transferId', 'kind', 'fee'],
     of: entryKey,
     read: (text) => (/^[0-9a-f-]{36}:[1-9]\d{0,3}$/i.test(text) ? text.toLowerCase() : null),
   },
@@ -44,11 +44,11 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
 })
 
 /** What tells an entry from all others: its place in its transfer. */
-function entryKey({ transferId, line }: Pick<Entry, 'transferId' | 'line'>): string {
-  return `${transferId}:${line}`
+function entryKey(entry: Pick<Entry, 'transferId' | 'kind' | 'fee'>): string {
+  return `${entry.transferId}:${lineOf(entry)}`
 }
 
-function parseEntryKey(key: string): Pick<Entry, 'transferId' | 'line'> {
+function parseEntryKey(key: string): { transferId: string; line: number } {
   const [transferId = '', line] = key.split(':')
   return { transferId, line: Number(line) }
 }

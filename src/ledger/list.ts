@@ -2,21 +2,21 @@ import { byOneOf, ofId } from '../lists/filters.ts'
 import { defineList } from '../lists/list.ts'
 import type { EntryDirection, TransferKind } from './entry.ts'
 import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
-import { entryCounts, joinTransfers, selectEntries } from './repository.ts'
+import { entryCounts, selectEntries } from './repository.ts'
 
 /** The statement of a wallet. */
 export const entries = defineList({
   name: 'entries',
   noun: 'Ledger entry',
-  table: 'entries',
-  joins: joinTransfers,
+  table: 'transfers',
   select: selectEntries,
-  order: 'entries.sequence',
+  order: 'transfers.sequence',
   createdAt: 'transfers.createdAt',
   conditions: {
-    // A wallet's account has the wallet's id.
-    accountId: { column: 'entries.accountId', order: 'entries.sequence', parents: 'accounts', isRequired: true },
-    direction: { column: 'entries.direction' },
+    walletId: { column: 'transfers.walletId', order: 'transfers.sequence', parents: 'wallets', isRequired: true },
+    // A payout is all that leaves a wallet. It has no index of its own: what came in is passed over, a microsecond for each.
+    isDebit: { column: 'transfers.kind', value: 'payout' },
+    isCredit: { column: 'transfers.kind', operator: '<>', value: 'payout' },
     kind: { column: 'transfers.kind' },
   },
   filters: {
@@ -26,21 +26,25 @@ export const entries = defineList({
   },
   conditionsOf: ({ walletId, direction, kind }) => {
     const narrowed = narrow(direction, kind)
-    return narrowed && { accountId: walletId, ...narrowed }
+    return narrowed && { walletId, ...narrowed }
   },
   cursorName: ({ walletId, direction, kind }, { merchantId }) => ({ merchantId, walletId, direction, kind }),
-  parents: { wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'accountId' } },
-  keptBy: { parent: 'accountId', totals: entryCounts },
+  parents: { wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'walletId' } },
+  keptBy: { parent: 'walletId', totals: entryCounts },
 })
 
 /**
  * The conditions of both filters together; `null` where no wallet entry has both.
  *
- * A kind implies a direction, by which an index leads; where that direction has no other kind it is all there is to ask.
+ * A kind implies a direction, of which there may be an index; where that direction has no other kind it is all there is to ask.
  */
 function narrow(direction: EntryDirection | null, kind: TransferKind | null) {
-  if (kind === null) return { direction: direction ?? undefined }
+  if (kind === null) return inDirection(direction)
   const implied = entryDirections.find((each) => kindsOfDirection[each].includes(kind))
   if (implied === undefined || (direction !== null && direction !== implied)) return null
-  return { direction: implied, kind: kindsOfDirection[implied].length === 1 ? undefined : kind }
+  return { ...inDirection(implied), kind: kindsOfDirection[implied].length === 1 ? undefined : kind }
+}
+
+function inDirection(direction: EntryDirection | null) {
+  return { isDebit: direction === 'debit' || undefined, isCredit: direction === 'credit' || undefined }
 }

@@ -1,35 +1,12 @@
 import { sql } from 'kysely'
 import type { Params, Rows } from '../database/query.ts'
-import {
-  change,
-  from,
-  insertRow,
-  into,
-  list,
-  query,
-  queryWithFilters,
-  sameNames,
-  statement,
-  statementOne,
-} from '../database/query.ts'
+import { change, from, insertRow, list, query, queryWithFilters, statementOne } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
-import type { ClearingAccountKind } from './account.ts'
 import type { Entry } from './entry.ts'
 
 type AccountKey = { merchantId: string; id: string }
 
 export const insertWalletAccount = insertRow('accounts')
-
-/** Opens a clearing account where the merchant has none of this kind and asset yet. */
-export const insertClearingAccount = statement(
-  (p: Params<AccountKey & { kind: ClearingAccountKind; assetCode: string }>) =>
-    into('accounts')
-      .values({
-        ...sameNames(p, ['merchantId', 'id', 'kind', 'assetCode']),
-        ...{ balance: null, entryCount: 0, latestTime: 0n, reachableBalance: null },
-      })
-      .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doNothing()),
-)
 
 type Change = { amount: Amount; time: bigint }
 type Movement = AccountKey & Change
@@ -41,16 +18,6 @@ const nextPlace = (p: Params<Change>) => ({
 })
 
 const place = ['balance', 'entryCount', 'latestTime'] as const
-
-/** Takes `amount` from a wallet's account if it holds that much; `null` if it doesn't. What may come back stays reachable. */
-export const debitWalletAccount = statementOne((p: Params<Movement>) =>
-  change('accounts')
-    .set({ balance: sql`balance - ${p.amount}`, ...nextPlace(p) })
-    .where('merchantId', '=', p.merchantId)
-    .where('id', '=', p.id)
-    .where('balance', '>=', p.amount)
-    .returning(place),
-)
 
 /** Whose wallet pays in an asset, and which of them if that is said. */
 export type Paying = { ownerId: string; assetCode: string; walletId: string }
@@ -111,8 +78,6 @@ export const depositToWalletAccount = statementOne((p: Params<Movement & { highe
 
 export const insertTransfer = insertRow('transfers')
 
-export const insertEntry = insertRow('entries')
-
 /** How many entries the statement of each wallet among `ids` has. */
 export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   from('accounts')
@@ -121,29 +86,22 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', list(p.ids)),
 )
 
-/** Entries with the transfers that they belong to. */
-export const joinTransfers = (entries: Rows<'entries'>): Rows<'entries' | 'transfers'> =>
-  entries.innerJoin('transfers', (join) =>
-    join.onRef('transfers.merchantId', '=', 'entries.merchantId').onRef('transfers.id', '=', 'entries.transferId'),
-  )
-
-/** Whole entries, with what of their transfers is told with them; those of wallets, which have a place in a statement. */
-export const selectEntries = (entries: Rows<'entries' | 'transfers'>) =>
-  entries
-    .selectAll('entries')
+/** Transfers as lines of the statements of their wallets; those that have one. */
+export const selectEntries = (transfers: Rows<'transfers'>) =>
+  transfers
     .select([
-      'transfers.kind',
-      'transfers.assetCode',
-      'transfers.createdAt',
-      'transfers.payoutId',
-      'transfers.reference',
+      ...(['transfers.merchantId', 'transfers.id as transferId', 'transfers.walletId', 'transfers.kind'] as const),
+      ...(['transfers.assetCode', 'transfers.fee', 'transfers.sequence', 'transfers.balanceAfter'] as const),
+      ...(['transfers.payoutId', 'transfers.reference', 'transfers.createdAt'] as const),
+      sql`transfers.amount + transfers.fee`.as('amount'),
+      sql`case transfers.kind when 'payout' then 'debit' else 'credit' end`.as('direction'),
     ])
     .$castTo<Entry>()
 
 /** The wallet entries of the transfers among `transferIds`, in any order. */
 export const walletEntriesOfTransfers = query((p: Params<{ merchantId: string; transferIds: readonly string[] }>) =>
-  selectEntries(joinTransfers(from('entries')))
-    .where('entries.merchantId', '=', p.merchantId)
-    .where('entries.transferId', 'in', list(p.transferIds))
-    .where('entries.sequence', 'is not', null),
+  selectEntries(from('transfers'))
+    .where('transfers.merchantId', '=', p.merchantId)
+    .where('transfers.id', 'in', list(p.transferIds))
+    .where('transfers.walletId', 'is not', null),
 )

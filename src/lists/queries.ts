@@ -8,10 +8,12 @@ import type { TableName, Tables } from '../database/tables.ts'
 /** A column with its table, such as `wallets.currency`. */
 export type ColumnName = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
 
-/** What lets rows through: a column that equals what is given, or is NULL. */
+/** What lets rows through: a column that equals what is given, or is NULL; or that is, or is not, always the same `value`. */
 export type Condition = {
   readonly column: ColumnName
-  readonly operator?: '=' | 'is null'
+  readonly operator?: '=' | '<>' | 'is null'
+  /** Stands in the query's text, so that an engine knows that an index of such rows alone serves it. */
+  readonly value?: string
   /** The column by which a list is numbered that has this condition, where it is not the merchant's numbers. */
   readonly order?: ColumnName
   /** The table of those whose ids it compares with, where each of them has a list. */
@@ -160,8 +162,9 @@ function partsOf({ table, order, createdAt, joins, select, conditions, columnsOf
     narrowed: (rows: AnyRows, p: Bound, has: Has) => {
       let found = rows.where(`${table}.merchantId`, '=', p.merchantId)
       for (const name of names.filter(has)) {
-        const { column, operator } = conditions[name] as Condition
-        found = operator === 'is null' ? found.where(column, 'is', null) : found.where(column, '=', p[name as never])
+        const { column, operator = '=', value } = conditions[name] as Condition
+        if (operator === 'is null') found = found.where(column, 'is', null)
+        else found = found.where(column, operator, value === undefined ? p[name as never] : sql.lit(value))
       }
       if (has('createdFrom')) found = found.where(createdAt, '>=', p.createdFrom)
       if (has('createdBefore')) found = found.where(createdAt, '<', p.createdBefore)

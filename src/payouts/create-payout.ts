@@ -6,7 +6,6 @@ import { answerOf } from '../database/query.ts'
 import { allInOrder } from '../errors.ts'
 import type { Idempotency, Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
-import { clearingAccountId } from '../ledger/account.ts'
 import type { WalletEntry } from '../ledger/post-transfer.ts'
 import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
 import type { NewRow } from '../lists/sequence.ts'
@@ -84,11 +83,8 @@ function recordPayoutTransfer(
   const transfer = {
     kind: 'payout',
     assetCode,
-    debits: [{ accountId: entry.walletId, amount: price.total }],
-    credits: [
-      { accountId: clearingAccountId('payouts_in_transit', assetCode), amount },
-      { accountId: clearingAccountId('fees', assetCode), amount: price.fee ?? 0n },
-    ],
+    amount,
+    fee: price.fee ?? 0n,
     cause: { payoutId },
   } as const
   return recordTransfer(tx, context, transfer, entry)

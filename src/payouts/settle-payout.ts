@@ -6,8 +6,7 @@ import type { Tx } from '../database/query.ts'
 import { describedValues } from '../doors/described-values.ts'
 import { Refusal } from '../errors.ts'
 import { oneOf, optionalText, parse } from '../input.ts'
-import { clearingAccountId } from '../ledger/account.ts'
-import type { ClearingRequest } from '../ledger/post-transfer.ts'
+import type { Movement } from '../ledger/post-transfer.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
 import { nextInSequence } from '../lists/sequence.ts'
 import { findPayout } from './get-payout.ts'
@@ -72,25 +71,19 @@ export async function settleWithin(
 /** Posts the transfer of a settlement and returns its id. */
 async function moveMoney(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
-  if (status === 'COMPLETED') return postClearingTransfer(tx, context, transfer)
+  if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)
   return (await postTransfer(tx, context, { ...transfer, walletId: payout.walletId })).id
 }
 
 /** What a settlement moves: what is in transit has arrived, or amount and fee come back into the wallet. */
-export function settlementTransfer(payout: Payout, status: SettledStatus): ClearingRequest {
-  const { id, assetCode, amount, walletId } = payout
-  const fee = payout.fee ?? 0n
-  const inTransit = { accountId: clearingAccountId('payouts_in_transit', assetCode), amount }
-  const settled = { accountId: clearingAccountId('payouts_settled', assetCode), amount }
-  const fees = { accountId: clearingAccountId('fees', assetCode), amount: fee }
-  const back = { accountId: walletId, amount: amount + fee }
-  const movements = {
-    COMPLETED: { kind: 'payout_completed', debits: [inTransit], credits: [settled] },
-    FAILED: { kind: 'payout_failed', debits: [inTransit, fees], credits: [back] },
-    RETURNED: { kind: 'payout_returned', debits: [settled, fees], credits: [back] },
-  } as const
-  return { ...movements[status], assetCode, cause: { payoutId: id } }
+export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
+  const { id, assetCode, amount } = payout
+  const movement = { assetCode, amount, cause: { payoutId: id } }
+  if (status === 'COMPLETED') return { ...movement, kind: 'payout_completed', fee: 0n }
+  return { ...movement, kind: status === 'FAILED' ? 'payout_failed' : 'payout_returned', fee: payout.fee ?? 0n }
 }
+
+type SettlementTransfer = Movement<'payout_completed'> | Movement<'payout_failed' | 'payout_returned'>
 
 function statusConflict(from: string, to: SettledStatus): Refusal {
   const message = `A payout that is ${from} can't become ${to}: only one that is ${statusBefore[to]} can.`

@@ -5,7 +5,6 @@ import type { RowOf } from '../database/tables.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import { parse, positiveAmount, text, uuid } from '../input.ts'
-import { clearingAccountId } from '../ledger/account.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import { depositByReference, insertDeposit, walletById } from './repository.ts'
 
@@ -43,8 +42,8 @@ export async function addDeposit(
     kind: 'deposit',
     assetCode: wallet.currency,
     walletId,
-    debits: [{ accountId: clearingAccountId('deposits', wallet.currency), amount }],
-    credits: [{ accountId: walletId, amount }],
+    amount,
+    fee: 0n,
     cause: { reference },
   })
   const createdAt = timestamp(context.now())

@@ -54,7 +54,7 @@ export const Wallet = nodeType<WalletRow>('Wallet', {
   },
 })
 
-addField(LedgerEntry, 'wallet', leadsTo(Wallet, 'accountId', 'The wallet whose statement it is a line of.'))
+addField(LedgerEntry, 'wallet', leadsTo(Wallet, 'walletId', 'The wallet whose statement it is a line of.'))
 
 addNodeQuery('wallet', Wallet)
 

@@ -38,42 +38,51 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
   return { ...app, walletId, customerId }
 }
 
-const oneEntryOf = (kind: string) =>
-  `transfer_id in (select id from transfers where kind = '${kind}' limit 1) and account_id`
-const wallet = `(select id from accounts where kind = 'wallet' order by id limit 1)`
+const oneTransfer = (kind: string) => `id in (select id from transfers where kind = '${kind}' order by id limit 1)`
+const wallet = `(select id from accounts order by id limit 1)`
 const onePayout = (status: string) => `id in (select id from payouts where status = '${status}' limit 1)`
 
 // What was done to the file behind the service's back, and which check must say so.
 const cases: [check: string, done: string, statements: string[]][] = [
   [
-    'every transfer balances',
-    'an entry that is larger',
-    [`update entries set amount = amount + 1 where ${oneEntryOf('payout')} like 'fees:%'`],
+    'every transfer has the form of its kind',
+    'a deposit with a fee',
+    [`update transfers set fee = 1, amount = amount - 1 where ${oneTransfer('deposit')}`],
   ],
   [
-    'every transfer balances',
-    'an entry that is gone',
-    [`delete from entries where ${oneEntryOf('payout')} like 'payouts_in_transit:%'`],
+    'every transfer has the form of its kind',
+    'a fee below zero',
+    [`update transfers set fee = -1, amount = amount + fee + 1 where ${oneTransfer('payout')}`],
   ],
   [
-    'every transfer balances',
-    'an entry on the other side',
-    [`update entries set direction = 'credit' where ${oneEntryOf('payout_completed')} like 'payouts_in_transit:%'`],
+    'every transfer has the form of its kind',
+    'a transfer that moves nothing',
+    [`update transfers set amount = 0 where ${oneTransfer('payout_completed')}`],
   ],
   [
-    'every transfer balances',
-    'a transfer without entries',
-    [`delete from entries where transfer_id in (select id from transfers where kind = 'payout_completed' limit 1)`],
+    'every transfer has the form of its kind',
+    'a settlement that is in a statement',
+    [`update transfers set sequence = 1, balance_after = 1 where ${oneTransfer('payout_completed')}`],
   ],
   [
-    'every entry is of its account’s asset',
+    'every transfer has the form of its kind',
+    'a payout that is in no statement',
+    [`update transfers set wallet_id = null, sequence = null, balance_after = null where ${oneTransfer('payout')}`],
+  ],
+  [
+    'every transfer is of its wallet’s asset',
     'a transfer of another asset',
-    [`update transfers set asset_code = 'USDT' where kind = 'payout_completed'`],
+    [`update transfers set asset_code = 'USDT' where ${oneTransfer('payout')}`],
   ],
   [
-    'every entry is of its account’s asset',
+    'every transfer is of its wallet’s asset',
     'a wallet account of another asset',
-    [`update accounts set asset_code = 'ZAR' where kind = 'wallet'`],
+    [`update accounts set asset_code = 'ZAR'`],
+  ],
+  [
+    'every transfer is of its wallet’s asset',
+    'a wallet account that is gone',
+    [`delete from accounts where id = ${wallet}`],
   ],
   [
     'every balance is the sum of its entries',
@@ -83,7 +92,7 @@ const cases: [check: string, done: string, statements: string[]][] = [
   [
     'every balance is the sum of its entries',
     'a balance of an account without entries',
-    [`delete from entries where account_id = ${wallet}`],
+    [`delete from transfers where cast(wallet_id as text) = ${wallet}`],
   ],
   [
     'every balance is the sum of its entries',
@@ -98,12 +107,12 @@ const cases: [check: string, done: string, statements: string[]][] = [
   [
     'every balance is the sum of its entries',
     'a statement with a gap',
-    [`update entries set sequence = sequence + 1 where sequence = (select max(sequence) from entries)`],
+    [`update transfers set sequence = sequence + 1 where sequence = (select max(sequence) from transfers)`],
   ],
   [
     'every statement adds up line by line',
     'a balance after an entry that is smaller',
-    [`update entries set balance_after = balance_after - 1 where sequence = 2`],
+    [`update transfers set balance_after = balance_after - 1 where sequence = 2`],
   ],
   [
     'every wallet knows what was deposited in it',
@@ -140,16 +149,48 @@ const cases: [check: string, done: string, statements: string[]][] = [
     ],
   ],
   [
+    'every payout was paid for',
+    'a fee that was taken as the amount',
+    [`update transfers set amount = amount + fee, fee = 0 where ${oneTransfer('payout')}`],
+  ],
+  [
+    'every payout that was completed was settled',
+    'a settlement of another amount',
+    [`update transfers set amount = amount - 1 where ${oneTransfer('payout_completed')}`],
+  ],
+  [
+    'every payout that was completed was settled',
+    'a settlement of another asset',
+    [`update transfers set asset_code = 'USDT' where ${oneTransfer('payout_completed')}`],
+  ],
+  [
+    'every payout that was completed was settled',
+    'a settlement that names the debit',
+    [
+      `update payout_events set transfer_id = (select transfer_id from payouts p where p.id = payout_id) where status = 'COMPLETED'`,
+    ],
+  ],
+  [
     'every payout that failed or came back was paid back',
     'a refund to another wallet',
     [
-      `update entries set account_id = (select cast(id as text) from wallets where currency = 'USDT') where ${oneEntryOf('payout_failed')} = ${wallet}`,
+      `update transfers set wallet_id = (select id from wallets where currency = 'USDT') where ${oneTransfer('payout_failed')}`,
     ],
   ],
   [
     'every payout that failed or came back was paid back',
     'a refund of one unit less',
-    [`update entries set amount = amount - 1 where ${oneEntryOf('payout_returned')} = ${wallet}`],
+    [`update transfers set amount = amount - 1 where ${oneTransfer('payout_returned')}`],
+  ],
+  [
+    'every payout that failed or came back was paid back',
+    'a refund without the fee',
+    [`update transfers set fee = 0 where ${oneTransfer('payout_failed')}`],
+  ],
+  [
+    'every payout that failed or came back was paid back',
+    'a return that was posted as a failure',
+    [`update transfers set kind = 'payout_failed' where ${oneTransfer('payout_returned')}`],
   ],
   [
     'every payout that failed or came back was paid back',
@@ -245,7 +286,7 @@ const cases: [check: string, done: string, statements: string[]][] = [
   [
     'clearing accounts are what payouts and deposits say',
     'a fee that was never earned',
-    [`update entries set account_id = 'payouts_settled:USDC' where ${oneEntryOf('payout')} = 'fees:USDC'`],
+    [`update transfers set fee = fee + 1, amount = amount - 1 where ${oneTransfer('payout')}`],
   ],
   [
     'sequences are dense',
@@ -354,8 +395,8 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
 
   test('sums what is beyond 64 bits', async () => {
     const app = await startBusyApp(engine)
-    await tamperWith(app, `update accounts set balance = 9223372036854775807 where kind = 'wallet'`)
-    await tamperWith(app, `update accounts set asset_code = 'USDC' where kind = 'wallet'`)
+    await tamperWith(app, `update accounts set balance = 9223372036854775807`)
+    await tamperWith(app, `update accounts set asset_code = 'USDC'`)
     const { wallets } = await audit(app.service)
     expect(wallets).toEqual({ USDC: '184467440737.09551614' })
   })

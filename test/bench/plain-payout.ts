@@ -64,9 +64,10 @@ const walletText = `select w.* from wallets w join accounts a on a.merchant_id =
 const debitText = `update accounts set balance = balance - $3, entry_count = entry_count + 1
   where merchant_id = $1 and id = $2 and balance >= $3 returning balance, entry_count`
 
-const transferText = `with transfer as (insert into transfers values ($1, $2, 'payout', 'USDC', now()))
-  insert into entries values ($1, $2, 1, $3, 'debit', $4, $5, $6),
-    ($1, $2, 2, 'payouts_in_transit:USDC', 'credit', $4, null, null)`
+const transferColumns = `merchant_id, id, kind, asset_code, wallet_id, amount, fee, sequence, balance_after, created_at`
+
+const transferText = `insert into transfers (${transferColumns})
+  values ($1, $2, 'payout', 'USDC', $3, $4, 0, $5, $6, now())`
 
 const sequenceText = `insert into sequences values ($1, 'payouts', 1)
   on conflict (merchant_id, name) do update set latest = sequences.latest + 1 returning latest`
@@ -89,10 +90,8 @@ const statementText = `with
   moved as (update accounts set balance = balance - $3, entry_count = entry_count + 1 from wallet
     where accounts.merchant_id = $1 and accounts.id = wallet.id_text and balance >= $3
     returning wallet.id as wallet_id, accounts.id, balance, entry_count),
-  transfer as (insert into transfers select $1::uuid, $5::uuid, 'payout', 'USDC', now() from moved),
-  entry as (insert into entries
-    select $1::uuid, $5::uuid, 1, id, 'debit', $3::bigint, entry_count, balance from moved union all
-    select $1::uuid, $5::uuid, 2, 'payouts_in_transit:USDC', 'credit', $3::bigint, null, null from moved),
+  transfer as (insert into transfers (${transferColumns})
+    select $1::uuid, $5::uuid, 'payout', 'USDC', wallet_id, $3::bigint, 0, entry_count, balance, now() from moved),
   number as (insert into sequences select $1::uuid, 'payouts', 1 from moved
     on conflict (merchant_id, name) do update set latest = sequences.latest + 1 returning latest)
   insert into payouts (${payoutColumns})

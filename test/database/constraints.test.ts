@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { columnsInDatabase } from '../../src/database/tables.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { bankMethodBody, payoutBody, startApp } from '../support/app.ts'
@@ -20,6 +21,7 @@ async function startBooks() {
   const database = new Sqlite(app.url.replace('sqlite:', ''))
   onTestFinished(() => void database.close())
   database.pragma('foreign_keys = ON')
+  database.exec(`insert into accounts values ('${app.merchant.id}', 'spare', 'wallet', 'USDC', 0, 0, 0, 0)`)
   database.exec(`insert into pooled_addresses values ('${app.merchant.id}', 'solana', 1, 'address')`)
   return { app, database, walletId }
 }
@@ -34,7 +36,7 @@ function codeOf(database: Sqlite.Database, statement: string): unknown {
 }
 
 describe('what is written once is never changed', () => {
-  const tables = ['transfers', 'entries', 'rates', 'fees', 'payout_events']
+  const tables = ['transfers', 'rates', 'fees', 'payout_events']
 
   test.each(tables)('%s refuse UPDATE and DELETE', async (table) => {
     const { database } = await startBooks()
@@ -61,7 +63,7 @@ describe('what is written once is never changed', () => {
     const { app, database } = await startBooks()
     const transfers = database.prepare('select * from transfers').all()
     const replaceAll = rawQuery(
-      sql`insert or replace into transfers select merchant_id, id, kind, asset_code, '', null, null from transfers`,
+      sql`insert or replace into transfers select ${sql.raw(transferWith({ created_at: `''` }))} from transfers`,
     )
 
     await expect(app.db.write((tx) => replaceAll(tx))).rejects.toThrow('transfers are append-only')
@@ -69,25 +71,39 @@ describe('what is written once is never changed', () => {
   })
 })
 
+/** The columns of a transfer, but for `changes`. */
+function transferWith(changes: Readonly<Record<string, string>>): string {
+  return Object.keys(columnsInDatabase.transfers ?? {})
+    .map((name) => changes[name] ?? name)
+    .join()
+}
+
+/** A payout's transfer once more, but for `changes`. */
+function newTransfer(changes: Readonly<Record<string, string>>): string {
+  const columns = transferWith({ id: `'new'`, sequence: '99', ...changes })
+  return `insert into transfers select ${columns} from transfers where kind = 'payout' limit 1`
+}
+
 /** For each CHECK of the schema a statement that it alone refuses. */
 const violations: Readonly<Record<string, readonly string[]>> = {
   api_keys: [`update api_keys set mode = 'other'`],
   asset_codes: [`update asset_codes set asset_type = 'OTHER'`, 'update asset_codes set minor_unit_places = 9'],
   fees: [`insert into fees values ('USDC', 'NGN', '2030', 1, -1, '0', null)`],
   accounts: [
-    `update accounts set kind = 'other' where kind = 'fees'`,
+    `update accounts set kind = 'other'`,
     `update accounts set balance = -1 where kind = 'wallet'`,
     'update accounts set entry_count = -1',
     `update accounts set balance = null where kind = 'wallet'`,
     `update accounts set balance = reachable_balance + 1 where kind = 'wallet'`,
   ],
   transfers: [
-    `insert into transfers select merchant_id, 'new', 'other', asset_code, created_at, null, null from transfers`,
-  ],
-  entries: [
-    `insert into entries select merchant_id, transfer_id, 99, account_id, 'other', 1, null, null from entries`,
-    `insert into entries select merchant_id, transfer_id, 99, account_id, 'debit', 0, null, null from entries`,
-    `insert into entries select merchant_id, transfer_id, 99, account_id, 'debit', 1, null, -1 from entries`,
+    newTransfer({ kind: `'other'` }),
+    newTransfer({ amount: '0' }),
+    newTransfer({ fee: '-1' }),
+    newTransfer({ fee: '1', kind: `'deposit'` }),
+    newTransfer({ balance_after: '-1' }),
+    newTransfer({ wallet_id: 'null', sequence: 'null', balance_after: 'null' }),
+    newTransfer({ sequence: 'null' }),
   ],
   customers: [`update customers set customer_type = 'other'`, `update customers set status = 'other'`],
   wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
@@ -127,7 +143,7 @@ describe('checks', () => {
   test('a clearing account has no balance', async () => {
     const { database } = await startBooks()
 
-    expect(codeOf(database, `update accounts set balance = 0 where kind = 'fees'`)).toBe('SQLITE_CONSTRAINT_CHECK')
+    expect(codeOf(database, `update accounts set kind = 'fees'`)).toBe('SQLITE_CONSTRAINT_CHECK')
   })
 
   test('types are strict', async () => {
@@ -147,13 +163,13 @@ describe('uniqueness', () => {
     ['a place in a list of payouts', 'payouts', { id: `'new'`, idempotency_key: 'null' }],
     ['a payout of a key', 'payouts', { id: `'new'`, sequence: '99' }],
     ['a place in a list of customers', 'customers', { id: `'new'` }],
-    ['a place in a list of wallets', 'wallets', { id: `'fees:USDC'`, owner_sequence: '99' }],
-    ['a place in a list of an owner', 'wallets', { id: `'fees:USDC'`, sequence: '99' }],
+    ['a place in a list of wallets', 'wallets', { id: `'spare'`, owner_sequence: '99' }],
+    ['a place in a list of an owner', 'wallets', { id: `'spare'`, sequence: '99' }],
     ['an address', 'wallet_addresses', { id: `'new'` }],
     ['an address of the pool', 'pooled_addresses', { sequence: '99' }],
     ['a reference of a deposit', 'deposits', {}],
     ['a status of a payout', 'payout_events', {}],
-    ['a place in a statement', 'entries', { line: '99' }],
+    ['a place in a statement', 'transfers', { id: `'new'` }],
     ['a method’s place', 'payout_methods', { id: `'new'`, owner_sequence: '99' }],
   ])('%s is taken once', async (_, table, changes) => {
     const { database } = await startBooks()
@@ -176,10 +192,7 @@ describe('foreign keys', () => {
     ['a sequence of its merchant', `insert into sequences values ('${other}', 'payouts', 1, 0, null)`],
     ['an account of its merchant', `insert into accounts values ('${other}', 'x', 'fees', 'USDC', null, 0, 0, null)`],
     ['a key of its merchant', `update api_keys set merchant_id = '${other}'`],
-    [
-      'an entry of its transfer',
-      `insert into entries select merchant_id, 'none', 1, id, 'debit', 1, null, null from accounts limit 1`,
-    ],
+    ['a transfer of its wallet', newTransfer({ wallet_id: `'none'` })],
   ])('hold %s', async (_, statement) => {
     const { database } = await startBooks()
     const text = typeof statement === 'string' ? statement : statement(database)
@@ -192,7 +205,7 @@ describe('foreign keys', () => {
     const { id } = await createMerchant(app.service, { name: 'Another' })
 
     // The customer and the account are there, but another merchant's.
-    const wallet = copyOf(database, 'wallets', { merchant_id: `'${id}'`, id: `'fees:USDC'` })
+    const wallet = copyOf(database, 'wallets', { merchant_id: `'${id}'`, id: `'spare'` })
     expect(codeOf(database, wallet)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
     const payout = copyOf(database, 'payouts', { merchant_id: `'${id}'` })
     expect(codeOf(database, payout)).toBe('SQLITE_CONSTRAINT_FOREIGNKEY')
@@ -204,7 +217,7 @@ function copyOf(database: Sqlite.Database, table: string, changes: Readonly<Reco
   // table_info leaves out what the engine computes.
   const columns = database.prepare('select name from pragma_table_info(?)').pluck().all(table) as string[]
   const values = columns.map((name) => changes[name] ?? name)
-  const isWanted = table === 'entries' ? 'where sequence is not null' : ''
+  const isWanted = table === 'transfers' ? 'where sequence is not null' : ''
   return `insert into ${table} (${columns.join()}) select ${values.join()} from ${table} ${isWanted} limit 1`
 }
 

@@ -101,8 +101,8 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ],
   [
     'a query that is a table',
-    'entries',
-    (p) => from(from('entries').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
+    'transfers',
+    (p) => from(from('transfers').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
   ],
   ['a query that is a column', 'wallets', (p) => ofMerchant(p).select(from('wallets').select('id').limit(1).as('any'))],
   ['the second of two', 'wallets', (p) => ofMerchant(p).union(from('wallets').select('id'))],

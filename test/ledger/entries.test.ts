@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
+import { lineOf } from '../../src/ledger/entry.ts'
 import { findEntries } from '../../src/ledger/find-entries.ts'
 import { entries } from '../../src/ledger/list.ts'
 import { findPayoutEvents } from '../../src/payouts/find-payout-events.ts'
@@ -29,8 +30,8 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
 
     const { items, total } = await entries.slice(app.context(), { walletId })
 
-    const deposit = { payoutId: null, reference: `opening ${walletId}`, assetCode: 'USDC', accountId: walletId }
-    const payout = { reference: null, assetCode: 'USDC', accountId: walletId }
+    const deposit = { payoutId: null, reference: `opening ${walletId}`, assetCode: 'USDC', walletId }
+    const payout = { reference: null, assetCode: 'USDC', walletId }
     expect(items).toMatchObject([
       {
         ...payout,
@@ -70,7 +71,7 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
   test('has its lines found by their keys, and those of no other account', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
-    const keys = items.map(({ transferId, line }) => ({ transferId, line }))
+    const keys = items.map((entry) => ({ transferId: entry.transferId, line: lineOf(entry) }))
 
     const found = await findEntries(app.context(), [...keys, { transferId: 'garbage', line: 1 }])
     expect(found.toSorted((one, other) => other.sequence - one.sequence)).toEqual(items)

@@ -1,77 +1,88 @@
 import { describe, expect, test } from 'vitest'
-import { postClearingTransfer, postTransfer } from '../../src/ledger/post-transfer.ts'
+import type { Tx } from '../../src/database/query.ts'
+import type { Movement } from '../../src/ledger/post-transfer.ts'
+import { debitPayer, postClearingTransfer, postTransfer, recordTransfer } from '../../src/ledger/post-transfer.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
 
-const post = (app: App, request: Parameters<typeof postTransfer>[2]) =>
-  app.db.write((tx) => postTransfer(tx, app.context(), request))
+type Request = Movement<'payout' | 'deposit' | 'payout_failed' | 'payout_returned'> & { readonly walletId: string }
 
-describe.each(everyEngine)('postTransfer on %s', (engine) => {
+/** Posts a transfer of the merchant's own wallet; `null` where that does not cover it. */
+const post = (app: App, request: Request) => app.db.write((tx) => postWithin(tx, app, request))
+
+async function postWithin(tx: Tx, app: App, request: Request) {
+  const { kind, ...others } = request
+  if (kind !== 'payout') return postTransfer(tx, app.context(), { kind, ...others })
+  const payer = { ...others, ownerId: app.merchant.id, amount: request.amount + request.fee }
+  const entry = await debitPayer(tx, app.context(), payer)
+  if (entry === null) return null
+  const id = await recordTransfer(tx, app.context(), request, entry)
+  return { id, walletBalance: entry.place.balanceAfter }
+}
+
+const payout = (app: App) => ({ kind: 'payout', assetCode: 'USDC', cause: { payoutId: app.service.newId() } }) as const
+
+/** The lines of a transfer as the view shows them, the wallet's by that name. */
+async function entriesOf(app: App, { id, walletId }: { id: string; walletId: string }): Promise<string[]> {
+  const { entries = [] } = await whatIsStored(app)
+  const lines = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === id)
+  const told = lines.map((entry) => {
+    const account = entry.account_id === walletId ? 'wallet' : entry.account_id.replace(':USDC', '')
+    return `${entry.line} ${account} ${entry.direction} ${entry.amount}`
+  })
+  return told.toSorted()
+}
+
+describe.each(everyEngine)('a transfer on %s', (engine) => {
   test('refuses to take more than there is, by one unit', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const before = await whatIsStored(app)
-    const legs = (amount: bigint) => ({
-      kind: 'payout' as const,
-      assetCode: 'USDC',
-      walletId,
-      debits: [{ accountId: walletId, amount }],
-      credits: [{ accountId: 'payouts_in_transit:USDC', amount }],
-    })
+    const asked = { ...payout(app), walletId, fee: 3n }
 
-    await expect(post(app, legs(100_000_001n))).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' })
+    expect(await post(app, { ...asked, amount: 99_999_998n })).toBeNull()
     expect(await whatIsStored(app)).toEqual(before)
-    expect(await post(app, legs(100_000_000n))).toMatchObject({ walletBalance: 0n })
-  })
-
-  test('is a fault when debits and credits differ, and moves nothing', async () => {
-    const app = await startApp(engine)
-    const walletId = await app.wallet({ balance: '1' })
-    const before = await whatIsStored(app)
-    const request = {
-      kind: 'payout',
-      assetCode: 'USDC',
-      walletId,
-      debits: [{ accountId: walletId, amount: 3n }],
-      credits: [
-        { accountId: 'payouts_in_transit:USDC', amount: 1n },
-        { accountId: 'fees:USDC', amount: 1n },
-      ],
-    } as const
-
-    await expect(post(app, request)).rejects.toThrow('the payout transfer does not balance')
-    await expect(app.db.write((tx) => postClearingTransfer(tx, app.context(), request))).rejects.toThrow('not balance')
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await post(app, { ...asked, amount: 99_999_997n })).toMatchObject({ walletBalance: 0n })
   })
 
   test.each([
-    ['neither side', 'deposits:USDC', 'fees:USDC'],
-    ['both sides', 'the wallet', 'the wallet'],
-  ])('is a fault when the wallet is on %s', async (_, from, to) => {
+    ['payout', 2n, ['1 wallet debit 7', '2 payouts_in_transit credit 5', '3 fees credit 2']],
+    ['payout', 0n, ['1 wallet debit 5', '2 payouts_in_transit credit 5']],
+    ['deposit', 0n, ['1 deposits debit 5', '2 wallet credit 5']],
+    ['payout_failed', 2n, ['1 payouts_in_transit debit 5', '2 fees debit 2', '3 wallet credit 7']],
+    ['payout_failed', 0n, ['1 payouts_in_transit debit 5', '2 wallet credit 5']],
+    ['payout_returned', 2n, ['1 payouts_settled debit 5', '2 fees debit 2', '3 wallet credit 7']],
+    ['payout_returned', 0n, ['1 payouts_settled debit 5', '2 wallet credit 5']],
+  ] as const)('of a %s with a fee of %s has entries that balance', async (kind, fee, expected) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    const before = await whatIsStored(app)
-    const leg = (accountId: string) => ({ accountId: accountId === 'the wallet' ? walletId : accountId, amount: 1n })
-    const request = { kind: 'deposit', assetCode: 'USDC', walletId, debits: [leg(from)], credits: [leg(to)] } as const
+    // What comes back has left before.
+    await post(app, { ...payout(app), walletId, amount: 7n, fee: 0n })
+    const { id = '' } = (await post(app, { ...payout(app), walletId, kind, amount: 5n, fee })) ?? {}
 
-    await expect(post(app, request)).rejects.toThrow('exactly one side')
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await entriesOf(app, { id, walletId })).toEqual(expected)
+  })
+
+  test('between clearing accounts has entries that balance, and none in a statement', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '1' })
+    const request = { ...payout(app), kind: 'payout_completed', amount: 5n, fee: 0n } as const
+    const id = await app.db.write((tx) => postClearingTransfer(tx, app.context(), request))
+
+    expect(await entriesOf(app, { id, walletId })).toEqual([
+      '1 payouts_in_transit debit 5',
+      '2 payouts_settled credit 5',
+    ])
   })
 
   test('leaves nothing of an operation that fails after it, and all of those beside it', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    const request = {
-      kind: 'payout',
-      assetCode: 'USDC',
-      walletId,
-      debits: [{ accountId: walletId, amount: 1n }],
-      credits: [{ accountId: 'payouts_in_transit:USDC', amount: 1n }],
-    } as const
+    const request = { ...payout(app), walletId, amount: 1n, fee: 0n }
     const attempt = (isFailing: boolean) =>
       app.db.write(async (tx) => {
-        const { walletBalance } = await postTransfer(tx, app.context(), request)
+        const { walletBalance = -1n } = (await postWithin(tx, app, request)) ?? {}
         if (isFailing) throw new Error('after it was posted')
         return walletBalance
       })

@@ -8,6 +8,7 @@ import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { customers } from '../../src/customers/list.ts'
 import type { Entry } from '../../src/ledger/entry.ts'
+import { lineOf } from '../../src/ledger/entry.ts'
 import { findEntries } from '../../src/ledger/find-entries.ts'
 import { entries } from '../../src/ledger/list.ts'
 import type { Slice } from '../../src/lists/slice.ts'
@@ -226,7 +227,7 @@ export const entryList: List = {
       context,
       ids.map((id) => ({ transferId: id.slice(0, 36), line: Number(id.slice(37)) })),
     ),
-  rowOf: (entry: Entry) => ({ ...entry, id: `${entry.transferId} ${entry.line}` }),
+  rowOf: (entry: Entry) => ({ ...entry, id: `${entry.transferId} ${lineOf(entry)}` }),
   add: async (context, { statementId }, i) => {
     const key = i % 3
     if (key === 0) await depositToWallet(context, { walletId: statementId, amount: '10', reference: `line ${i}` })

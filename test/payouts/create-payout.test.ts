@@ -89,7 +89,9 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
     expect(wallet.body.data.balance).toBe('59.10000000')
     const { entries = [] } = await whatIsStored(app)
-    expect(entries.slice(-3).map((entry) => JSON.parse(entry))).toMatchObject([
+    const { transfer_id } = entries.map((entry) => JSON.parse(entry)).find((entry) => entry.account_id === 'fees:USDC')
+    const paid = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === transfer_id)
+    expect(paid.toSorted((one, other) => one.line - other.line)).toMatchObject([
       { account_id: walletId, direction: 'debit', amount: '4090000000', balance_after: '5910000000' },
       { account_id: 'payouts_in_transit:USDC', direction: 'credit', amount: '4000000000', balance_after: null },
       { account_id: 'fees:USDC', direction: 'credit', amount: '90000000', balance_after: null },

@@ -9,7 +9,7 @@ import { spoilPostgresDatabase, tamperPostgresDatabase } from './postgres-databa
 type Backdoor = {
   /** Another text when anything was committed since. */
   readonly version: () => Promise<string>
-  /** The rows of every table in the order of its key; every value as text. */
+  /** The rows of every table and view, those of a table in the order of its key; every value as text. */
   readonly rows: () => Promise<Readonly<Record<string, readonly Row[]>>>
   /** Drops or disables whatever would forbid a change. */
   readonly disarm: () => Promise<void>
@@ -84,7 +84,7 @@ async function openFile(path: string): Promise<Backdoor> {
     version: async () => String(database.pragma('data_version', { simple: true })),
     rows: async () =>
       Object.fromEntries(
-        names('table').map((table) => {
+        [...names('table'), ...names('view')].map((table) => {
           const all = database.prepare(`select * from "${table}"`).safeIntegers().all()
           return [table, (all as Record<string, unknown>[]).map(asText)]
         }),
@@ -107,7 +107,7 @@ async function openServer(url: string): Promise<Backdoor> {
   })
   await client.connect()
   const all = async <Row>(text: string) => (await client.query(text)).rows as Row[]
-  const tables = await all<{ name: string }>(`select relname as name from pg_class where relkind = 'r'
+  const tables = await all<{ name: string }>(`select relname as name from pg_class where relkind in ('r', 'v')
     and relnamespace = 'public'::regnamespace order by 1`)
   const everyRow = tables.map(({ name }) => `select * from "${name}" order by 1, 2`).join(';')
   return {

@@ -29,6 +29,8 @@ export type Command = {
   readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
   /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
   readonly mayStart?: 'inSandbox' | 'inAnyMode'
+  /** Whether `--backup` copies the database before it is brought into a later form. */
+  readonly copiesFirst?: true
   /** Whether a result means failure, as a scheduler should see it. */
   readonly hasFailed?: (result: unknown) => boolean
 }

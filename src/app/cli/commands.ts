@@ -173,7 +173,10 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   migrate: {
     mayStart: 'inAnyMode',
-    summary: 'Brings the database to the latest form, as every start does, or makes a new one.',
+    summary:
+      'Brings the database to the latest form, as every start does, or makes a new one; with --backup it copies a SQLite database before.',
+    options: { backup: 'file' },
+    copiesFirst: true,
     // Opening the database has done it.
     run: async () => ({ migrated: true }),
   },

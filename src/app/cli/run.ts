@@ -8,6 +8,7 @@ import { claimMode } from '../../installation/claim-mode.ts'
 import { findMode } from '../../installation/find-mode.ts'
 import { formatAmount } from '../../money/amount.ts'
 import { readConfig } from '../config.ts'
+import { migrationNotice } from '../migration-notice.ts'
 import type { Command, Options } from './command.ts'
 import { namesOf } from './command.ts'
 import { commands } from './commands.ts'
@@ -65,11 +66,18 @@ async function run(
   { environment, complain }: Surroundings,
 ): Promise<{ result: unknown; code: number }> {
   const config = readConfig(environment)
+  const copy = (command.copiesFirst && options.backup) || null
+  let isCopied = false
   const db = await openDatabase({
     url: config.databaseUrl,
     // With real money only `migrate` makes a database.
     mustExist: command.mayStart === undefined || (config.mode === 'live' && command.mayStart !== 'inAnyMode'),
     mustBeDurable: config.mode === 'live',
+    beforeMigrating: (coming) => {
+      complain(`${migrationNotice(coming, copy)}\n`)
+      if (copy !== null) coming.backUp(copy)
+      isCopied = copy !== null
+    },
     onFatal: (error) => {
       complain(`The outcome of a commit is unknown: ${error.message}\n`)
       process.exit(1)
@@ -80,6 +88,8 @@ async function run(
     const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
     const service = createService({ db, mode })
     await claimMode(service)
+    // Where nothing changed, it is copied all the same: it was asked for.
+    if (copy !== null && !isCopied) await db.backup(copy)
     const result = await command.run(service, words, options)
     return { result, code: command.hasFailed?.(result) ? 1 : 0 }
   } finally {

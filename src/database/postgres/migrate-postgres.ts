@@ -2,7 +2,8 @@ import type { RawBuilder } from 'kysely'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Client } from 'pg'
 import { howToMakeOne } from '../database.ts'
-import type { Migration, MigrationDialect } from '../migration.ts'
+import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
+import { comingMigrations } from '../migration.ts'
 import { neverOpened } from '../query.ts'
 import { secureRows } from './row-security.ts'
 
@@ -36,6 +37,22 @@ const dialect: MigrationDialect = {
   ],
   changeable: (table) =>
     forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)} on ${sql.table(table)}`)),
+  view: (name, select) => raw(sql`create view ${sql.table(name)} with (security_invoker = true) as ${select}`),
+  replaceTable: (table, { by, referrers, formerReferrers }) => [
+    ...[...referrers, ...formerReferrers].map(({ table, name }) =>
+      raw(sql`alter table ${sql.table(table)} drop constraint ${sql.ref(name)}`),
+    ),
+    raw(sql`drop table ${sql.table(table)}`),
+    raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
+    raw(sql`alter table ${sql.table(table)} rename constraint ${sql.ref(`${by}_key`)} to ${sql.ref(`${table}_key`)}`),
+    ...referrers.map(({ table: referrer, name, column }) =>
+      raw(sql`alter table ${sql.table(referrer)} add constraint ${sql.ref(name)}
+        foreign key (merchant_id, ${sql.ref(column)}) references ${sql.table(table)} (merchant_id, id)`),
+    ),
+    // It would be counted by itself, but somewhat later.
+    raw(sql`analyze ${sql.table(table)}`),
+  ],
+  refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
   // It counts by itself (autovacuum).
   expectRows: () => [],
 }
@@ -49,6 +66,12 @@ const forbidChange = `create or replace function forbid_change() returns trigger
 /** Any number, the same in every version: whoever holds it migrates. */
 const migrationLock = 7_230_417_005
 
+type Options = {
+  readonly mustExist: boolean
+  /** Called before a database that has been in use is changed. */
+  readonly beforeMigrating?: (coming: Omit<ComingMigrations, 'backUp'>) => void
+}
+
 /**
  * Brings the database to the latest form, in one transaction.
  *
@@ -59,7 +82,7 @@ const migrationLock = 7_230_417_005
 export async function migratePostgres(
   client: Client,
   migrations: readonly Migration[],
-  { mustExist }: { mustExist: boolean },
+  { mustExist, beforeMigrating = () => {} }: Options,
 ): Promise<void> {
   await client.query('begin')
   try {
@@ -72,7 +95,7 @@ export async function migratePostgres(
       await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
       await client.query(forbidChange)
     }
-    await applyMissing(client, migrations)
+    await applyMissing(client, migrations, beforeMigrating)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
@@ -80,16 +103,23 @@ export async function migratePostgres(
   }
 }
 
-async function applyMissing(client: Client, migrations: readonly Migration[]): Promise<void> {
+async function applyMissing(
+  client: Client,
+  migrations: readonly Migration[],
+  beforeMigrating: NonNullable<Options['beforeMigrating']>,
+): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   const applied = rows.map(({ name }) => name)
   const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
+  const coming = comingMigrations(migrations, applied)
+  if (coming) beforeMigrating(coming)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   for (const { name, statements } of missing) {
-    for (const statement of statements(kysely.schema, dialect)) {
-      const { sql: text, parameters } = statement.compile()
-      await client.query(text, [...parameters])
+    for (const step of statements(kysely.schema, dialect)) {
+      const { sql: text, parameters } = step.compile()
+      const { rows } = await client.query(text, [...parameters])
+      if (step.refusal !== undefined && rows.length > 0) throw new Error(step.refusal)
     }
     await client.query('insert into migrations values ($1, now())', [name])
   }

@@ -15,7 +15,9 @@ import { selfCheckPostgres } from './self-check-postgres.ts'
 const defaultSizes = { connections: 10, queue: 1_000 }
 
 /** What the server must be like, and who is told of what else should be put right. */
-type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>>
+type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>> & {
+  readonly beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>
+}
 
 /**
  * Opens the PostgreSQL database at `url`, migrated to the latest form.
@@ -52,16 +54,18 @@ export async function openPostgres({ url, ...demands }: Demands & { url: string 
     version: () => null,
     selfCheck: () => selfCheckPostgres(config),
     ping: async () => void (await lookAtMigrations(reader, {})),
-    backup: async () => {
-      throw new Error(
-        'A PostgreSQL database is backed up by its own tools: pg_dump --format=custom for a copy of one moment, or pg_basebackup with archived WAL to restore to any moment.',
-      )
-    },
+    backup: async () => refuseToBackUp(),
     close: async () => {
       while (running.size > 0) await Promise.all(running)
       await pool.close()
     },
   }
+}
+
+function refuseToBackUp(): never {
+  throw new Error(
+    'A PostgreSQL database is backed up by its own tools: pg_dump --format=custom for a copy of one moment, or pg_basebackup with archived WAL to restore to any moment.',
+  )
 }
 
 const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
@@ -82,7 +86,7 @@ function readUrl(url: string) {
 /** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
 async function prepare(
   config: pg.ClientConfig,
-  { mustExist, mustBeDurable, onWarning }: Demands,
+  { mustExist, mustBeDurable, beforeMigrating, onWarning }: Demands,
 ): Promise<SessionSettings> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
@@ -92,7 +96,10 @@ async function prepare(
       throw new Error(`${message} MODE=live does not work with such a server.`)
     }
     await requireDurability(client, mustBeDurable ? refuse : onWarning)
-    await migratePostgres(client, migrations, { mustExist })
+    await migratePostgres(client, migrations, {
+      mustExist,
+      beforeMigrating: (coming) => beforeMigrating({ ...coming, backUp: refuseToBackUp }),
+    })
     const synchronousCommit = await synchronousCommitOf(client)
     return { synchronousCommit, role: await roleToTake(client, onWarning) }
   } catch (error) {

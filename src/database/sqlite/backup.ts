@@ -53,7 +53,7 @@ function requireWhole(path: string, { atLeast, atMost }: { atLeast: Sizes; atMos
 type Sizes = readonly number[]
 
 function sizesOf(raw: Sqlite.Database): Sizes {
-  return ['payouts', 'transfers', 'entries', 'deposits', 'payout_events'].map(
+  return ['payouts', 'transfers', 'deposits', 'payout_events'].map(
     (table) => raw.prepare(`select count(*) from ${table}`).pluck().get() as number,
   )
 }

@@ -24,6 +24,17 @@ const dialect: MigrationDialect = {
     forbid(table, 'second_update', sql`update`, sql`when old.${sql.ref(column)} is not null`),
   ],
   changeable: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
+  view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
+  // Foreign keys, which are off meanwhile, name their tables: they lead to whichever has the name in the end.
+  replaceTable: (table, { by }) => [
+    raw(sql`drop table ${sql.table(table)}`),
+    raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
+    refuseIf(
+      `${table} have rows that refer to what is not there`,
+      sql`select 1 from pragma_foreign_key_check(${sql.lit(table)})`,
+    ),
+  ],
+  refuseIf,
   expectRows: (table, byIndex) => [
     // Makes the table of statistics where there is none, and reads it anew.
     raw(sql`analyze sqlite_schema`),
@@ -45,26 +56,42 @@ const forbiddenVerbs = ['update', 'delete']
  * Brings the file to the latest form.
  *
  * One transaction takes the write lock before it looks at what is there, so two processes that start at once do it once.
+ * Foreign keys are off meanwhile, which only works from outside of it: else to drop a table would look for whoever refers to
+ * each of its rows, and no index serves that.
  *
- * @throws when the file is of a later version than this program
+ * @throws when the file is of a later version than this program, or a migration refuses what it finds there
  */
 export function migrateSqlite(database: Sqlite.Database, migrations: readonly Migration[]): void {
+  const areKeysHeld = database.pragma('foreign_keys', { simple: true })
   const migrate = database.transaction(() => {
     database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
-    const applied = database.prepare('select name from migrations order by name').pluck().all() as string[]
+    const applied = appliedIn(database)
     const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
-    for (const { name, statements } of migrations) {
-      if (applied.includes(name)) continue
-      for (const statement of statements(kysely.schema, dialect)) {
-        const { sql: text, parameters } = statement.compile()
-        database.prepare(text).run(parameters)
+    const missing = migrations.filter(({ name }) => !applied.includes(name))
+    for (const { name, statements } of missing) {
+      for (const step of statements(kysely.schema, dialect)) {
+        const { sql: text, parameters } = step.compile()
+        const statement = database.prepare(text)
+        if (step.refusal === undefined) statement.run(parameters)
+        else if (statement.get(parameters) !== undefined) throw new Error(step.refusal)
       }
       database.prepare(`insert into migrations values (?, strftime('%Y-%m-%dT%H:%M:%fZ'))`).run(name)
     }
   })
-  migrate.immediate()
+  database.pragma('foreign_keys = OFF')
+  try {
+    migrate.immediate()
+  } finally {
+    database.pragma(`foreign_keys = ${areKeysHeld}`)
+  }
+}
+
+/** The migrations that a file has had; none of a new one. */
+export function appliedIn(database: Sqlite.Database): string[] {
+  const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
+  return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])
 }
 
 /** Forbids what `event` does to rows of `table`. */
@@ -78,6 +105,10 @@ function forbid(table: string, name: string, event: RawBuilder<unknown>, conditi
 
 function ended(table: CreateTableBuilder<string, never>, ending: RawBuilder<unknown>) {
   return table.modifyEnd(ending)
+}
+
+function refuseIf(refusal: string, select: RawBuilder<unknown>) {
+  return { ...raw(select), refusal }
 }
 
 function raw(statement: RawBuilder<unknown>) {

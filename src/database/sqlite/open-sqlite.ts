@@ -2,11 +2,12 @@ import { dirname } from 'node:path'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Database, DatabaseOptions } from '../database.ts'
 import { NotNow } from '../database.ts'
+import { comingMigrations } from '../migration.ts'
 import { backUp, sync } from './backup.ts'
 import { epochOf } from './epoch.ts'
 import type { FileWatch } from './file-watch.ts'
 import { watchFiles } from './file-watch.ts'
-import { migrateSqlite } from './migrate-sqlite.ts'
+import { appliedIn, migrateSqlite } from './migrate-sqlite.ts'
 import { preparePlace } from './place.ts'
 import { requireWholeLog, saveLog } from './save-log.ts'
 import { faultsOf } from './self-check-sqlite.ts'
@@ -24,11 +25,15 @@ import { sqliteWriter } from './sqlite-writer.ts'
 export function openSqlite({
   path,
   mustExist,
+  beforeMigrating = () => {},
   onFatal,
   onStopped = () => {},
   onWarning = () => {},
-}: { path: string; mustExist: boolean } & Pick<DatabaseOptions, 'onFatal' | 'onStopped' | 'onWarning'>): Database {
-  const { writing, reading } = openConnections(path, { mustExist, onWarning })
+}: { path: string; mustExist: boolean } & Pick<
+  DatabaseOptions,
+  'beforeMigrating' | 'onFatal' | 'onStopped' | 'onWarning'
+>): Database {
+  const { writing, reading } = openConnections(path, { mustExist, onWarning }, beforeMigrating)
   const watch = watchFiles(path, (fates) => {
     reader.refresh()
     const isSaved = saveLog(writing.raw, fates)
@@ -129,11 +134,17 @@ function readSide(
   }
 }
 
-function openConnections(path: string, place: Parameters<typeof preparePlace>[1]) {
+function openConnections(
+  path: string,
+  place: Parameters<typeof preparePlace>[1],
+  beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>,
+) {
   return naming(path, () => {
     preparePlace(path, place)
     const writing = openConnection(path, { isReadOnly: false })
     requireWholeLog(writing.raw, path)
+    const coming = comingMigrations(migrations, appliedIn(writing.raw))
+    if (coming) beforeMigrating({ ...coming, backUp: (target) => backUp(writing, target) })
     migrateSqlite(writing.raw, migrations)
     // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
     sync(dirname(path))

@@ -37,11 +37,8 @@ const debit = db.prepare<[Amount, string, string, Amount], { balance: Amount; en
   where merchant_id = ? and id = ? and balance >= ? returning balance, entry_count`,
 )
 const insertTransfer = db.prepare(
-  `insert into transfers (merchant_id, id, kind, asset_code, created_at, payout_id) values (?, ?, 'payout', ?, ?, ?)`,
-)
-const insertEntry = db.prepare(
-  `insert into entries (merchant_id, transfer_id, line, account_id, direction, amount, sequence, balance_after)
-  values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  `insert into transfers (merchant_id, id, kind, asset_code, wallet_id, amount, fee, sequence, balance_after, payout_id, created_at)
+  values (?, ?, 'payout', ?, ?, ?, 0, ?, ?, ?, ?)`,
 )
 const nextSequence = db
   .prepare<[string], bigint>(
@@ -74,9 +71,7 @@ const pay = db.transaction((merchantId: string, key: string, request: Record<str
   if (!moved) return [422, { status: 'failed' }]
 
   const [id, transferId, referenceId] = [newId(), newId(), newId()]
-  insertTransfer.run(merchantId, transferId, currency, at, id)
-  insertEntry.run(merchantId, transferId, 1n, walletId, 'debit', amount, moved.entry_count, moved.balance)
-  insertEntry.run(merchantId, transferId, 2n, `payouts_in_transit:${currency}`, 'credit', amount, null, null)
+  insertTransfer.run(merchantId, transferId, currency, walletId, amount, moved.entry_count, moved.balance, id, at)
   const sequence = nextSequence.get(merchantId) ?? 0n
   const reference = transactionId(merchantId, Number(sequence))
   const amountFiat = convertAtRate(amount, price.rate, Number(price.minor_unit_places))

@@ -92,7 +92,7 @@ describePostgres('the catalogue', {}, () => {
     spoilPostgresDatabase(url)
     onTestFinished(remove)
 
-    const columns = { rates: 'rate', fees: 'flat', transfers: 'kind', entries: 'line', payout_events: 'cause' }
+    const columns = { rates: 'rate', fees: 'flat', transfers: 'kind', payout_events: 'cause' }
     for (const [table, column] of Object.entries(columns)) {
       for (const change of [
         `update ${table} set ${column} = null`,

@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { latestTimes } from '../../../db/migrations/0022-latest-times.ts'
+import { transfersInOneRow } from '../../../db/migrations/0028-transfers-in-one-row.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
@@ -15,7 +16,9 @@ function fileOfVersionBefore() {
       .prepare(`insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`)
       .run(...Object.values(row))
   const rows = (text: string) => database.prepare(text).raw().all()
-  return { database, insert, rows, migrate: () => migrateSqlite(database, migrations) }
+  // What it brings into another form refers to what is not here; books-of-before.test.ts looks at that.
+  const looked = migrations.slice(0, migrations.indexOf(transfersInOneRow))
+  return { database, insert, rows, migrate: () => migrateSqlite(database, looked) }
 }
 
 const early = '2026-01-01T00:00:00.007Z'
