@@ -12,6 +12,9 @@ export type Role = 'service' | 'supervisor' | 'reader' | 'writer'
 /** What a pipe takes as a whole: larger writes of several processes to one log would mix their lines. */
 const pipeBytes = 4_096
 
+/** What the only process writes at once: each write costs as much as a few small answers. */
+const mostBytes = 64 * 1024
+
 /**
  * JSON lines on standard output, each of this process in its `role`, without API keys and account numbers.
  *
@@ -36,21 +39,24 @@ export function createLogger(
   )
 }
 
-/** Lines that are written together, and how long one waits for others at most. */
-const togetherBytes = 3_000
+/** How long a line waits for others at most, to be written with them. */
 const togetherMs = 10
 
 /** Where a log goes; `end` lets the process end once it is written, or now where it can't be. */
 export type LogOutput = DestinationStream & { readonly end: () => void }
 
-/** Standard output as the destination of a log, written in the background. */
-export function standardOutput(): LogOutput {
+/** Standard output as the destination of the log of a process in its `role`, written in the background. */
+export function standardOutput(role: Role = 'service'): LogOutput {
+  const maxWrite = role === 'service' ? mostBytes : pipeBytes
   const stream = pino.destination({
     dest: 1,
     sync: false,
     maxLength: unwrittenLimitBytes,
-    minLength: togetherBytes,
-    maxWrite: pipeBytes,
+    // Full but for a line or two, a write goes at once.
+    minLength: maxWrite - 1_024,
+    maxWrite,
+    // Of texts it would measure all that waits with each line that comes.
+    contentMode: 'buffer',
   })
   // A full log disk or a reader that is gone must not stop payouts: lines are lost until there is room again.
   let isBroken = false
@@ -66,7 +72,8 @@ export function standardOutput(): LogOutput {
   return {
     write: (line) => {
       if (isEnded) return
-      stream.write(line)
+      // Its types know texts only.
+      stream.write(Buffer.from(line) as never)
       due ??= setTimeout(flush, togetherMs).unref()
     },
     end: () => {
