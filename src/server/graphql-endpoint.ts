@@ -92,7 +92,7 @@ async function sendJson(
   reply.code(status).headers(headers).type(`${type}; charset=utf-8`)
   // Made before the wait: what is left to do then is to send.
   const body = bodyOf(result)
-  if (operation === 'query') await turn.end()
+  if (operation === 'query') await new Promise<void>(turn.atEnd)
   return reply.send(body)
 }
 
