@@ -66,12 +66,8 @@ async function answer(
   request.names = route.names
   const { result, isReplayed } = await route.run(context, input)
   if (isReplayed) reply.header('idempotent-replayed', 'true')
-  const { status } = route
-  const text = route.answer.write(result)
-  reply.hijack()
-  const send = () => sendText(reply, { status, type: jsonType, text })
-  if (route.method === 'GET') turn.atEnd(send)
-  else send()
+  const answered = { status: route.status, type: jsonType, text: route.answer.write(result) }
+  sendText(reply, answered, route.method === 'GET' ? turn.atEnd : undefined)
 }
 
 /** Answers a failure in the envelope of ruling 2, or as problem details where the caller asks for them (ruling 10). */
