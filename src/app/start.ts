@@ -38,7 +38,7 @@ export async function start(
   config: Config,
   { role = 'service', isReadOnly = false, onWait = async () => async () => {} }: Waiting = {},
 ): Promise<Started> {
-  const output = standardOutput()
+  const output = standardOutput(role)
   const logger = createLogger(config.logLevel, output, role)
   const open = () =>
     openDatabase({

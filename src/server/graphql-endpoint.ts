@@ -20,6 +20,7 @@ import type { GraphiqlPage } from './pages/graphiql.ts'
 import { sendGraphiql } from './pages/graphiql.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { refusalOf } from './refusal-of.ts'
+import { sendText } from './send-text.ts'
 import type { Turn } from './turn.ts'
 
 /** What the door takes: `graphiql` is `null` where there is none; `isPlanned` and `hasShortWay` are so but in tests. */
@@ -81,19 +82,19 @@ function isBrowser({ headers, query }: FastifyRequest): boolean {
 }
 
 /** The short way's end. */
-async function sendJson(
+function sendJson(
   { result, operation, seen }: Answer,
   type: string,
   { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: Turn },
-): Promise<FastifyReply> {
+): FastifyReply {
   request.operation = seen.operation
   request.refusalCode = seen.codes.join() || null
   const { status, headers } = httpOf(result, type)
-  reply.code(status).headers(headers).type(`${type}; charset=utf-8`)
+  reply.headers(headers)
   // Made before the wait: what is left to do then is to send.
-  const body = bodyOf(result)
-  if (operation === 'query') await turn.end()
-  return reply.send(body)
+  const answered = { status, type: `${type}; charset=utf-8`, text: bodyOf(result) }
+  sendText(reply, answered, operation === 'query' ? turn.atEnd : undefined)
+  return reply
 }
 
 /** Sends what Yoga answers: a stream as it comes, anything else at once. */

@@ -16,6 +16,7 @@ import { refuseOtherMethods } from './other-methods.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { timesSent } from './request-head.ts'
 import { routes } from './rest-routes.ts'
+import { sendText } from './send-text.ts'
 import type { Turn } from './turn.ts'
 
 declare module 'fastify' {
@@ -36,12 +37,15 @@ export function addRestRoutes(
     service.db.requireRoom()
     done()
   }
+  // What is refused waits too: it was read that there is nothing.
+  const waitForEnd = (_request: FastifyRequest, _reply: FastifyReply, _text: unknown, done: () => void) =>
+    turn.atEnd(done)
   for (const route of routes) {
     app.route({
       method: route.method,
       url: route.path,
-      ...(route.method === 'GET' ? { onRequest: admit, onSend: turn.end } : { onRequest: [...admit, requireRoom] }),
-      handler: (request, reply) => answer(service, route, request, reply),
+      ...(route.method === 'GET' ? { onRequest: admit, onSend: waitForEnd } : { onRequest: [...admit, requireRoom] }),
+      handler: (request, reply) => answer(service, route, { request, reply, turn }),
     })
   }
   const sharing = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
@@ -51,15 +55,19 @@ export function addRestRoutes(
   }
 }
 
-async function answer(service: Service, route: Route, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+async function answer(
+  service: Service,
+  route: Route,
+  { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: Turn },
+): Promise<void> {
   const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
   const context = createContext(service, request.merchantId, key)
   const input = unpack(route, request, faults)
   request.names = route.names
   const { result, isReplayed } = await route.run(context, input)
   if (isReplayed) reply.header('idempotent-replayed', 'true')
-  reply.code(route.status).type(jsonType)
-  return route.answer.write(result)
+  const answered = { status: route.status, type: jsonType, text: route.answer.write(result) }
+  sendText(reply, answered, route.method === 'GET' ? turn.atEnd : undefined)
 }
 
 /** Answers a failure in the envelope of ruling 2, or as problem details where the caller asks for them (ruling 10). */

@@ -1,7 +1,7 @@
 /** When answers to what was read are sent. */
 export type Turn = {
-  /** Resolves when an answer that is ready now may be sent. */
-  readonly end: () => Promise<void>
+  /** Calls `send` when an answer that is ready now may be sent; it must not throw, because others wait behind it. */
+  readonly atEnd: (send: () => void) => void
   /** Has what waits be sent now: for whoever is about to take long. */
   readonly sendWaiting: () => void
   /** The same in a turn that takes long because of many requests; each one asks. */
@@ -20,26 +20,26 @@ const overdueMs = 2
  * group are ready together.
  */
 export function turns(): Turn {
-  let waiting: PromiseWithResolvers<void> | null = null
+  let waiting: (() => void)[] = []
   let since = 0
 
-  function end(): Promise<void> {
-    if (waiting === null) {
-      waiting = Promise.withResolvers()
+  function atEnd(send: () => void): void {
+    if (waiting.length === 0) {
       since = performance.now()
       setImmediate(sendWaiting)
     }
-    return waiting.promise
+    waiting.push(send)
   }
 
   function sendWaiting(): void {
-    waiting?.resolve()
-    waiting = null
+    const ready = waiting
+    waiting = []
+    for (const send of ready) send()
   }
 
   function sendOverdue(): void {
-    if (waiting !== null && performance.now() - since >= overdueMs) sendWaiting()
+    if (waiting.length > 0 && performance.now() - since >= overdueMs) sendWaiting()
   }
 
-  return { end, sendWaiting, sendOverdue }
+  return { atEnd, sendWaiting, sendOverdue }
 }

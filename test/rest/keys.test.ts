@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
+import { createLogger } from '../../src/app/logger.ts'
 import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import type { ApiKey } from '../../src/merchants/api-key.ts'
@@ -246,5 +247,6 @@ async function wrongKeys(app: App): Promise<string[]> {
 }
 
 function serverOf(app: App, changes: Partial<App['service']>) {
-  return { server: createServer({ service: { ...app.service, ...changes }, logger: app.server.log, rateLimit: null }) }
+  const logger = createLogger('silent', { write: () => {} })
+  return { server: createServer({ service: { ...app.service, ...changes }, logger, rateLimit: null }) }
 }

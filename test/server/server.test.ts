@@ -233,6 +233,29 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(lines.join('')).not.toContain(secrets.account)
   })
 
+  test('has a line for each answer as any other, from its level on', () => {
+    const lines: string[] = []
+    const answer = {
+      request_id: 'one "of" the\\caller',
+      method: 'GET',
+      route: '/api/wallets/:wallet_id',
+      operation: null,
+      status: 200,
+      code: null,
+      merchant_id: `pgw_live_${'0'.repeat(16)}`,
+      duration_ms: 1.25,
+    }
+    for (const level of ['info', 'warn'] as const) {
+      const logger = createLogger(level, { write: (line: string) => lines.push(line) }, 'reader')
+      logger.answered(answer)
+      logger.info(answer)
+    }
+    const [told, logged] = lines.map((line) => line.replace(/"time":"[^"]*"/, '"time":""'))
+    expect(lines).toHaveLength(2)
+    expect(told).toBe(logged)
+    expect(JSON.parse(told ?? '')).toMatchObject({ ...answer, merchant_id: '[redacted]', role: 'reader' })
+  })
+
   test('blanks keys in any line and long numbers in errors, should one ever carry them', () => {
     const lines: string[] = []
     const logger = createLogger('info', { write: (line: string) => lines.push(line) })

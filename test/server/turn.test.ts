@@ -4,11 +4,11 @@ import { turns } from '../../src/server/turn.ts'
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const microtasks = () => new Promise((resolve) => process.nextTick(resolve))
 
-const { end, sendWaiting, sendOverdue } = turns()
+const { atEnd, sendWaiting, sendOverdue } = turns()
 
 let sent: string[] = []
 /** An answer that is ready. */
-const ready = (name: string) => void end().then(() => sent.push(name))
+const ready = (name: string) => atEnd(() => sent.push(name))
 
 beforeEach(async () => {
   await nextTurn()
@@ -34,7 +34,6 @@ test('answers of one turn are sent at its end, in their order, and each once', a
 test('what waits is sent before something that takes long, and what is ready later at the end', async () => {
   ready('one')
   sendWaiting()
-  await microtasks()
   expect(sent).toEqual(['one'])
   ready('two')
   await microtasks()
@@ -53,7 +52,6 @@ test('what has waited for two milliseconds is sent when another request is looke
   sendOverdue()
   ready('two')
   sendOverdue()
-  await microtasks()
   expect(sent).toEqual(['one'])
   await nextTurn()
   expect(sent).toEqual(['one', 'two'])

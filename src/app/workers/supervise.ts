@@ -41,7 +41,7 @@ type Role = { readonly name: string; readonly begin: () => ChildProcess; readonl
  * whoever started it starts it again.
  */
 export async function supervise(config: Config): Promise<void> {
-  const output = standardOutput()
+  const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
   // Before the writer takes the database over: one that is started twice by mistake must not end the first.

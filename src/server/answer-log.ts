@@ -1,0 +1,16 @@
+/** What is logged of a request when it was answered, by its names in the log. */
+export type LoggedAnswer = {
+  readonly request_id: string
+  readonly method: string
+  /** Never the path or the body: what a caller sends may hold account numbers and keys. */
+  readonly route: string | null
+  readonly operation: string | null
+  readonly status: number
+  /** Why it was refused; GraphQL answers a refusal with 200 too. */
+  readonly code: string | null
+  readonly merchant_id: string | null
+  readonly duration_ms: number
+}
+
+/** Takes a line for each answer, as information. */
+export type AnswerLog = { readonly answered: (answer: LoggedAnswer) => void }
