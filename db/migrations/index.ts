@@ -26,6 +26,7 @@ import { shippedCurrencies } from './0024-shipped-currencies.ts'
 import { oneFormOfIdempotencyKeys } from './0025-one-form-of-idempotency-keys.ts'
 import { payoutsChecksum } from './0026-payouts-checksum.ts'
 import { payoutEventNumbers } from './0027-payout-event-numbers.ts'
+import { payoutsByValues } from './0029-payouts-by-values.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   oneFormOfIdempotencyKeys,
   payoutsChecksum,
   payoutEventNumbers,
+  payoutsByValues,
 ]
 
 /** The one that every database of ours has. */
