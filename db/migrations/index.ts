@@ -27,6 +27,7 @@ import { oneFormOfIdempotencyKeys } from './0025-one-form-of-idempotency-keys.ts
 import { payoutsChecksum } from './0026-payouts-checksum.ts'
 import { payoutEventNumbers } from './0027-payout-event-numbers.ts'
 import { transfersInOneRow } from './0028-transfers-in-one-row.ts'
+import { payoutsByValues } from './0029-payouts-by-values.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   payoutsChecksum,
   payoutEventNumbers,
   transfersInOneRow,
+  payoutsByValues,
 ]
 
 /** The one that every database of ours has. */

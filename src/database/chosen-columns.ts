@@ -42,16 +42,33 @@ export function cellOf(columns: Columns | undefined, name: string): (row: object
   }
 }
 
-/** The same query, which reads of its rows no more than these columns, in their order. */
+/**
+ * The same query, which reads of its rows no more than these columns, in their order. Where it merges several, what puts them
+ * in order follows, because only what all of them select can.
+ */
 export function nodeWith(columns: Columns, node: RootOperationNode): SelectQueryNode {
   if (!SelectQueryNode.is(node)) throw new Error('columns are chosen of queries that only read')
+  if (!node.setOperations) return choose(columns.names, node)
+  const names = [...new Set([...columns.names, ...orderedBy(node)])]
+  const setOperations = node.setOperations.map((each) => ({
+    ...each,
+    expression: choose(names, each.expression as SelectQueryNode),
+  }))
+  return { ...choose(names, node), setOperations }
+}
+
+function choose(names: readonly string[], node: SelectQueryNode): SelectQueryNode {
   const selectable = selectableIn(node)
-  const selections = columns.names.map((name) => {
+  const selections = names.map((name) => {
     const selection = selectable.get(name)
     if (!selection) throw new Error(`the query has no column ${name} to choose`)
     return selection
   })
   return { ...node, selections }
+}
+
+function orderedBy({ orderBy }: SelectQueryNode): string[] {
+  return (orderBy?.items ?? []).flatMap(({ orderBy }) => nameOf(orderBy) ?? []).map(camelCase)
 }
 
 const selectables = new WeakMap<SelectQueryNode, ReadonlyMap<string, SelectionNode>>()

@@ -63,7 +63,7 @@ type ParentField<Fields extends Filters, Name extends string> = {
 export type AnyList = KeptTotals<string> &
   Pick<
     Declaration<TableName, TableName, object, string, Filters, string, string>,
-    'table' | 'name' | 'filters' | 'order'
+    'table' | 'name' | 'filters' | 'order' | 'mergedBy'
   > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
     readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>

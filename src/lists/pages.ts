@@ -78,11 +78,17 @@ async function rangePage(
   const asked = { merchantId, ...given, ...timesOf(created) }
   const span = await spanOf(created, (fromSequence) => queries.markAt(read, { ...asked, fromSequence }))
   if (isEmpty(span)) return { items: [], total: 0, page, limit }
-  const total = await queries.count(read, { ...asked, ...span, limit: countLimit })
   const skip = offsetOf({ page, limit })
-  if (skip >= total) return { items: [], total, page, limit }
-  const first = skip === 0 ? null : await queries.numberAfter(read, { ...asked, ...span, skip })
+  const counted = (below: number, most: number) => queries.count(read, { ...asked, ...span, below, limit: most })
+  const isWithin = skip > 0 && skip < countLimit
+  const first = isWithin ? await queries.numberAfter(read, { ...asked, ...span, skip }) : null
+  if (skip > 0 && first === null) return { items: [], total: await counted(span.below, countLimit), page, limit }
+  // What is passed over has been counted so.
   const below = first === null ? span.below : first + 1
-  const items = await queries.rowsOfPages(read, { ...asked, ...span, below, limit: Math.min(limit, total - skip) })
-  return { items, total, page, limit }
+  const rest = countLimit - skip
+  const [items, others] = await Promise.all([
+    queries.rowsOfPages(read, { ...asked, ...span, below, limit: Math.min(limit, rest) }),
+    counted(below, rest),
+  ])
+  return { items, total: skip + others, page, limit }
 }

@@ -33,6 +33,12 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
   readonly order: ColumnName
   readonly createdAt: ColumnName
   readonly conditions: { readonly [Each in Name]: Condition }
+  /**
+   * Conditions by whose columns, in this order and before the number, one index leads, each with all values that rows can have
+   * there. A list that is narrowed by some of them, and by no others, is merged from the index's ranges: one for each set of
+   * values that the rest can have, so they should be few.
+   */
+  readonly mergedBy?: { readonly [Each in NoInfer<Name>]?: readonly string[] }
 }
 
 /** What is given for some of the conditions. */
@@ -104,6 +110,8 @@ type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
   readonly parentIds: readonly string[]
 }
 type Has = (filter: string) => boolean
+/** Columns with the value that each of them holds. */
+type Held = readonly (readonly [column: ColumnName, value: string])[]
 type AnyQuery = <Result extends object>(db: Reader, asked: object, columns?: Columns) => Promise<Result[]>
 
 /** Builds the queries of a list from what its declaration says of rows and conditions. */
@@ -137,7 +145,7 @@ function rowsOf(source: unknown): AnyRows {
 }
 
 /** What all queries of a list are made of. */
-function partsOf({ table, order, createdAt, joins, select, conditions, columnsOfPages }: AnySource) {
+function partsOf({ table, order, createdAt, joins, select, conditions, mergedBy = {}, columnsOfPages }: AnySource) {
   const names = Object.keys(conditions)
   const isRequired = (name: string) => conditions[name]?.isRequired === true
   const isOfOther = (column: ColumnName) => !column.startsWith(`${table}.`)
@@ -158,6 +166,19 @@ function partsOf({ table, order, createdAt, joins, select, conditions, columnsOf
       return [...columns, ...(isTimed ? [createdAt] : [])].some(isOfOther) ? join(rows) : rows
     },
     orderOf: (has: Has) => numberingOf({ order, conditions }, has),
+    /** The ranges of an index of which rows are merged, each as what its columns hold beside what is given; else one. */
+    rangesOf: (has: Has): readonly Held[] => {
+      const given = names.filter(has)
+      if (given.length === 0 || !given.every((name) => name in mergedBy)) return [[]]
+      const rest = Object.keys(mergedBy).filter((name) => !has(name))
+      return rest.reduce<readonly Held[]>(
+        (ranges, name) =>
+          ranges.flatMap((range) =>
+            (mergedBy[name] ?? []).map((value) => [...range, [(conditions[name] as Condition).column, value] as const]),
+          ),
+        [[]],
+      )
+    },
     /** Those that the conditions and times let through. */
     narrowed: (rows: AnyRows, p: Bound, has: Has) => {
       let found = rows.where(`${table}.merchantId`, '=', p.merchantId)
@@ -174,27 +195,33 @@ function partsOf({ table, order, createdAt, joins, select, conditions, columnsOf
 }
 
 function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts) {
-  const { filters, query, join, whole, listed, joinedFor, orderOf, narrowed } = parts
+  const { filters, query, join, whole, listed, joinedFor, orderOf, rangesOf, narrowed } = parts
   const all = () => rowsOf(table)
-  const inRange = (rows: AnyRows, p: Bound, has: Has) =>
-    narrowed(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
+  /** Of these rows those of a range; where there are several of an index, one after the other until they are put in order. */
+  const inRange = (rows: AnyRows, p: Bound, has: Has) => {
+    const found = narrowed(rows, p, has).where(orderOf(has), '>', p.above).where(orderOf(has), '<', p.below)
+    return rangesOf(has)
+      .map((held) => held.reduce((each, [column, value]) => each.where(column, '=', value), found))
+      .reduce((merged, each) => merged.unionAll(each))
+  }
+  // What is merged has no columns but those that are selected.
+  const placeOf = (has: Has) => (rangesOf(has).length > 1 ? columnOf(orderOf(has)) : orderOf(has))
 
   const rowsWith = (selected: (rows: AnyRows, has: Has) => AnyRows) =>
     query([...filters, 'isAscending', 'skip'], (p, has) => {
       const found = inRange(selected(all(), has), p, has)
-        .orderBy(orderOf(has), has('isAscending') ? 'asc' : 'desc')
+        .orderBy(placeOf(has), has('isAscending') ? 'asc' : 'desc')
         .limit(p.limit)
       // Only where rows are passed over: PostgreSQL takes an unknown OFFSET for many, and would rather sort.
       return has('skip') ? found.offset(p.skip) : found
     })
   const rows = rowsWith(whole)
   const counts = query(filters, (p, has) =>
-    countOf(inRange(joinedFor(all(), has), p, has).select(orderOf(has)).limit(p.limit)),
+    countOf(inRange(joinedFor(all(), has).select(orderOf(has)), p, has).limit(p.limit)),
   )
   const numbers = query(filters, (p, has) =>
-    inRange(joinedFor(all(), has), p, has)
-      .select(`${orderOf(has)} as sequence`)
-      .orderBy(orderOf(has), 'desc')
+    inRange(joinedFor(all(), has).select(`${orderOf(has)} as sequence`), p, has)
+      .orderBy('sequence', 'desc')
       .limit(1)
       .offset(p.skip),
   )

@@ -1,6 +1,6 @@
 import { byId, byOneOf, byOwner, byText } from '../lists/filters.ts'
 import { defineList, present } from '../lists/list.ts'
-import { payoutStatuses } from './payout.ts'
+import { payoutAssetCodes, payoutStatuses, recipientCurrencies } from './payout.ts'
 
 /** The payouts of the merchant and of its customers. */
 export const payouts = defineList({
@@ -19,6 +19,8 @@ export const payouts = defineList({
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
+  // Whatever else has been paid from or to stays among these, or its payouts are not found by the other two.
+  mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: byOwner("Only payouts from one customer's wallets, or from the merchant's own.", {
       description:

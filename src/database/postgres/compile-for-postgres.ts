@@ -1,4 +1,11 @@
-import type { BinaryOperationNode, OperationNode, RootOperationNode, SelectAllNode, ValueNode } from 'kysely'
+import type {
+  BinaryOperationNode,
+  OperationNode,
+  RootOperationNode,
+  SelectAllNode,
+  SelectQueryNode,
+  ValueNode,
+} from 'kysely'
 import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
 import type { ColumnKind } from '../columns.ts'
 import { isPlaceholder } from '../placeholder.ts'
@@ -63,6 +70,35 @@ class Compiler extends PostgresQueryCompiler {
     if (node.value === rowByRow) return
     if (node === this.rightOperand) this.compared.add(this.numParameters)
     super.visitValue(node)
+  }
+
+  /**
+   * What is merged in an order has each of its parts in that order, and no longer than the whole. Only so the server sees that
+   * an index gives it, and reads a few rows of each; else it reads all rows of every part, and sorts them.
+   */
+  protected override visitSelectQuery(node: SelectQueryNode): void {
+    const { setOperations, orderBy, limit, offset, ...first } = node
+    if (!setOperations || !orderBy || !limit) {
+      super.visitSelectQuery(node)
+      return
+    }
+    for (const [place, part] of [first, ...setOperations.map(({ expression }) => expression)].entries()) {
+      this.append(place === 0 ? '(' : ' union all (')
+      super.visitSelectQuery({ ...(part as SelectQueryNode), orderBy })
+      this.append(' limit cast(')
+      this.visitNode(limit.limit)
+      this.append(' as bigint)')
+      if (offset) {
+        this.append(' + ')
+        this.visitNode(offset.offset)
+      }
+      this.append(')')
+    }
+    for (const end of [orderBy, limit, offset]) {
+      if (!end) continue
+      this.append(' ')
+      this.visitNode(end)
+    }
   }
 
   /** All columns are named: those of tables.ts, whatever else a later version or this engine keeps in the table. */
