@@ -12,8 +12,8 @@ export type ServerSpec = {
   readonly environment?: Readonly<Record<string, string>>
   /** Whether it works with the PostgreSQL server that this process has started, whose cost is then its own too. */
   readonly hasPostgres?: boolean
-  /** An SQLite file that it writes to, and whose books must balance when it has ended. */
-  readonly writesTo?: string
+  /** Whether the books that it wrote balance; asked when it has ended. */
+  readonly isBalanced?: () => boolean | Promise<boolean>
 }
 
 /** A server in a process of its own. */
