@@ -17,15 +17,15 @@ const schema = `
     primary key (from_code, to_code, effective_at)) without rowid;
   create table fees (currency text, to_code text, effective_at integer, flat integer not null, millionths integer not null,
     primary key (currency, to_code, effective_at)) without rowid;
-  create table payouts (merchant_id integer, number integer, wallet_id integer not null, customer_id integer not null,
+  create table payouts (id integer primary key, merchant_id integer not null, wallet_id integer not null, customer_id integer not null,
     status text not null, amount integer not null, fee integer, balance_after integer not null, rate text not null,
     amount_fiat text not null, recipient_name text not null, recipient_currency text not null, recipient_country text not null,
     bank_name text not null, bank_code text not null, account_number text not null, payment_purpose text not null,
-    narration text, reference_id text not null, created_at integer not null,
-    primary key (merchant_id, number)) without rowid;
-  create table entries (wallet_id integer, number integer, payout integer, amount integer not null,
+    narration text, reference_id text not null, created_at integer not null);
+  create index payouts_of_merchants on payouts (merchant_id);
+  create table entries (wallet_id integer, number integer, payout_id integer, amount integer not null,
     balance_after integer not null, created_at integer not null, primary key (wallet_id, number)) without rowid;
-  create table keys (merchant_id integer, key text, fingerprint text not null, payout integer not null,
+  create table keys (merchant_id integer, key text, fingerprint text not null, payout_id integer not null,
     primary key (merchant_id, key)) without rowid;
 `
 
@@ -85,11 +85,11 @@ export function isLeanBalanced(path: string): boolean {
     .prepare<[], number>(
       `select
         (select count(*) from entries e join wallets w on w.id = e.wallet_id
-          left join payouts p on p.merchant_id = w.merchant_id and p.number = e.payout where e.payout is not null and
+          left join payouts p on p.merchant_id = w.merchant_id and p.id = e.payout_id where e.payout_id is not null and
           (e.amount is not -(p.amount + coalesce(p.fee, 0)) or e.balance_after is not p.balance_after
             or e.wallet_id is not p.wallet_id)) +
-        abs((select count(*) from payouts) - (select count(*) from entries where payout is not null)) +
-        abs((select count(*) from payouts) - (select count(*) from (select distinct merchant_id, payout from keys))) +
+        abs((select count(*) from payouts) - (select count(*) from entries where payout_id is not null)) +
+        abs((select count(*) from payouts) - (select count(*) from (select distinct payout_id from keys))) +
         (select count(*) from wallets w where balance <> (select sum(amount) from entries where wallet_id = w.id) or
           balance <> (select balance_after from entries where wallet_id = w.id order by number desc limit 1))`,
     )
