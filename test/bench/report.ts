@@ -111,7 +111,7 @@ export function profileTables({ title }: Measure, { cpuMicros, phases, functions
 }
 
 /** A table in Markdown that is a table in a terminal too. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(name.length, 3, ...rows.map((row) => row[i]?.length ?? 0)))
   const isText = (i: number) => i === 0 || rows.every((row) => !/\d/.test(row[i] ?? '') || / [a-z]/i.test(row[i] ?? ''))
   const line = (cells: readonly string[]) =>

@@ -119,6 +119,11 @@ function postgresProcesses(): number[] {
   return processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
 }
 
+/** Processor time so far of the PostgreSQL server that this process has started. */
+export function postgresCpuMs(): number {
+  return sum(postgresProcesses().map(cpuMsOf))
+}
+
 function cpuMsOf(pid: number): number {
   return (statusOf(pid)?.ticks ?? 0) * tickMs
 }
