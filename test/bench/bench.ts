@@ -5,7 +5,7 @@
  *
  * Data comes from the operator's own `fill`, every server runs in a process of its own, two that are compared must give the
  * same answer, and they are loaded by turns. The figure to trust is the processor's time for a request: requests a second
- * share the machine with whatever else it does. Fails when a ratio falls short by both.
+ * share the machine with whatever else it does. Fails when a ratio falls short by both, or by the one that its target names.
  *
  *   --only <measure>      that measure alone; may be given again
  *   --profile <measure>   where the service's time goes under that load, by phase and by function; may be given again

@@ -16,8 +16,16 @@ export type Subject = {
   readonly valueOf: (body: unknown) => unknown
 }
 
-/** What the first subject is held to against another: ratios of requests a second, or of costs where less is better. */
-export type Target = { readonly against: string; readonly reach: number; readonly aim: number }
+/** What a subject is held to against another: ratios of requests a second, or of costs where less is better. */
+export type Target = {
+  /** The first subject, unless another is named. */
+  readonly of?: string
+  readonly against: string
+  readonly reach: number
+  readonly aim: number
+  /** The only figure that counts; without it whichever one trusts, so that it is short only by both. */
+  readonly by?: 'requests' | 'cpu'
+}
 
 /** Subjects that are loaded by turns. */
 export type Measure = {

@@ -12,19 +12,23 @@ export type Row = {
   readonly cpuRatio: number | null
   readonly reach: number
   readonly aim: number
+  readonly by?: Target['by']
   /** Whether less is better. */
   readonly isCost: boolean
 }
 
-/** The rows of a measure: its first subject against others. */
+/** The rows of a measure: its first subject, or the one that a target is about, against others. */
 export function rowsOf({ title, targets, isCost = false }: Measure, figures: readonly Figures[]): Row[] {
-  const [own] = figures
-  return targets.map((target) => {
-    const other = figures.find(({ name }) => name === target.against)
-    if (!own || !other) throw new Error(`${title}: there is no ${target.against}`)
+  const named = (name: string | undefined) => {
+    const found = figures.find((each) => each.name === name)
+    if (!found) throw new Error(`${title}: there is no ${name}`)
+    return found
+  }
+  return targets.map(({ of, ...target }) => {
+    const [own, other] = [named(of ?? figures[0]?.name), named(target.against)]
     const [ratio, cpuRatio] = [own.rate / other.rate, other.cpuMicros / own.cpuMicros]
     return {
-      what: title,
+      what: of === undefined ? title : `${title}: ${of}`,
       ...target,
       ratio: isCost ? 1 / ratio : ratio,
       cpuRatio: isCost ? 1 / cpuRatio : cpuRatio,
@@ -38,9 +42,17 @@ export function costRow(what: string, ratio: number, target: Target, cpuRatio: n
   return { what, ...target, ratio, cpuRatio, isCost: true }
 }
 
-/** Whether a row has fallen short, whichever figure one trusts. */
-export function isShort({ ratio, cpuRatio, ...row }: Row): boolean {
-  return [ratio, cpuRatio].every((each) => each === null || verdictOn(each, row) === 'short')
+/** Whether a row has fallen short: by the figure that counts, or whichever one trusts. */
+export function isShort(row: Row): boolean {
+  return verdictsOn(row).every((verdict) => verdict === '' || verdict === 'short')
+}
+
+/** The verdicts on requests a second and on the processor's time; empty for what was not measured or does not count. */
+function verdictsOn({ ratio, cpuRatio, by, ...row }: Row): [requests: string, cpu: string] {
+  return [
+    by === 'cpu' ? '' : verdictOn(ratio, row),
+    cpuRatio === null || by === 'requests' ? '' : verdictOn(cpuRatio, row),
+  ]
 }
 
 function verdictOn(ratio: number, { reach, aim, isCost }: Pick<Row, 'reach' | 'aim' | 'isCost'>): string {
@@ -52,17 +64,25 @@ function verdictOn(ratio: number, { reach, aim, isCost }: Pick<Row, 'reach' | 'a
 export function summaryTable(rows: readonly Row[]): string {
   return table(
     ['measure', 'against', 'requests/s', '', 'CPU', '', 'reach', 'aim'],
-    rows.map((row) => [
-      row.what,
-      row.against,
-      `× ${row.ratio.toFixed(2)}`,
-      verdictOn(row.ratio, row),
-      row.cpuRatio === null ? '' : `× ${row.cpuRatio.toFixed(2)}`,
-      row.cpuRatio === null ? '' : verdictOn(row.cpuRatio, row),
-      `${row.isCost ? '≤' : '≥'} ${row.reach}`,
-      String(row.aim),
-    ]),
+    rows.map((row) => {
+      const [byRequests, byCpu] = verdictsOn(row)
+      return [
+        row.what,
+        row.against,
+        `× ${row.ratio.toFixed(2)}`,
+        byRequests,
+        row.cpuRatio === null ? '' : `× ${row.cpuRatio.toFixed(2)}`,
+        byCpu,
+        `${row.isCost ? '≤' : '≥'} ${short(row.reach)}`,
+        short(row.aim),
+      ]
+    }),
   )
+}
+
+/** With two places at most. */
+function short(bound: number): string {
+  return String(Number(bound.toFixed(2)))
 }
 
 /** The medians of a measure. */
@@ -91,7 +111,7 @@ export function profileTables({ title }: Measure, { cpuMicros, phases, functions
 }
 
 /** A table in Markdown that is a table in a terminal too. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(name.length, 3, ...rows.map((row) => row[i]?.length ?? 0)))
   const isText = (i: number) => i === 0 || rows.every((row) => !/\d/.test(row[i] ?? '') || / [a-z]/i.test(row[i] ?? ''))
   const line = (cells: readonly string[]) =>

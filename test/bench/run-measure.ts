@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { isBalanced } from './data.ts'
 import type { Load, Seen } from './load.ts'
 import { sendFor, sendOnce } from './load.ts'
 import type { Measure, Subject } from './measures.ts'
@@ -43,8 +42,8 @@ export async function runMeasure(measure: Measure, windows: Windows, folder: str
   const figures = await loadByTurns(measure, { windows, servers, folder }).finally(() =>
     Promise.all([...servers.values()].map((server) => server.end())),
   )
-  for (const { name, writesTo } of servers.keys()) {
-    if (writesTo && !(await isBalanced(writesTo))) throw new Error(`${measure.title}: ${name} left books in disorder`)
+  for (const { name, isBalanced } of servers.keys()) {
+    if (isBalanced && !(await isBalanced())) throw new Error(`${measure.title}: ${name} left books in disorder`)
   }
   return figures
 }

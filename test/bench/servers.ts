@@ -12,8 +12,8 @@ export type ServerSpec = {
   readonly environment?: Readonly<Record<string, string>>
   /** Whether it works with the PostgreSQL server that this process has started, whose cost is then its own too. */
   readonly hasPostgres?: boolean
-  /** An SQLite file that it writes to, and whose books must balance when it has ended. */
-  readonly writesTo?: string
+  /** Whether the books that it wrote balance; asked when it has ended. */
+  readonly isBalanced?: () => boolean | Promise<boolean>
 }
 
 /** A server in a process of its own. */
@@ -117,6 +117,11 @@ function processesUnder(root: number): number[] {
 
 function postgresProcesses(): number[] {
   return processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
+}
+
+/** Processor time so far of the PostgreSQL server that this process has started. */
+export function postgresCpuMs(): number {
+  return sum(postgresProcesses().map(cpuMsOf))
 }
 
 function cpuMsOf(pid: number): number {

@@ -1,0 +1,112 @@
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+
+/** A statement that was run: how many values were bound, what it answered or changed, and how long SQLite had it. */
+export type Ran = {
+  readonly text: string
+  readonly values: number
+  rows: number
+  readonly micros: number | null
+}
+
+/** What was run while something was done, and how often a server was waited for. */
+export type Watched = { readonly ran: readonly Ran[]; readonly roundTrips: number }
+
+let watching: { ran: Ran[]; roundTrips: number } | null = null
+
+/** Does `work` and says what every connection of this process ran meanwhile. */
+export async function watch(work: () => Promise<unknown>): Promise<Watched> {
+  const seen = { ran: [] as Ran[], roundTrips: 0 }
+  watching = seen
+  try {
+    await work()
+  } finally {
+    watching = null
+  }
+  return seen
+}
+
+watchSqlite()
+watchPostgres()
+
+/** Every statement of better-sqlite3 says what it is run with. A call is synchronous, so its time is that of the processor. */
+function watchSqlite(): void {
+  const prototype = Object.getPrototypeOf(new Sqlite(':memory:').prepare('select 1')) as Record<
+    string,
+    (this: Sqlite.Statement, ...values: unknown[]) => unknown
+  >
+  for (const method of ['all', 'get', 'run']) {
+    const call = prototype[method]
+    if (!call) throw new Error(`a statement of SQLite has no ${method}`)
+    prototype[method] = function (...values) {
+      if (watching === null) return call.apply(this, values)
+      const before = process.hrtime.bigint()
+      const answer = call.apply(this, values)
+      const micros = Number(process.hrtime.bigint() - before) / 1_000
+      watching.ran.push({ text: this.source, values: values.flat().length, rows: rowsIn(answer), micros })
+      return answer
+    }
+  }
+}
+
+function rowsIn(answer: unknown): number {
+  if (Array.isArray(answer)) return answer.length
+  return (answer as { changes?: number } | undefined)?.changes ?? (answer === undefined ? 0 : 1)
+}
+
+/** What a connection to PostgreSQL is sent is read, because the service speaks the protocol for itself. */
+function watchPostgres(): void {
+  const watched = new WeakSet<pg.Connection>()
+  const { query } = pg.Client.prototype
+  pg.Client.prototype.query = function (this: pg.Client, ...words: never[]) {
+    if (!watched.has(this.connection)) {
+      watched.add(this.connection)
+      watchConnection(this.connection)
+    }
+    return (query as (...words: never[]) => unknown).apply(this, words)
+  } as typeof query
+}
+
+function watchConnection(connection: pg.Connection): void {
+  const texts = new Map<string, string>()
+  const bound: Ran[] = []
+  const waiting: Ran[] = []
+  const { stream } = connection
+  const write = stream.write.bind(stream)
+  stream.write = ((sent: Buffer, ...words: never[]) => {
+    for (const { type, body } of messagesIn(sent)) {
+      if (type === 'P') texts.set(textAt(body, 0), textAt(body, textAt(body, 0).length + 1))
+      if (type === 'B') bound.push(boundIn(body, texts))
+      if (type === 'E') waiting.push(...bound.splice(0))
+      if (type === 'S' && watching) watching.roundTrips++
+    }
+    return (write as (...words: unknown[]) => boolean)(sent, ...words)
+  }) as typeof stream.write
+  connection.on('commandComplete' as never, ({ text }: { text: string }) => {
+    const done = waiting.shift()
+    if (!done) return
+    done.rows = Number(/\d+$/.exec(text)?.[0] ?? 0)
+    watching?.ran.push(done)
+  })
+}
+
+function boundIn(body: Buffer, texts: ReadonlyMap<string, string>): Ran {
+  const portal = textAt(body, 0)
+  const name = textAt(body, portal.length + 1)
+  const formats = portal.length + name.length + 2
+  const values = body.readInt16BE(formats + 2 + 2 * body.readInt16BE(formats))
+  return { text: texts.get(name) ?? name, values, rows: 0, micros: null }
+}
+
+/** The messages of PostgreSQL's protocol 3.0 that a buffer is made of. */
+function* messagesIn(sent: Buffer): Generator<{ type: string; body: Buffer }> {
+  for (let at = 0; at + 5 <= sent.length; ) {
+    const end = at + 1 + sent.readInt32BE(at + 1)
+    yield { type: String.fromCharCode(sent[at] ?? 0), body: sent.subarray(at + 5, end) }
+    at = end
+  }
+}
+
+function textAt(body: Buffer, from: number): string {
+  return body.toString('utf8', from, body.indexOf(0, from))
+}

@@ -1,0 +1,28 @@
+import type { Answer, LeanRequest } from '../lean-payouts.ts'
+import { leanPayouts } from '../lean-payouts.ts'
+import { servePlainly } from './plain-server.ts'
+
+// Lean payouts behind node:http, in a transaction each, or in one for all requests of a turn of the event loop:
+// `node lean-payouts.ts <path> <alone|group>`.
+const [path = '', form] = process.argv.slice(2)
+const { together } = leanPayouts(path)
+
+type Waiting = { readonly request: LeanRequest; readonly resolve: (answer: Answer) => void }
+
+let waiting: Waiting[] = []
+
+function answerAll(): void {
+  const group = waiting
+  waiting = []
+  const answers = together(group.map(({ request }) => request))
+  for (const [i, { resolve }] of group.entries()) resolve(answers[i] as Answer)
+}
+
+function inGroup(request: LeanRequest): Promise<Answer> {
+  return new Promise((resolve) => {
+    if (waiting.length === 0) setImmediate(answerAll)
+    waiting.push({ request, resolve })
+  })
+}
+
+servePlainly(form === 'group' ? inGroup : (request) => together([request])[0] as Answer)
