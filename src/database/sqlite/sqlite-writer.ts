@@ -103,8 +103,10 @@ export function sqliteWriter(
   let sharedOf: unknown = null
   let queue: Member[] = []
   let isBusy = false
-  /** Whether the last group was one operation that found nobody there: then the next does not wait for others either. */
-  let isAlone = false
+  /** Whether the last group was one operation, and nobody came in the turn that it was stored in: then nobody waits for others. */
+  let isQuiet = false
+  let lastSize = 0
+  let quiet: NodeJS.Immediate | undefined
   let next: NodeJS.Immediate | null = null
   let nextDueAt = 0
   let lastGroupMs = 0
@@ -133,16 +135,22 @@ export function sqliteWriter(
   function startNext(): void {
     if (queue.length === 0) {
       isBusy = false
+      // Whoever came meanwhile is heard of before that.
+      if (lastSize === 1)
+        quiet = setImmediate(() => {
+          isQuiet = true
+        })
       for (const resolve of drained.splice(0)) resolve()
       return
     }
-    const isBehind = isBusy
+    clearImmediate(quiet)
+    const waitsForOthers = !isQuiet
+    isQuiet = false
     isBusy = true
-    if (isAlone && !isBehind) {
+    if (!waitsForOthers) {
       runNext()
       return
     }
-    isAlone = !isBehind
     // The turn's other requests arrive before the immediate, and so share this commit.
     next = setImmediate(runNext)
     nextDueAt = performance.now() + Math.max(turnLimitMs, lastGroupMs)
@@ -154,7 +162,7 @@ export function sqliteWriter(
     beforeGroup()
     const members = queue.slice(0, groupLimit)
     queue = queue.slice(groupLimit)
-    isAlone &&= members.length === 1
+    lastSize = members.length
     run(members)
   }
 
