@@ -1,4 +1,4 @@
-import type { Client } from 'pg'
+import type { Client, FieldDef } from 'pg'
 import type { KeptByQuery } from '../kept-by-query.ts'
 import { leastRecent } from '../least-recent.ts'
 import type { Query } from '../query.ts'
@@ -7,6 +7,7 @@ import type { Answer, Step } from './batch.ts'
 import { batchOf } from './batch.ts'
 import type { PostgresStatement } from './compile-for-postgres.ts'
 import { compileForPostgres } from './compile-for-postgres.ts'
+import type { Field } from './values.ts'
 import { bound, rowMaker, valuesReader } from './values.ts'
 
 /** A query with the values that it is to run with. */
@@ -124,7 +125,8 @@ export function postgresConnection(client: Client, statements: Statements): Post
     const learned = compiled.map(({ query, ...statement }, i) => {
       const { parameterTypes, fields } = answers[i] as Answer
       const read = query.columns ? valuesReader : rowMaker
-      return [query, { ...statement, parameterTypes, toRow: fields.length > 0 ? read(fields) : null }] as const
+      const toRow = fields.length > 0 ? read(fields.map((field) => fieldOf(query, field))) : null
+      return [query, { ...statement, parameterTypes, toRow }] as const
     })
     for (const [query, known] of learned) statements.set(query, known)
     return new Map(learned)
@@ -186,4 +188,10 @@ function valuesOf({ parameters, parameterTypes }: Known, { params }: Call): (str
   return parameters.map((parameter, i) =>
     bound(parameter, parameterTypes[i] ?? 0, parameter.name === null ? parameter.value : params[parameter.name]),
   )
+}
+
+/** The server does not say where a value comes from that several selects are merged into; ours merge columns only. */
+function fieldOf({ node }: Query, { name, dataTypeID, tableID }: FieldDef): Field {
+  const isMerged = 'setOperations' in node && node.setOperations !== undefined
+  return { name, dataTypeID, isColumn: isMerged || tableID !== 0 }
 }

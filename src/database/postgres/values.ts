@@ -2,6 +2,9 @@ import type { FieldDef } from 'pg'
 import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile-for-postgres.ts'
 
+/** What is known of a value in a row: its name and type, and whether it is a column of a table. */
+export type Field = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
+
 /** PostgreSQL's numbers for the types of our columns, and of expressions over them. */
 export const types = {
   boolean: 16,
@@ -46,7 +49,7 @@ function arrayText(items: readonly unknown[], type: number): string {
  * It is generated, as SQLite's, because an object literal with fixed names is made faster than one filled in a loop.
  * Every name in it is a column of ours.
  */
-export function rowMaker(fields: readonly FieldDef[]): (values: (string | null)[]) => unknown {
+export function rowMaker(fields: readonly Field[]): (values: (string | null)[]) => unknown {
   const made = fields.map((field, i) => {
     const reader = readerOf(field)
     const value = `values[${i}]`
@@ -57,7 +60,7 @@ export function rowMaker(fields: readonly FieldDef[]): (values: (string | null)[
 }
 
 /** The same for a row that is its values: they are decoded where they are. */
-export function valuesReader(fields: readonly FieldDef[]): (values: (string | null)[]) => unknown {
+export function valuesReader(fields: readonly Field[]): (values: (string | null)[]) => unknown {
   const decoded = fields.flatMap((field, place) => {
     const reader = readerOf(field)
     return reader ? [{ place, decode: readers[reader] as (text: string) => unknown }] : []
@@ -82,9 +85,9 @@ const readersByType: Readonly<Record<number, keyof typeof readers>> = {
   [types.numeric]: 'wholeNumber',
 }
 
-function readerOf({ dataTypeID, tableID }: FieldDef): keyof typeof readers | null {
+function readerOf({ dataTypeID, isColumn }: Field): keyof typeof readers | null {
   // An integer that is no column may be anything, as on SQLite, and is a bigint.
-  if (tableID !== 0 && dataTypeID === types.integer) return 'Number'
+  if (isColumn && dataTypeID === types.integer) return 'Number'
   return readersByType[dataTypeID] ?? null
 }
 
