@@ -52,9 +52,12 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 50, commits: 1 })
   })
 
-  test('wait for nobody where the last came alone', async () => {
+  test('wait for nobody where the last came alone, and then nobody came for a turn', async () => {
     const { db } = await startDatabase()
     await db.write(takeNumber)
+    // A turn in which nobody comes.
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
     let hasTurnEnded = false
     setImmediate(() => {
       hasTurnEnded = true
@@ -63,6 +66,16 @@ describe('operations that start in one turn', () => {
     expect(await db.write(takeNumber)).toBe(2)
 
     expect(hasTurnEnded).toBe(false)
+  })
+
+  test('wait for others that come in the turn in which one alone was stored', async () => {
+    const { db, counted } = await startDatabase()
+
+    await db.write(takeNumber)
+    const numbers = await Promise.all(upTo(3).map(() => db.write(takeNumber)))
+
+    expect(numbers).toEqual([2, 3, 4])
+    expect(counted()).toEqual({ writes: 4, commits: 2 })
   })
 
   test('share it with those that start before the turn ends', async () => {
