@@ -8,17 +8,12 @@ const purposes: Readonly<Record<string, string>> = {
   transfers_key: 'a transfer by its id: the audit, and what refers to it',
   transfers_by_wallet: "the statement of a wallet, each place once; the audit's chain of balances",
   transfers_in: 'the statement of a wallet, of what came in',
-  entries_key: 'the entries of a transfer, each line once: the audit',
-  entries_by_account: "the statement of a wallet, each place once; the audit's chain of balances",
-  entries_by_direction: 'the statement of a wallet, of one direction',
   payouts_key: 'a payout by its id, and what refers to it',
   payouts_by_sequence: 'every page of the list, and that no number is given twice',
   payouts_by_idempotency_key: 'that a key pays once, and its replay',
   payouts_by_customer: 'the payouts of a customer, filtered or not',
   payouts_by_wallet: 'the payouts of a wallet, filtered or not',
-  payouts_by_status: 'the list of one status',
-  payouts_by_asset: 'the list of one asset',
-  payouts_by_currency: 'the list of one currency that arrives',
+  payouts_by_values: 'the list of one status, asset or currency, or of several of these',
 }
 
 /** Who needs an index; `null` where nobody has said so. */
