@@ -28,6 +28,7 @@ import { payoutsChecksum } from './0026-payouts-checksum.ts'
 import { payoutEventNumbers } from './0027-payout-event-numbers.ts'
 import { transfersInOneRow } from './0028-transfers-in-one-row.ts'
 import { payoutsByValues } from './0029-payouts-by-values.ts'
+import { payoutsSequence } from './0030-payouts-sequence.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -60,6 +61,7 @@ export const migrations: readonly Migration[] = [
   payoutEventNumbers,
   transfersInOneRow,
   payoutsByValues,
+  payoutsSequence,
 ]
 
 /** The one that every database of ours has. */

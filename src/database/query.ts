@@ -253,6 +253,11 @@ function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
   return { node, scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }) }
 }
 
+/** Whether a query that writes answers the rows that it changes. */
+export function returnsRows({ node }: Query): boolean {
+  return 'returning' in node && node.returning !== undefined
+}
+
 /** Whether a query leaves every row as it is. */
 export function isRead({ node }: Query): boolean {
   return node.kind === 'SelectQueryNode'

@@ -103,6 +103,14 @@ async function begun(tx: Tx, sequence: Sequence): Promise<End> {
   return (await lockedEnd(tx, sequence)) ?? start
 }
 
+/**
+ * Begins the sequence of a new merchant's list before anything is in it: a row that is there can be held before anything else
+ * is.
+ */
+export async function beginSequence(tx: Tx, merchantId: string, name: NumberedList): Promise<void> {
+  await insertSequence(tx, { merchantId, name, ...start })
+}
+
 const lockedEnd = queryOne((p: Params<Sequence>) =>
   from('sequences')
     .select(['latest', 'latestTime', 'latestId'])

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Service } from '../context.ts'
 import { timestamp } from '../ids.ts'
 import { parse, text } from '../input.ts'
+import { beginSequence } from '../lists/sequence.ts'
 import type { ApiKey } from './api-key.ts'
 import { newApiKey } from './api-key.ts'
 import { addKey } from './keys.ts'
@@ -24,6 +25,7 @@ export async function createMerchant(
     const id = service.newId()
     const createdAt = timestamp(service.now())
     await insertMerchant(tx, { id, name, evmExtendedPublicKey: null, tronExtendedPublicKey: null, createdAt })
+    await beginSequence(tx, id, 'payouts')
     const { apiKey } = await addKey(tx, { key, merchantId: id, createdAt })
     return { id, name, apiKey }
   })

@@ -54,7 +54,8 @@ type Decided = {
 
 async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise<Payout> {
   const { request, price } = decided
-  const [entry, row] = await allInOrder([pay(tx, context, request, price), newRow(tx, context, 'payouts')])
+  // The number first: whoever waits for it holds no wallet that another might need who has it.
+  const [row, entry] = await allInOrder([newRow(tx, context, 'payouts'), pay(tx, context, request, price)])
   const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
   const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
   await insertPayout(tx, withChecksum(payout))

@@ -34,7 +34,16 @@ export function turns(): Turn {
   function sendWaiting(): void {
     const ready = waiting
     waiting = []
-    for (const send of ready) send()
+    const faults = []
+    for (const send of ready) {
+      try {
+        send()
+      } catch (fault) {
+        faults.push(fault)
+      }
+    }
+    // A fault of ours, which is for the process to die of, but not before the others have their answers.
+    if (faults.length > 0) throw faults[0]
   }
 
   function sendOverdue(): void {

@@ -4,7 +4,7 @@ import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
 import type { Answer, Query, Tx } from '../query.ts'
-import { isRead } from '../query.ts'
+import { answerOf, isRead, returnsRows } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import { isLostRace, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
@@ -106,7 +106,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     const answers: (() => void)[] = []
     try {
       await inTransaction(async (tx, pending) => {
-        for (const member of group) answers.push(await answerOf(member, tx, pending))
+        for (const member of group) answers.push(await runMember(member, tx, pending))
       })
     } catch (error) {
       const refusal = refusalFor(error)
@@ -121,7 +121,7 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   }
 
   /** Runs a member of a group; what it is to be told once that is durable. */
-  async function answerOf(
+  async function runMember(
     { operation, beginBy, resolve, reject }: Member,
     tx: Tx,
     pending: PendingWrites,
@@ -129,8 +129,12 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
     if (beginBy < machineClock()) return () => reject(tooLate())
     let hasWritten = false
     const watched = (query: Query, params: object) => {
-      hasWritten ||= !isRead(query)
-      return tx.execute(query as never, params)
+      if (!isRead(query) && !returnsRows(query)) hasWritten = true
+      // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
+      return answerOf(tx.execute(query, params), (rows) => {
+        if (!isRead(query) && rows.length > 0) hasWritten = true
+        return rows
+      })
     }
     pending.begin()
     try {

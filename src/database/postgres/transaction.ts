@@ -1,5 +1,6 @@
 import { Refusal, unknownOutcome } from '../../errors.ts'
 import type { Query, Reader } from '../query.ts'
+import { returnsRows } from '../query.ts'
 import { sharedAnswers } from '../shared-answers.ts'
 import type { Lent, PostgresPool } from './pool.ts'
 import type { Call, Control } from './postgres-connection.ts'
@@ -36,6 +37,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
   let sending: Promise<void> | null = null
   let failure: { readonly error: unknown } | null = null
   let isOver = false
+  // Others may change what all share while the transaction runs: that holds from the next one on.
   const shared = sharedAnswers<Promise<unknown[]>>()
 
   async function execute<Result>(query: Query, params: object): Promise<Result[]> {
@@ -112,6 +114,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
 }
 
 /** Whether anyone learns something from running the query. */
-function answersRows({ node }: Query): boolean {
-  return node.kind === 'SelectQueryNode' || node.kind === 'RawNode' || ('returning' in node && node.returning != null)
+function answersRows(query: Query): boolean {
+  const { node } = query
+  return node.kind === 'SelectQueryNode' || node.kind === 'RawNode' || returnsRows(query)
 }

@@ -4,6 +4,7 @@ import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
 import type { Answer, Query, Tx } from '../query.ts'
+import { returnsRows } from '../query.ts'
 import { sharedAnswers } from '../shared-answers.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
 
@@ -255,14 +256,16 @@ export function sqliteWriter(
       execute: (query: Query, params: object) => {
         requireTurn()
         const changed = connection.changes(query)
-        if (changed !== null) {
-          group.hasCurrentWritten = true
-          group.changed.add(changed)
-          shared.note(query)
-        }
         try {
           const run = () => connection.run(query, params)
-          return query.isShared ? shared.answer(query, params, run) : run()
+          const rows = query.isShared ? shared.answer(query, params, run) : run()
+          // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
+          if (changed !== null && (rows.length > 0 || !returnsRows(query))) {
+            group.hasCurrentWritten = true
+            group.changed.add(changed)
+            shared.note(query)
+          }
+          return rows
         } catch (error) {
           if (!raw.inTransaction || isStorageFailure(error)) group.failure = error
           throw error

@@ -90,8 +90,35 @@ describePostgres('writing', {}, () => {
     expect(trips() - before.trips).toBe(3 + 1 + 40 + 1)
   })
 
+  test('two processes that pay from two wallets of a merchant in turn never wait for one another', async () => {
+    const { app, context, walletId } = await startCounted('1000')
+    const otherWalletId = await app.wallet({ balance: '1000' })
+    const other = await openDatabase({ url: app.url, onFatal: () => {} })
+    onTestFinished(other.close)
+    const deadlocks = async () => {
+      const client = new pg.Client(app.url)
+      await client.connect()
+      await client.query('select pg_stat_force_next_flush()')
+      const { rows } = await client.query('select deadlocks from pg_stat_database where datname = current_database()')
+      await client.end()
+      return Number(rows[0].deadlocks)
+    }
+    const before = await deadlocks()
+
+    const pay = (i: number) => {
+      const db = i % 2 ? context().db : other
+      const from = i % 3 ? walletId : otherWalletId
+      return perform(createPayout, { ...context(), db }, { ...payout, walletId: from })
+    }
+    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 40 }, (_, i) => pay(i)))
+
+    expect((await deadlocks()) - before).toBe(0)
+    await app.expectBooksToBalance()
+  })
+
   test('whoever is refused in a group is refused alone', async () => {
-    const { app, context, walletId } = await startCounted('30')
+    const { app, context, db, walletId } = await startCounted('30')
+    const { commits } = db.statistics()
     const asked = Array.from({ length: 50 }, (_, i) =>
       perform(createPayout, context(), { ...payout, amount: i % 5 ? '1' : '100' }),
     )
@@ -99,6 +126,8 @@ describePostgres('writing', {}, () => {
     const reasons = outcomes.map((each) => (each.status === 'fulfilled' ? 'paid' : each.reason.code))
     expect(reasons.filter((reason) => reason === 'paid')).toHaveLength(30)
     expect(reasons.filter((reason) => reason === 'INSUFFICIENT_FUNDS')).toHaveLength(20)
+    // The first is alone, and refused; those that came meanwhile share a commit.
+    expect(db.statistics().commits - commits).toBe(1)
     expect((await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance).toBe('0.00000000')
     await app.expectBooksToBalance()
   })

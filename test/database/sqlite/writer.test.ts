@@ -7,6 +7,7 @@ import type { Tx } from '../../../src/database/query.ts'
 import { from, query } from '../../../src/database/query.ts'
 import { groupLimit, queueLimit } from '../../../src/database/sqlite/sqlite-writer.ts'
 import { Refusal } from '../../../src/errors.ts'
+import { debitOldestWallet } from '../../../src/ledger/repository.ts'
 import { latestInSequence, nextInSequence } from '../../../src/lists/sequence.ts'
 import { insertMerchant } from '../../../src/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
@@ -175,6 +176,24 @@ describe('a member that throws', () => {
     expect(after).toHaveBeenCalledTimes(1)
     expect(counted()).toEqual({ writes: 2, commits: 1 })
     expect(await latestNumber(db)).toBe(2)
+  })
+
+  test('after a statement that changed no row is refused alone, and nothing runs twice', async () => {
+    const { db } = await startDatabase()
+    const operation = vi.fn(takeNumber)
+    const debit = { merchantId, ownerId: merchantId, assetCode: 'USDC', amount: 1n, time: 1n }
+
+    const answers = await Promise.allSettled([
+      db.write(operation),
+      db.write(async (tx) => {
+        expect(await debitOldestWallet(tx, debit)).toEqual([])
+        throw refusal
+      }),
+      db.write(operation),
+    ])
+
+    expect(answers).toEqual([fulfilled(1), rejected(refusal), fulfilled(2)])
+    expect(operation).toHaveBeenCalledTimes(2)
   })
 
   test('after it has taken a number, which nothing stores before the commit, gives it back; nothing runs twice', async () => {

@@ -21,8 +21,8 @@ const goesBack: Change[] = [
   { file: 'src/ids.ts', from: 'latest = Math.max(latest, clock())', to: 'latest = clock()' },
   {
     file: 'src/lists/sequence.ts',
-    from: 'case when sequences.latest_time < excluded.latest_time then excluded.latest_time',
-    to: 'case when true then excluded.latest_time',
+    from: 'latestTime: latestTime < time ? time :',
+    to: 'latestTime: latestTime !== time ? time :',
   },
 ]
 

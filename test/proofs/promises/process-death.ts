@@ -24,7 +24,7 @@ export const proof: Proof = {
 
 const answersEarly: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
-  from: '    commitGroup(group)\n  }',
+  from: '    if (!group.isOver) commitGroup(group)\n  }',
   to: `    for (const { outcome, resolve } of group.members) if (outcome && 'result' in outcome) resolve(outcome.result)
     setTimeout(commitGroup, 50, group)
   }`,
