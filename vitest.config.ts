@@ -19,5 +19,6 @@ export default defineConfig({
     // A limit is for what hangs: many tests start processes, and the machine may be busy with others.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 })

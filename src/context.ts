@@ -2,6 +2,8 @@ import type { Database } from './database/database.ts'
 import { Refusal } from './errors.ts'
 import type { Clock } from './ids.ts'
 import { steadyClock, timestamp, uuidV7Source } from './ids.ts'
+import type { Secrets } from './secrets/secrets.ts'
+import { noSecrets } from './secrets/secrets.ts'
 
 /** `sandbox` has the demo merchant and test addresses; `live` refuses both. */
 export const modes = ['sandbox', 'live'] as const
@@ -15,6 +17,10 @@ export type Service = {
   readonly now: Clock
   /** A UUIDv7 for now. */
   readonly newId: () => string
+  /** Keeps what must be read again but not lie open, where there is a key for it. */
+  readonly secrets: Secrets
+  /** Where webhooks may go beside public addresses: the entries of WEBHOOK_ALLOW. */
+  readonly webhookAllowed: readonly string[]
   /** Runs an operation that writes, for a door. */
   readonly perform: Perform
 }
@@ -42,34 +48,63 @@ export type Context = Service & {
   readonly merchantId: string
   /** The caller's idempotency key, unquoted; `null` when it gave none. */
   readonly idempotencyKey: string | null
+  /** How far the merchant's clock, which `now` follows, is ahead of the machine's in milliseconds: in the sandbox it may be. */
+  readonly aheadMs: number
+  /** Ends what waits for something to happen: the caller has gone, or the service is about to. */
+  readonly signal?: AbortSignal
 }
 
-/** The service on an open database; tests give their own clock. */
+/** The service on an open database, which keeps no secrets unless it is given a key; tests give their own clock. */
 export function createService({
   db,
   mode,
   clock,
+  secrets = noSecrets,
+  webhookAllowed = [],
   perform = (operation, context, input) => operation(context, input),
 }: {
   db: Database
   mode: Mode
   clock?: Clock
+  secrets?: Secrets
+  webhookAllowed?: readonly string[]
   perform?: Perform
 }): Service {
   const now = steadyClock(clock)
   const newId = uuidV7Source()
-  return { db, mode, now, newId: () => newId(now()), perform }
+  return { db, mode, now, newId: () => newId(now()), secrets, webhookAllowed, perform }
 }
 
-/** A request of `merchantId` to the service. */
-export function createContext(service: Service, merchantId: string, idempotencyKey: string | null = null): Context {
-  return { ...service, merchantId, idempotencyKey }
+/** A request of `merchantId` to the service, by a clock that may be ahead of the machine's. */
+export function createContext(
+  service: Service,
+  merchantId: string,
+  idempotencyKey: string | null = null,
+  aheadMs = 0,
+): Context {
+  const now = aheadMs === 0 ? service.now : () => service.now() + aheadMs
+  return { ...service, now, merchantId, idempotencyKey, aheadMs }
+}
+
+/** The same request by another clock. */
+export function atClock(context: Context, aheadMs: number): Context {
+  return { ...context, now: () => machineTime(context) + aheadMs, aheadMs }
+}
+
+/** The machine's time, by which other machines and what is due are waited for, in milliseconds since 1970. */
+export function machineTime({ now, aheadMs }: Pick<Context, 'now' | 'aheadMs'>): number {
+  return now() - aheadMs
 }
 
 /** When a row changes: now, and never before it was made or last changed, by the clock of whichever process that was. */
 export function timeOfChange({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt
+}
+
+/** The same where each change must be told from the one before: later than that, if only by a millisecond. */
+export function timeOfNextChange({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
+  return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
 }
 
 /**

@@ -15,6 +15,7 @@ export const errorCodes = [
   'REQUEST_TIMEOUT',
   'CUSTOMER_CLOSED',
   'PAYOUT_STATUS_CONFLICT',
+  'WEBHOOK_DISABLED',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'EXPECTATION_FAILED',
@@ -25,8 +26,10 @@ export const errorCodes = [
   'INSUFFICIENT_FUNDS',
   'BALANCE_LIMIT_EXCEEDED',
   'DEPOSIT_ADDRESS_UNAVAILABLE',
+  'WEBHOOK_LIMIT_REACHED',
   'RATE_LIMITED',
   'INTERNAL',
+  'NOT_CONFIGURED',
   'UNAVAILABLE',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]

@@ -3,6 +3,9 @@ import { randomFillSync } from 'node:crypto'
 /** A source of time in milliseconds since 1970. */
 export type Clock = () => number
 
+/** From 0 to below 1, for what must only be spread. */
+export const random: () => number = Math.random
+
 /** A source of ids for the millisecond given. */
 export type IdSource = (now: number) => string
 

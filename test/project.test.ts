@@ -98,7 +98,13 @@ const timers: Readonly<Record<string, string>> = {
   'test/database/postgres/failure.test.ts': 'clients that are refused try again, and what is waited for is looked at',
   'test/database/sqlite/hold-lock.ts': 'a lock that is waited for within a call ends by itself, whenever it is met',
   'test/database/sqlite/writer.test.ts': 'a member of a group waits for one, and is refused',
-  'test/graphql/streams.test.ts': 'what does not come at all fails',
+  'test/dispatch/endpoints-change.test.ts': 'what must not be posted is not for a while',
+  'test/dispatch/faults.test.ts': 'what must not be posted is not for a while',
+  'test/dispatch/order.test.ts': 'a receiver answers later than another is posted to',
+  'test/dispatch/support/world.ts': 'what is posted is waited for, and given up some time',
+  'test/graphql/event-streams.test.ts': 'a query takes long, and what must not come does not come for a while',
+  'test/graphql/streams.test.ts': 'what must not come does not come for a while',
+  'test/graphql/support/listen.ts': 'what does not come at all fails',
   'test/server/server.test.ts': 'only the kernel knows when bytes have arrived that nobody reads yet',
 }
 

@@ -13,8 +13,13 @@ import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payo
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
+import { noSecrets } from '../../src/secrets/secrets.ts'
+import { receiverPath } from '../../src/server/sandbox-receiver.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { webhookEndpoints } from '../../src/webhooks/list.ts'
+import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoint.ts'
 import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './story.ts'
 
 /** The demo merchant's key: the same everywhere, so that examples work when pasted. Live mode refuses it. */
@@ -32,7 +37,9 @@ export const demoApiKey = formatApiKey(demoKey)
  */
 export async function seedDemo(service: Service): Promise<boolean> {
   if (await hasDemo(service)) return true
-  return service.db.write(async (tx) => {
+  let merchantId: string | null = null
+  const isThere = await service.db.write(async (tx) => {
+    merchantId = null
     if (await apiKeyById(tx, { id: demoKey.id })) return true
     if ((await allMerchants(tx, {})).length > 0) return false
     const past = createService({
@@ -43,8 +50,31 @@ export async function seedDemo(service: Service): Promise<boolean> {
     const merchant = await createMerchant(past, { name: 'Demo merchant' }, demoKey)
     await setPrices(past)
     await tellStory(createContext(past, merchant.id))
+    merchantId = merchant.id
     return true
   })
+  // Afterwards, so that its month is not sent to it; and where no secret can be kept there is none.
+  if (merchantId !== null && service.secrets !== noSecrets) {
+    await createWebhookEndpoint(createContext(service, merchantId), ownEndpoint)
+  }
+  return isThere
+}
+
+/** Whoever starts the demo sees webhooks arrive without a receiver. The port is the usual one until the service is started. */
+const ownEndpoint = {
+  url: `http://127.0.0.1:4000${receiverPath}`,
+  description: 'The sandbox itself: its deliveries show what it got',
+}
+
+/** Has the demo merchant's webhooks to the sandbox itself sent to where it is now: PORT may have been another before. */
+export async function pointDemoTo(service: Service, origin: string): Promise<void> {
+  const key = await apiKeyById(service.db, { id: demoKey.id })
+  if (!key) return
+  const context = createContext(service, key.merchantId)
+  const { items } = await webhookEndpoints.slice(context, { last: 100 })
+  const url = origin + receiverPath
+  const others = items.filter((endpoint) => new URL(endpoint.url).pathname === receiverPath && endpoint.url !== url)
+  for (const { id } of others) await context.perform(updateWebhookEndpoint, context, { webhookId: id, url })
 }
 
 /** Whether the demo merchant is there. */

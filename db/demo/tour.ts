@@ -28,6 +28,8 @@ export async function tourTabs(service: Service): Promise<readonly Tab[]> {
     { query: watch, variables: inFull({ payoutKey }) },
     { query: bank, variables: inFull({ input: settlementInput }) },
     { query: books, variables: inFull({ walletId: ids.adasWallet, lines: 10 }) },
+    { query: events, variables: inFull({ after: null, types: payoutEvents }) },
+    { query: outcome, variables: inFull({ input: outcomeInput }) },
   ].map((tab) => ({ ...tab, headers }))
 }
 
@@ -453,3 +455,104 @@ query _9_Books($walletId: ID!, $lines: Int!) {
   }
 }
 `
+
+const payoutEvents = ['PAYOUT_FAILED', 'PAYOUT_RETURNED']
+
+const events = `# 10. Whoever has to know, knows. What happens is an
+# event, with a number: who remembers the last one
+# misses nothing. Here is what went wrong, oldest
+# first; "after" goes on behind a number.
+#
+# And webhooks: where events are posted to, and what
+# became of each. The demo's go to the sandbox itself.
+# Pay once more in tab 6, with another key, and look
+# again: it was told within a moment.
+#
+# Try next: be told here as it happens. In a new tab,
+# subscription { eventPublished { sequence type } }
+
+query _10_Events($after: String, $types: [EventType!]) {
+  events(after: $after, filter: { types: $types }) {
+    nodes {
+      sequence
+      type
+      version # Counts the events of one payout.
+      payout {
+        transactionId
+        recipientName
+        status # As it is now.
+      }
+    }
+    after # Pass it on to read what comes next.
+    hasMore
+  }
+  webhookEndpoints {
+    nodes {
+      url
+      status
+      deliveries(first: 5) {
+        nodes {
+          sequence
+          eventType
+          status
+          attempts {
+            status
+            answer
+            durationMs
+          }
+        }
+      }
+    }
+  }
+}
+`
+
+const outcome = `# 11. Every outcome, at once. The sandbox has a bank
+# of its own, which does what the account's last two
+# digits say; /docs#sandbox lists them. This one pays,
+# and sends the money back a day later.
+#
+# Run it twice: the same payout answers, and its
+# timeline says how far it has come.
+#
+# Try next: have a day pass, then look again here.
+# In a new tab:
+# mutation { advanceClock(input: {by: "P1D"}) {
+#   __typename } }
+
+mutation _11_Outcome($input: CreatePayoutInput!) {
+  createPayout(input: $input) {
+    __typename
+    ... on CreatePayoutPayload {
+      payout {
+        transactionId
+        accountNumber
+        status
+        timeline {
+          state
+          at
+          cause
+        }
+      }
+    }
+    ${errorFields}
+  }
+}
+`
+
+const outcomeInput = {
+  assetCode: 'USDT',
+  amount: '5',
+  recipient: {
+    bankAccount: {
+      accountName: 'Ada Obi',
+      accountNumber: '9999999920',
+      bankName: 'Access Bank',
+      bankCode: '044',
+      recipientCurrency: 'NGN',
+      recipientCountry: 'NIGERIA',
+    },
+  },
+  paymentPurpose: 'GIFTS',
+  idempotencyKey: 'tour: returned a day later',
+}

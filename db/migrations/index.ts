@@ -29,6 +29,13 @@ import { payoutEventNumbers } from './0027-payout-event-numbers.ts'
 import { transfersInOneRow } from './0028-transfers-in-one-row.ts'
 import { payoutsByValues } from './0029-payouts-by-values.ts'
 import { payoutsSequence } from './0030-payouts-sequence.ts'
+import { events } from './0031-events.ts'
+import { webhookEndpoints } from './0032-webhook-endpoints.ts'
+import { webhookDeliveries } from './0033-webhook-deliveries.ts'
+import { webhookLeases } from './0034-webhook-leases.ts'
+import { payoutTransfers } from './0035-payout-transfers.ts'
+import { merchantClocks } from './0036-merchant-clocks.ts'
+import { chainDeposits } from './0037-chain-deposits.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -62,6 +69,13 @@ export const migrations: readonly Migration[] = [
   transfersInOneRow,
   payoutsByValues,
   payoutsSequence,
+  events,
+  webhookEndpoints,
+  webhookDeliveries,
+  webhookLeases,
+  payoutTransfers,
+  merchantClocks,
+  chainDeposits,
 ]
 
 /** The one that every database of ours has. */

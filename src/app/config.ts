@@ -1,5 +1,9 @@
 import { z } from 'zod'
 import { modes } from '../context.ts'
+import { allowedForm, readAllowed } from '../delivery/allowance.ts'
+import { keyForm, readKeys } from '../secrets/read-keys.ts'
+import type { ConfiguredRails } from './read-rails.ts'
+import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -17,6 +21,21 @@ const Environment = z.object({
   RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
   /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
+  /** The first seals secrets, all open them. */
+  SECRETS_KEY: z
+    .string()
+    .transform(readKeys)
+    .refine((keys) => keys !== null, `must be one or more keys of ${keyForm}, separated by commas`)
+    .default([]),
+  /** Where webhooks may be delivered beside public addresses. */
+  WEBHOOK_ALLOW: z
+    .string()
+    .transform(readAllowed)
+    .refine((entries) => entries !== null, `must be ${allowedForm}`)
+    .default([]),
+  /** Banks as name:url; `readRails` reads it, the secrets RAIL_SECRET_<NAME> and what is paused. */
+  RAILS: z.string().optional(),
+  RAIL_PAUSE: z.string().optional(),
 })
 
 const Configuration = Environment.transform((variables) => ({
@@ -27,12 +46,15 @@ const Configuration = Environment.transform((variables) => ({
   logLevel: variables.LOG_LEVEL,
   rateLimit: variables.RATE_LIMIT,
   workers: variables.WORKERS,
+  secretsKeys: variables.SECRETS_KEY ?? [],
+  webhookAllowed: variables.WEBHOOK_ALLOW ?? [],
 }))
 
-export type Config = Readonly<z.output<typeof Configuration>> & {
-  /** Whether `mode` was asked for, and not left to its default. */
-  readonly isModeGiven: boolean
-}
+export type Config = Readonly<z.output<typeof Configuration>> &
+  ConfiguredRails & {
+    /** Whether `mode` was asked for, and not left to its default. */
+    readonly isModeGiven: boolean
+  }
 
 /**
  * Reads the configuration from the environment.
@@ -43,11 +65,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable is an absent one: that is how shells and compose files unset things.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Configuration.safeParse(given)
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
-    throw new Error(`The configuration is wrong:\n  ${faults.join('\n  ')}`)
-  }
-  return { ...parsed.data, isModeGiven: given.MODE !== undefined }
+  const { faults: faultsOfRails, ...rails } = readRails(given, given.MODE === 'live' ? 'live' : 'sandbox')
+  const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
+  const all = [...faults, ...faultsOfRails]
+  if (!parsed.success || all.length > 0) throw new Error(`The configuration is wrong:\n  ${all.join('\n  ')}`)
+  return { ...parsed.data, ...rails, isModeGiven: given.MODE !== undefined }
 }
 
 function wholeNumber(least: number, most: number) {

@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 const unwrittenLimitBytes = 64 * 1024 * 1024
 
 /** What a process is for: `service` is the only one, the others run beside one another (`WORKERS`). */
-export type Role = 'service' | 'supervisor' | 'reader' | 'writer'
+export type Role = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender'
 
 /** What a pipe takes as a whole: larger writes of several processes to one log would mix their lines. */
 const pipeBytes = 4_096

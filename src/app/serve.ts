@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { demoApiKey, hasDemo as findDemo } from '../../db/demo/demo.ts'
+import { demoApiKey, hasDemo as findDemo, pointDemoTo } from '../../db/demo/demo.ts'
 import { tourTabs } from '../../db/demo/tour.ts'
 import type { Service } from '../context.ts'
 import { createService } from '../context.ts'
@@ -10,8 +10,12 @@ import type { Sharing } from '../server/host.ts'
 import { createServer } from '../server/host.ts'
 import { cannotListen } from './cannot-listen.ts'
 import type { Config } from './config.ts'
+import { startDispatching } from './dispatching.ts'
+import { isLoopback } from './is-loopback.ts'
+import { railsOf, startPaying } from './paying.ts'
+import { secretsOf } from './secrets-of.ts'
 import type { Started } from './start.ts'
-import { end, greeting, isLoopback, prepare, publicKeyWarning, start, takeOver } from './start.ts'
+import { end, greeting, prepare, publicKeyWarning, start, takeOver } from './start.ts'
 import { lineToWriter } from './workers/hand-over.ts'
 import type { ReaderDetails } from './workers/messages.ts'
 import { beatForSupervisor, exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
@@ -23,9 +27,10 @@ const endTimeoutMs = 9_000
 /** Answers requests as the only process. */
 export async function serve(config: Config): Promise<void> {
   const started = await start(config, { onWait: (logger) => refuseAll(config, logger) })
-  const service = createService({ db: started.db, mode: config.mode })
+  const { mode, webhookAllowed } = config
+  const service = createService({ db: started.db, mode, webhookAllowed, secrets: secretsOf(config, mode) })
   const hasDemo = await prepare(service)
-  const address = await listen(started, { service, hasDemo, onListening: () => takeOver(started) })
+  const address = await listen(started, { service, hasDemo, sendsWebhooks: true, onListening: () => takeOver(started) })
   // Standard output has log lines only.
   process.stderr.write(greeting(config, address, hasDemo, await comingPrices(service)))
 }
@@ -35,11 +40,15 @@ export async function serveAsWorker(config: Config, { writerPath }: ReaderDetail
   const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null })
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
   const db = line === null ? started.db : withPing(started.db, line.ping)
-  const service = createService({ db, mode: config.mode, ...(line && { perform: line.perform }) })
+  const { mode, webhookAllowed } = config
+  const secrets = secretsOf(config, mode)
+  const service = createService({ db, mode, webhookAllowed, secrets, ...(line && { perform: line.perform }) })
   const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
   const address = await listen(started, {
     service,
     hasDemo,
+    // Else a process of its own does.
+    sendsWebhooks: line === null,
     sharing: { processes: config.workers, exchange: exchangeWithSupervisor() },
     onClosed: () => {
       line?.close()
@@ -82,6 +91,7 @@ async function listenAt(app: ReturnType<typeof createServer>, { host, port }: Co
 type Listening = {
   readonly service: Service
   readonly hasDemo: boolean
+  readonly sendsWebhooks: boolean
   readonly sharing?: Sharing
   /** Called when the port is this process's own, before anything is answered. */
   readonly onListening?: () => void
@@ -92,13 +102,14 @@ type Listening = {
 /** Answers requests until SIGTERM; where. */
 async function listen(
   started: Started,
-  { service, hasDemo, sharing, onListening = () => {}, onClosed }: Listening,
+  { service, hasDemo, sendsWebhooks, sharing, onListening = () => {}, onClosed }: Listening,
 ): Promise<string> {
   const { config, logger } = started
   const app = createServer({
     service,
     logger,
     rateLimit: config.rateLimit,
+    rails: railsOf(config, service),
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
@@ -112,6 +123,9 @@ async function listen(
   })
   const address = await listenAt(app, config)
   if (fault !== null) throw fault
+  if (hasDemo) await showWebhooks(started, service, address)
+  const dispatcher = sendsWebhooks ? startDispatching(config, service, logger) : null
+  const rails = sendsWebhooks ? startPaying(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
 
@@ -122,7 +136,7 @@ async function listen(
     logger.info({ signal }, 'draining')
     setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
     const close = async () => {
-      await app.close()
+      await Promise.all([app.close(), dispatcher?.stop(), rails?.stop()])
       onClosed?.()
     }
     await end(started, { close, withinMs: endTimeoutMs })
@@ -130,4 +144,16 @@ async function listen(
   process.on('SIGTERM', drain)
   process.on('SIGINT', drain)
   return address
+}
+
+/** The demo without its webhooks is better than none: on a full disk nothing can be changed. */
+async function showWebhooks({ config, logger }: Started, service: Service, address: string): Promise<void> {
+  const here = new URL(address)
+  // Webhooks reach nothing inside but this machine itself.
+  if (!isLoopback(config.host)) here.hostname = '127.0.0.1'
+  try {
+    await pointDemoTo(service, here.origin)
+  } catch (error) {
+    logger.warn({ err: error }, 'the webhooks of the demo are not sent to this port')
+  }
 }

@@ -6,6 +6,7 @@ import { NotNow, takenOverCode } from '../database/database.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { claimMode } from '../installation/claim-mode.ts'
 import type { Config } from './config.ts'
+import { isLoopback } from './is-loopback.ts'
 import type { LogOutput, Role } from './logger.ts'
 import { createLogger, standardOutput } from './logger.ts'
 import { migrationNotice } from './migration-notice.ts'
@@ -132,11 +133,6 @@ export function greeting(
     if (!isLoopback(host)) lines.push('', `WARNING: ${publicKeyWarning(host)}`)
   }
   return `${lines.join('\n')}\n\n`
-}
-
-/** Whether only programs of this machine reach an address. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
 }
 
 /** What is said where others than this machine can use the demo. */

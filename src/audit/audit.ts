@@ -24,9 +24,13 @@ import {
   transfersOfAnotherCause,
   walletTotals,
   wrongBalances,
+  wrongChainDeposits,
   wrongClearingAccounts,
+  wrongEvents,
+  wrongRails,
   wrongReachableBalances,
   wrongRunningBalances,
+  wrongVersions,
 } from './repository.ts'
 
 /** One thing that was recomputed: how many contradictions there are, and the first few by id. */
@@ -57,11 +61,15 @@ const checks: Readonly<Record<string, Check>> = {
   'every payout that was completed was settled': (db) => payoutsNotSettled(db, {}),
   'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
   'every deposit came in': (db) => depositsWithoutCredit(db, {}),
+  'every transfer on a chain has its deposit': (db) => wrongChainDeposits(db, {}),
   'every wallet knows what was deposited in it': (db) => wrongReachableBalances(db, {}),
   'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
   'every transfer names its payout or deposit': (db) => transfersOfAnotherCause(db, {}),
   'every status has its events': (db) => payoutsWithoutEvents(db, {}),
   'clearing accounts are what payouts and deposits say': (db) => wrongClearingAccounts(db, {}),
+  'everything that happened has its event': (db) => wrongEvents(db, {}),
+  'the events of each object are numbered without a gap': (db) => wrongVersions(db, {}),
+  'every payout on a rail is what the bank made of it': (db) => wrongRails(db, {}),
   'sequences are dense': (db) => brokenSequences(db, {}),
   'nothing is there twice': async (db) => {
     const found = []

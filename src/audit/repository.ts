@@ -112,6 +112,31 @@ export const depositsWithoutCredit = queryOverAll(() =>
     .where('transfers.id', 'is', null),
 )
 
+/** Transfers on chains that are another merchant's than they are said to be, or whose deposit is another than it should be. */
+export const wrongChainDeposits = queryOverAll(() =>
+  from('chainDeposits')
+    .leftJoin('chainEvents', (join) =>
+      join
+        .onRef('chainEvents.reference', '=', 'chainDeposits.reference')
+        .onRef('chainEvents.merchantId', '=', 'chainDeposits.merchantId'),
+    )
+    .leftJoin('deposits', (join) =>
+      join
+        .onRef('deposits.merchantId', '=', 'chainDeposits.merchantId')
+        .onRef('deposits.reference', '=', 'chainDeposits.reference')
+        .onRef('deposits.reference', '=', 'chainDeposits.depositReference')
+        .onRef('deposits.walletId', '=', 'chainDeposits.walletId')
+        .onRef('deposits.amount', '=', 'chainDeposits.amount'),
+    )
+    .select('chainDeposits.reference as id')
+    .where(({ or, and, eb }) =>
+      or([
+        eb('chainEvents.reference', 'is', null),
+        and([eb('chainDeposits.depositReference', 'is not', null), eb('deposits.reference', 'is', null)]),
+      ]),
+    ),
+)
+
 /** Payouts that were completed and whose amount, without a fee, did not arrive from what is in transit. */
 export const payoutsNotSettled = queryOverAll(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
@@ -214,17 +239,59 @@ export const wrongClearingAccounts = idsOverAll(
         or sum(amount % 100000000) % 100000000 <> 0`,
 )
 
+/**
+ * What happened and has no event, or has another than it should, or an event of what did not happen: of payouts, deposits,
+ * wallets and customers all is known by their own rows.
+ */
+export const wrongEvents = idsOverAll(
+  sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
+      select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
+      union all
+      select merchant_id, 'payout.' || lower(status), payout_id, case status when 'RETURNED' then 3 else 2 end, 1
+        from payout_events
+      union all
+      select merchant_id, 'wallet.transaction.inbound', id, 1, 1 from transfers where kind = 'deposit'
+      union all
+      select merchant_id, 'wallet.created', id, 1, 1 from wallets
+      union all
+      select merchant_id, 'customer.created', id, 1, 1 from customers
+      union all
+      select merchant_id, type, object_id, version, -1 from events
+        where type like 'payout.%' or type like 'wallet.%' or type = 'customer.created'
+    ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
+)
+
+/** Objects whose events keep what they were and are not numbered without a gap, and methods that were never registered. */
+export const wrongVersions = idsOverAll(
+  sql`select merchant_id || ' ' || object_id as id from events where data is not null
+      group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
+    union all
+    select merchant_id || ' ' || id from payout_methods
+      where (merchant_id, id) not in (select merchant_id, object_id from events where type = 'payout_method.created')`,
+)
+
+/** Orders of banks whose state is not that of their payout, or that have none. */
+export const wrongRails = idsOverAll(
+  sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
+      left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
+      where p.id is null or t.state <> 'ATTENTION' and p.status <> case t.state
+        when 'COMPLETED' then 'COMPLETED' when 'RETURNED' then 'RETURNED'
+        when 'REJECTED' then 'FAILED' when 'CANCELLED' then 'FAILED' else 'PROCESSING' end`,
+)
+
 /** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
 export const brokenSequences = idsOverAll(
   sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
-        where name in ('payouts', 'customers', 'wallets')
+        where name in ('payouts', 'customers', 'wallets', 'events')
       union all
       select merchant_id, 'payouts', 0, count(*), max(sequence) from payouts group by merchant_id
       union all
       select merchant_id, 'customers', 0, count(*), max(sequence) from customers group by merchant_id
       union all
       select merchant_id, 'wallets', 0, count(*), max(sequence) from wallets group by merchant_id
+      union all
+      select merchant_id, 'events', 0, count(*), max(sequence) from events group by merchant_id
     ) as numbered group by merchant_id, name
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
@@ -242,6 +309,7 @@ const unique: readonly (readonly [table: TableName, column: string])[] = [
   ['wallets', 'id'],
   ['wallets', 'sequence'],
   ['payoutMethods', 'id'],
+  ['events', 'sequence'],
 ]
 
 /** For each of these a query for what is there twice, found by reading all rows. */

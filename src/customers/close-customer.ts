@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { Conflict } from '../database/database.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { lookupId, parse } from '../input.ts'
 import type { Customer } from './customer.ts'
@@ -25,6 +26,7 @@ export async function closeCustomer(
     const { merchantId, id } = customer
     const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
     if (!closed) throw new Conflict('another request closed the customer')
+    await recordEvent(tx, context, { type: 'customer.closed', objectId: id, at: closed.updatedAt, data: closed })
     return closed
   })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
@@ -61,6 +62,12 @@ export async function createCustomer(
     const row = await newRow(tx, context, 'customers')
     const customer: Customer = { ...row, ...request, status: 'active' }
     await insertCustomer(tx, customer)
+    await recordEvent(tx, context, {
+      type: 'customer.created',
+      objectId: customer.id,
+      at: customer.createdAt,
+      data: customer,
+    })
     return customer
   })
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { invalidInput } from '../errors.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { lookupId, parse, sentFields } from '../input.ts'
 import { CreateCustomerInput, missingNames, unbornFault } from './create-customer.ts'
@@ -36,6 +37,12 @@ export async function updateCustomer(
 
     const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
     await updateCustomerDetails(tx, updated)
+    await recordEvent(tx, context, {
+      type: 'customer.updated',
+      objectId: updated.id,
+      at: updated.updatedAt,
+      data: updated,
+    })
     return updated
   })
 }

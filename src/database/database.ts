@@ -46,6 +46,13 @@ export type Database = Reader & {
    * next; `null` where an engine can't tell without asking a server.
    */
   readonly version: (table: TableName) => number | null
+  /**
+   * Has `call` called soon after rows of `table` may have changed, by whichever process; what is read then sees it. It may be
+   * called without a cause.
+   *
+   * @returns what ends it
+   */
+  readonly watch: (table: WatchedTable, call: () => void) => () => void
   /** Reads something, so that a database that can't be read throws. */
   readonly ping: () => Promise<void>
   /**
@@ -61,6 +68,10 @@ export type Database = Reader & {
   /** Waits for the writes that it has accepted, then closes. */
   readonly close: () => Promise<void>
 }
+
+/** The tables that may be watched: an engine may have to tell others of each change. */
+export const watchedTables = ['events'] as const
+export type WatchedTable = (typeof watchedTables)[number]
 
 /** What a process ends with when another has taken its database over. */
 export const takenOverCode = 3
@@ -104,6 +115,7 @@ export function absentDatabase(): Database {
     snapshot: refuse,
     refresh: () => {},
     version: () => null,
+    watch: () => () => {},
     ping: refuse,
     backup: refuse,
     selfCheck: refuse,

@@ -37,6 +37,13 @@ export function comingMigrations(
   return { from, names: missing.map(({ name }) => name), rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []) }
 }
 
+/** The columns of a row by what they hold. */
+export type JsonColumns = {
+  readonly plain: readonly string[]
+  readonly times: readonly string[]
+  readonly json: readonly string[]
+}
+
 /** What engines call differently in a migration. */
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
@@ -45,6 +52,11 @@ export type MigrationDialect = {
   readonly json: RawBuilder<unknown>
   /** A `timestamp` as milliseconds since 1970. */
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
+  /** The columns of a row as the JSON object that a row is in memory; those in `replaced` hold something else. */
+  readonly rowAsJson: (
+    columns: JsonColumns,
+    replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
+  ) => RawBuilder<unknown>
   /** A statement written as it is. */
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
   /** Ends a table whose rows are found through its indexes. */

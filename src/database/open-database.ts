@@ -20,12 +20,17 @@ export async function openDatabase({
 }: DatabaseOptions): Promise<Database> {
   if (/^postgres(ql)?:\/\/./.test(url))
     return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onWarning })
-  const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
-  if (scheme === 'sqlite' && place) {
-    const path = resolve(place)
+  const path = sqlitePathOf(url)
+  if (path !== null) {
     return isReadOnly
       ? openSqliteReader({ path, onStopped })
       : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
+}
+
+/** The absolute path of the file that a URL of SQLite names; `null` for any other. */
+export function sqlitePathOf(url: string): string | null {
+  const [, scheme, place] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
+  return scheme === 'sqlite' && place ? resolve(place) : null
 }

@@ -1,4 +1,4 @@
-import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder } from 'kysely'
+import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder, TableNode } from 'kysely'
 import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import type { Columns, Values } from './chosen-columns.ts'
 import { nodeWith } from './chosen-columns.ts'
@@ -8,7 +8,7 @@ import { placeholder } from './placeholder.ts'
 import type { Scope } from './scope.ts'
 import { scopeOf } from './scope.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
-import { snakeCase, tables } from './tables.ts'
+import { camelCase, snakeCase, tables } from './tables.ts'
 
 /**
  * Queries are written with Kysely, once for every engine, and built once: the value of a parameter is not in the query
@@ -175,7 +175,7 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 const overAll = new WeakSet<Compilable<unknown>>()
 
 /** Finds whose a row is, for an operator who has nothing but its id: one look per merchant. */
-export function merchantOf(table: 'customers' | 'payouts' | 'wallets') {
+export function merchantOf(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
   // Kysely has types for one table.
   const one = table as 'customers'
   return queryOne((p: Params<{ id: string }>) =>
@@ -256,6 +256,14 @@ function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
 /** Whether a query that writes answers the rows that it changes. */
 export function returnsRows({ node }: Query): boolean {
   return 'returning' in node && node.returning !== undefined
+}
+
+/** The table whose rows a query changes; `null` for none, and for what is no table of ours. */
+export function changedTable({ node }: Query): TableName | null {
+  const { into, table, from } = node as { into?: TableNode; table?: TableNode; from?: { froms: readonly TableNode[] } }
+  const changed = node.kind === 'InsertQueryNode' ? into : node.kind === 'UpdateQueryNode' ? table : from?.froms[0]
+  if (isRead({ node } as Query) || !changed || changed.kind !== 'TableNode') return null
+  return camelCase(changed.table.identifier.name) as TableName
 }
 
 /** Whether a query leaves every row as it is. */

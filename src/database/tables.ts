@@ -244,6 +244,138 @@ export const tables = {
     createdAt: timestamp(),
     sequence: nullable(integer()),
   },
+  events: {
+    merchantId: uuid(),
+    sequence: integer(),
+    type: text<EventType>(),
+    objectId: uuid(),
+    version: integer(),
+    time: milliseconds(),
+    data: nullable(json<object>()),
+  },
+  webhookEndpoints: {
+    merchantId: uuid(),
+    id: uuid(),
+    sequence: integer(),
+    url: text(),
+    types: json<readonly EventType[]>(),
+    format: text<'standard' | 'thin' | 'stablestack'>(),
+    description: nullable(text()),
+    status: text<'enabled' | 'disabled'>(),
+    disabledReason: nullable(text<'by_request' | 'failing' | 'gone'>()),
+    secrets: json<readonly SealedSecret[]>(),
+    signingKeys: json<readonly (SealedSecret & { readonly publicKey: string })[]>(),
+    publicKey: nullable(text()),
+    cursor: integer(),
+    failures: integer(),
+    failingSince: nullable(timestamp()),
+    probeAt: nullable(timestamp()),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  },
+  webhookDeliveries: {
+    merchantId: uuid(),
+    endpointId: uuid(),
+    sequence: integer(),
+    objectId: uuid(),
+    status: text<'pending' | 'delivered' | 'exhausted'>(),
+    attempts: integer(),
+    attemptsBefore: integer(),
+    nextAttemptAt: nullable(milliseconds()),
+    createdAt: timestamp(),
+  },
+  webhookAttempts: {
+    merchantId: uuid(),
+    endpointId: uuid(),
+    sequence: integer(),
+    attempt: integer(),
+    attemptedAt: timestamp(),
+    durationMs: integer(),
+    status: nullable(integer()),
+    answer: nullable(text()),
+    error: nullable(text()),
+  },
+  webhookLeases: {
+    merchantId: uuid(),
+    holder: text(),
+    until: milliseconds(),
+  },
+  payoutTransfers: {
+    orderId: uuid(),
+    merchantId: uuid(),
+    payoutId: uuid(),
+    rail: text(),
+    state: text<
+      | 'QUEUED'
+      | 'SUBMITTING'
+      | 'UNKNOWN'
+      | 'ACCEPTED'
+      | 'COMPLETED'
+      | 'REJECTED'
+      | 'RETURNED'
+      | 'CANCELLED'
+      | 'ATTENTION'
+    >(),
+    dueAt: nullable(milliseconds()),
+    asked: integer(),
+    attempts: integer(),
+    submittedAt: nullable(timestamp()),
+    reference: nullable(text()),
+    cancelAskedAt: nullable(timestamp()),
+    history: json<readonly { state: string; at: string; cause: string | null }[]>(),
+    createdAt: timestamp(),
+    updatedAt: timestamp(),
+  },
+  railRoutes: {
+    assetCode: text(),
+    currency: text(),
+    country: text(),
+    rail: text(),
+  },
+  pausedRails: {
+    rail: text(),
+    pausedAt: timestamp(),
+  },
+  merchantClocks: {
+    id: uuid(),
+    aheadMs: milliseconds(),
+  },
+  railReports: {
+    rail: text(),
+    messageId: text(),
+    body: text(),
+    receivedAt: timestamp(),
+    readAt: nullable(timestamp()),
+  },
+  watchedAddresses: {
+    addressId: uuid(),
+    merchantId: uuid(),
+    walletId: uuid(),
+    number: nullable(integer()),
+  },
+  chainEvents: {
+    reference: text(),
+    merchantId: uuid(),
+  },
+  chainDeposits: {
+    merchantId: uuid(),
+    network: text<'erc20' | 'polygon' | 'bep20' | 'trc20' | 'solana'>(),
+    txHash: text(),
+    logIndex: integer(),
+    reference: text(),
+    addressId: uuid(),
+    walletId: uuid(),
+    assetCode: text(),
+    amount: amount(),
+    confirmations: integer(),
+    state: text<'DETECTED' | 'CONFIRMED' | 'REORGED' | 'ATTENTION' | 'DISMISSED'>(),
+    cause: nullable(text()),
+    depositReference: nullable(text()),
+    rail: text(),
+    detectedAt: timestamp(),
+    creditedAt: nullable(timestamp()),
+    updatedAt: timestamp(),
+  },
 } as const
 
 /** The views, which show what follows from the tables: they are for operators and the audit. */
@@ -259,6 +391,26 @@ export const views = {
     balanceAfter: nullable(amount()),
   },
 } as const
+
+/** What happened. */
+export type EventType =
+  | 'payout.initiated'
+  | 'payout.completed'
+  | 'payout.failed'
+  | 'payout.returned'
+  | 'wallet.transaction.inbound'
+  | 'wallet.created'
+  | 'customer.created'
+  | 'customer.updated'
+  | 'customer.closed'
+  | 'payout_method.created'
+  | 'payout_method.updated'
+  | 'payout_method.deleted'
+  | 'webhook_endpoint.disabled'
+  | 'webhook.test'
+
+/** A secret that is stored encrypted, and until when it signs; `null` for as long as there is no newer one. */
+export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 /** The kind of each column of each table and view, as the database spells both. */
 export const columnsInDatabase: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(

@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../database/query.ts'
+import type { EventType } from '../events/event.ts'
+import { insertEventRow } from '../events/repository.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
@@ -13,7 +15,7 @@ import type { Payout } from '../payouts/payout.ts'
 import { paymentPurposes, payoutAssetCodes, untouched } from '../payouts/payout.ts'
 import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
-import { settlementTransfer } from '../payouts/settle-payout.ts'
+import { settlementTold, settlementTransfer } from '../payouts/settle-payout.ts'
 import { transactionId } from '../payouts/transaction-id.ts'
 import type { RateInForce } from '../rates/rate.ts'
 import { rateInForce } from '../rates/repository.ts'
@@ -31,6 +33,9 @@ const chunkSize = 5_000
 
 /** One payout in twenty-five fails. */
 const outcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
+
+/** Where the merchant's events have come to; they are told as they are made. */
+type Feed = { latest: number; latestTime: bigint }
 
 type Book = { id: string; customerId: string | null; currency: string } & Standing
 
@@ -50,25 +55,31 @@ export async function fillPayouts(
     .map((wallet) => ({ ...wallet, reachableBalance: wallet.balance, entryCount: 0, latestTime: 0n }))
   const prices = await pricesOf(context)
   let sequence = (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+  let feed: Feed = { latest: (await latestInSequence(db, { merchantId, name: 'events' }))?.latest ?? 0, latestTime: 0n }
   const last = sequence + payouts
   while (sequence < last) {
     const upTo = Math.min(last, sequence + chunkSize)
     const before = books
     const written = sequence
-    books = await db.write(async (tx) => {
+    const told = feed
+    const filled = await db.write(async (tx) => {
       // Copies, because what did not commit is run again from the same books.
       const after = before.map((book) => ({ ...book }))
+      const feed = { ...told }
       const touched = new Set<Book>()
       let latest = { latestTime: 0n, latestId: '' }
       for (let number = written + 1; number <= upTo; number++) {
         const book = random.pick(after)
         touched.add(book)
-        latest = await writePayout(tx, context, { random, book, prices, sequence: number })
+        latest = await writePayout(tx, context, { random, book, feed, prices, sequence: number })
       }
       for (const book of touched) await setAccount(tx, { merchantId, ...book })
       await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest })
-      return after
+      await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null })
+      return { books: after, feed }
     })
+    books = filled.books
+    feed = filled.feed
     sequence = upTo
     onProgress('payouts', payouts - (last - sequence), payouts)
   }
@@ -94,7 +105,13 @@ async function pricesOf({ db, now }: Context): Promise<Prices> {
 async function writePayout(
   tx: Tx,
   service: Context,
-  { random, book, prices, sequence }: { random: Random; book: Book; prices: Prices; sequence: number },
+  {
+    random,
+    book,
+    feed,
+    prices,
+    sequence,
+  }: { random: Random; book: Book; feed: Feed; prices: Prices; sequence: number },
 ): Promise<{ latestTime: bigint; latestId: string }> {
   // One moment for all that happens at once, which spares most of the formatting of times.
   const context = atOneMoment(service)
@@ -105,7 +122,10 @@ async function writePayout(
   const price = prices.get(`${assetCode} ${bank.currency}`)
   if (!price) throw new Error(`there is no rate from ${assetCode} to ${bank.currency}`)
   const { total, ...quote } = priceOf(amount, price)
-  if (book.balance < total) await writeDeposit(tx, context, book, total * 50n)
+  if (book.balance < total) {
+    const depositId = await writeDeposit(tx, context, book, total * 50n)
+    await tell(tx, context, feed, { type: 'wallet.transaction.inbound', objectId: depositId, version: 1 })
+  }
 
   const id = context.newId()
   const createdAt = timestamp(context.now())
@@ -149,14 +169,15 @@ async function writePayout(
     payoutMethodId: null,
   }
   await insertPayout(tx, withChecksum(payout))
+  await tell(tx, context, feed, { type: 'payout.initiated', objectId: id, version: 1 })
   if (settlement === null) return latest
 
   const later = atOneMoment(service)
   const settlementId = await write(tx, later, book, settlementTransfer(payout, settlement))
   const settledAt = timestamp(later.now())
   const event = { merchantId, payoutId: id, status: settlement, cause: null, transferId: settlementId }
-  // Without a number: nobody watches what is filled in.
   await insertPayoutEvent(tx, { ...event, createdAt: settledAt, sequence: null })
+  await tell(tx, later, feed, { ...settlementTold[settlement], objectId: id })
   return latest
 }
 
@@ -165,7 +186,7 @@ function atOneMoment(context: Context): Context {
   return { ...context, now: () => at }
 }
 
-async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount): Promise<void> {
+async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount): Promise<string> {
   const { merchantId } = context
   const reference = `fill ${context.newId()}`
   const transferId = await write(tx, context, book, { kind: 'deposit', amount, fee: 0n, cause: { reference } })
@@ -179,6 +200,18 @@ async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount
     balanceAfter: book.balance,
     createdAt,
   })
+  return transferId
+}
+
+async function tell(
+  tx: Tx,
+  { merchantId, now }: Context,
+  feed: Feed,
+  event: { type: EventType; objectId: string; version: number },
+): Promise<void> {
+  feed.latest++
+  feed.latestTime = BigInt(now())
+  await insertEventRow(tx, { merchantId, sequence: feed.latest, ...event, time: feed.latestTime, data: null })
 }
 
 /** One transfer; where it moves money of the wallet, it moves the book that is kept of it. */

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { formatAmount } from '../money/amount.ts'
 import type { Engine, GraphqlRequest, Outcome, WrittenResult } from './engine.ts'
-import type { Watching } from './graphql-context.ts'
+import type { StreamPlace, Watching } from './graphql-context.ts'
 import { limits } from './limits.ts'
 
 /** A request that was admitted, and what it needs to be answered. */
@@ -16,8 +16,11 @@ export type Asked = {
   readonly service: Service
   readonly engine: Engine
   readonly merchantId: string
+  readonly aheadMs?: number
   readonly requestId: string
   readonly log: FastifyBaseLogger
+  /** What the caller of a stream had last, where it says so. */
+  readonly lastEventId?: string | null
 }
 
 /** A result as it goes out, and what was run for it, `null` where nothing was. */
@@ -39,7 +42,10 @@ export type FormattedResult = {
 }
 
 /** What resolvers work with, and what was seen of the request so far. */
-export type Asking = { readonly context: Context & Watching; readonly seen: () => Seen }
+export type Asking = {
+  readonly context: Context & Watching & { readonly stream: StreamPlace }
+  readonly seen: () => Seen
+}
 
 /** Runs a request for its merchant, and says what went wrong in words and codes that a caller may see; `null` for a subscription. */
 export async function answer(request: GraphqlRequest, asked: Asked): Promise<Answer | null> {
@@ -49,11 +55,12 @@ export async function answer(request: GraphqlRequest, asked: Asked): Promise<Ans
 }
 
 /** Begins to answer a request. */
-export function askingOf({ service, merchantId, requestId, log }: Asked): Asking {
+export function askingOf({ service, merchantId, aheadMs = 0, requestId, log, lastEventId = null }: Asked): Asking {
   let operation: string | null = null
   const codes = new Set<string>()
   const context = {
-    ...createContext(service, merchantId),
+    ...createContext(service, merchantId, null, aheadMs),
+    stream: { before: lastEventId, latest: null },
     onOperation: (node: OperationDefinitionNode) => {
       operation = operationText(node)
     },

@@ -18,6 +18,7 @@ export const builder = new SchemaBuilder<{
     Decimal: { Input: string; Output: string }
     DateTime: { Input: string; Output: string }
     Date: { Input: string; Output: string }
+    JSON: { Input: never; Output: unknown }
   }
 }>({
   plugins: [RelayPlugin],

@@ -22,12 +22,27 @@ const prices = {
   node: 10,
   /** Rows may have to be counted one by one. */
   totalCount: 50,
+  /** A whole object, with all that is in it. */
+  json: 60,
   /** A commit, and with a wallet the derivation of its address. */
   mutation: 1_000,
 } as const
 
-/** How many items a list is reckoned to have that is no connection: none of the schema has more. */
+/** How many items a list is reckoned to have that is no connection: none of the schema has more, but those below. */
 export const plainListSize = 8
+
+/** Lists that may be longer. */
+export const sizeOfList: Readonly<Record<string, number>> = {
+  'Payout.timeline': 20,
+  'WebhookEndpoint.types': 14,
+  'WebhookDelivery.attempts': 20,
+  'Wallet.pendingDeposits': 20,
+}
+
+/** Whether a type is a part of a list, whose size is asked for. */
+function isPage(name: string | undefined): boolean {
+  return name !== undefined && /(Connection|Page)$/.test(name)
+}
 
 /**
  * The cost of an operation that is valid, as a function of its variables, because they may hold the sizes of lists.
@@ -55,18 +70,20 @@ export function costOf(
     if (name === '__schema' || name === '__type') return 0
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined
     const type = definition && getNamedType(definition.type)
-    const isConnection = type?.name.endsWith('Connection') ?? false
+    const isConnection = isPage(type?.name)
     const size = isConnection ? sliceSize(field) : 1
     const inner = field.selectionSet ? ofSelection(field.selectionSet, type, size) : 0
     if (isConnection) return sum([prices.connection, inner])
     if (argument(field, 'ids')) return sum([1, times(idCount(field), sum([prices.node, inner]))])
-    if (parent?.name.endsWith('Connection')) {
+    if (parent && isPage(parent.name)) {
       if (name === 'totalCount') return prices.totalCount
       return sum([1, times(name === 'edges' || name === 'nodes' ? items : 1, inner)])
     }
     const isList = definition && isListType(getNullableType(definition.type))
-    const price = parent && parent === schema.getMutationType() ? prices.mutation : 1
-    return sum([price, isList ? times(plainListSize, field.selectionSet ? inner : 1) : inner])
+    const price =
+      parent && parent === schema.getMutationType() ? prices.mutation : type?.name === 'JSON' ? prices.json : 1
+    const length = sizeOfList[`${parent?.name}.${name}`] ?? plainListSize
+    return sum([price, isList ? times(length, field.selectionSet ? inner : 1) : inner])
   }
   const root = schema.getRootType(operation.operation) ?? undefined
   const total = ofSelection(operation.selectionSet, root, 1)

@@ -22,7 +22,7 @@ export function describedEnum<Value extends string>(
   meanings: Readonly<Record<Value, string>>,
 ) {
   const members = Object.entries<string>(meanings).map(([value, meaning]) => [
-    value.toUpperCase().replaceAll(' ', '_'),
+    value.toUpperCase().replace(/[ .]/g, '_'),
     { value: value as Value, description: meaning },
   ])
   const values = Object.fromEntries(members) as Record<string, { value: Value; description: string }>

@@ -123,6 +123,33 @@ export function belonging<Row>(
   return { type: [type], isNullable: false, description, ...byKey(source, 'id') }
 }
 
+/** The same for a key that some of the row's columns make, so that what the row holds need not be read again. */
+export function belongingBy<Row, const Name extends keyof Row & string, Item>(
+  type: OutputType<Types>,
+  source: Source<readonly Item[]>,
+  { from, make }: { readonly from: readonly Name[]; readonly make: (row: Pick<Row, Name>) => string },
+  description: string,
+): Field<Row> {
+  const resolve = (row: Row, _: object, context: GraphqlContext) => loaderOf(context, source).load(make(row))
+  return {
+    type: [type],
+    isNullable: false,
+    description,
+    shown: { kind: 'found', source, key: { from, make } },
+    resolve,
+  }
+}
+
+/** Shows what a source has for a column of the row, where that is a value without fields; `null` where it has none. */
+export function valueBehind<Name extends string, Type extends TypeParam<Types>>(
+  type: Type,
+  source: Source<ShapeFromTypeParam<Types, Type, true>>,
+  key: Name,
+  description: string,
+): Field<With<Name, string | null>> {
+  return { type, isNullable: true, description, ...byKey(source, key) }
+}
+
 function byKey<Name extends string>(source: Source<unknown>, key: Name) {
   return {
     shown: { kind: 'found', source, key } satisfies Shown,

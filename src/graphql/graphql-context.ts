@@ -10,9 +10,13 @@ export type Watching = {
   readonly onPlanFault?: (error: unknown) => void
 }
 
+/** Where a stream is: what its caller says that it had last, and what it was told last. */
+export type StreamPlace = { readonly before: string | null; latest: string | null }
+
 /** What a resolver works with: an operation's context, and what this request has loaded already. */
 export type GraphqlContext = Context &
   Watching & {
     /** Loaders of this request by what they load; see `loader.ts`. */
     readonly loaders: Map<object, unknown>
+    readonly stream?: StreamPlace
   }

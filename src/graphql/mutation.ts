@@ -1,6 +1,5 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
 import type { Done, Operation } from '../context.ts'
-import { createContext } from '../context.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
 import { invalidInput, Refusal } from '../errors.ts'
@@ -127,8 +126,11 @@ function currentNode<Answer extends object>(payload: Fields<Answer>) {
   const node = Object.values(payload).find(({ itself }) => itself)?.itself as Partial<Loaded<Answer>> | undefined
   const source = node?.source
   if (!source) return null
-  return async (context: GraphqlContext, answer: Answer): Promise<Answer> =>
-    (await loaderOf(context, source).load((answer as unknown as { id: string }).id)) ?? answer
+  return async (context: GraphqlContext, answer: Answer): Promise<Answer> => {
+    const now = await loaderOf(context, source).load((answer as unknown as { id: string }).id)
+    // What was answered beside the node, such as a secret that is shown once, is no part of it.
+    return now === null ? answer : { ...answer, ...now }
+  }
 }
 
 const noKey = { key: null, faults: [] }
@@ -165,7 +167,7 @@ export async function orUserError<Source>(
 
 /** A context of the mutation's own, with its key. */
 function mutationContext(context: GraphqlContext, idempotencyKey: string | null): GraphqlContext {
-  return { ...createContext(context, context.merchantId, idempotencyKey), loaders: context.loaders }
+  return { ...context, idempotencyKey }
 }
 
 function errorType(code: ErrorCode) {

@@ -34,6 +34,11 @@ builder.scalarType('Date', {
   parseValue: textOf('Date'),
 })
 
+builder.scalarType('JSON', {
+  description: 'An object as JSON has it. It is shown only, never taken.',
+  serialize: (value) => value,
+})
+
 /** Takes a string as it is: the operation reads it and refuses what has the wrong form, naming the field. */
 function textOf(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {

@@ -3,6 +3,9 @@ import type { Listed, Source } from './loader.ts'
 
 type Awaitable<Value> = Value | Promise<Value>
 
+/** A key that is made of some columns. */
+export type MadeKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
+
 /**
  * What a field shows of a row. A plan is made of it, and so is the resolver that graphql-js calls: so they can't differ.
  */
@@ -13,8 +16,8 @@ export type Shown =
   | { readonly kind: 'made'; readonly from: readonly string[]; readonly make: (row: never) => unknown }
   /** The row itself as another type, where it `isThere`. */
   | { readonly kind: 'itself'; readonly from: readonly string[]; readonly isThere: (row: never) => boolean }
-  /** What a source has for the key in a column. */
-  | { readonly kind: 'found'; readonly source: Source<unknown>; readonly key: string }
+  /** What a source has for the key in a column, or that some columns make. */
+  | { readonly kind: 'found'; readonly source: Source<unknown>; readonly key: string | MadeKey }
   /** A slice of a list: of the row as its parent, or of whatever is asked for. */
   | {
       readonly kind: 'sliced'

@@ -14,13 +14,15 @@ type Subscription<Args extends InputFields, Row> = {
     input: InputOf<Args>,
     signal: AbortSignal | undefined,
   ) => Promise<AsyncIterable<Row>>
+  /** By what the caller may say that it has a row, when it connects again. */
+  readonly placeOf?: (row: Row) => string
 }
 
 /** Adds a subscription to rows of a type. */
 export function addSubscription<Args extends InputFields, Row extends object>(
   name: string,
   type: ObjectRef<Types, Row>,
-  { description, args, events }: Subscription<Args, Row>,
+  { description, args, events, placeOf }: Subscription<Args, Row>,
 ): void {
   builder.subscriptionField(name, (t) =>
     t.field({
@@ -29,7 +31,7 @@ export function addSubscription<Args extends InputFields, Row extends object>(
       args: argumentsOf(t, args),
       subscribe: async (_, given, context, { getAbortSignal }) => {
         const input = withLocalIds(args, given) as InputOf<Args>
-        return freshly(context, await events(context, input, getAbortSignal()))
+        return freshly(context, await events(context, input, getAbortSignal()), placeOf)
       },
       resolve: (row) => row as object,
     }),
@@ -37,8 +39,13 @@ export function addSubscription<Args extends InputFields, Row extends object>(
 }
 
 /** Forgets before each event what the one before has loaded. */
-async function* freshly<Event>(context: GraphqlContext, events: AsyncIterable<Event>): AsyncGenerator<Event> {
+async function* freshly<Event>(
+  context: GraphqlContext,
+  events: AsyncIterable<Event>,
+  placeOf: ((event: Event) => string) | undefined,
+): AsyncGenerator<Event> {
   for await (const event of events) {
+    if (placeOf && context.stream) context.stream.latest = placeOf(event)
     context.loaders.clear()
     yield event
   }

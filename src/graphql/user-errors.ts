@@ -18,6 +18,7 @@ const meanings: Record<ErrorCode, string | null> = {
   RESOURCE_NOT_FOUND: 'Something that the input names does not exist, or is not visible to this merchant.',
   CUSTOMER_CLOSED: 'The customer is closed: nothing can be made or changed for it any more.',
   PAYOUT_STATUS_CONFLICT: 'The payout is in a status that does not lead to the one asked for.',
+  WEBHOOK_DISABLED: 'The webhook endpoint is disabled, so nothing is sent to it: it must be enabled first.',
   IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used before with another input.',
   DEPOSIT_REFERENCE_REUSED: 'The reference was used before for another deposit.',
   WALLET_NOT_FOUND: 'There is no active wallet in this currency to pay from.',
@@ -25,6 +26,8 @@ const meanings: Record<ErrorCode, string | null> = {
   INSUFFICIENT_FUNDS: 'The wallet holds less than the payout with its fee takes.',
   BALANCE_LIMIT_EXCEEDED: 'The wallet would hold more than any wallet may.',
   DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no deposit address left to give on this network.',
+  WEBHOOK_LIMIT_REACHED: 'The merchant has as many webhook endpoints as it may have: one must be deleted first.',
+  NOT_CONFIGURED: 'The service is not configured for this: the message names the variable that its operator must set.',
   // The live schema has no field that could answer it.
   SANDBOX_ONLY: null,
   MALFORMED_JSON: null,

@@ -40,17 +40,17 @@ export type WalletEntry = { readonly walletId: string; readonly place: Place; re
  * Only a deposit has a limit: all that was ever deposited in a wallet is at most `maxAmount`. What leaves it may come back at
  * any time, and counts until then, so that money which comes back is never refused and no balance leaves 64 bits (ruling 53).
  *
- * @returns the transfer's id, and the wallet's balance after it
+ * @returns the transfer's id and time, and the wallet's balance after it
  * @throws Refusal BALANCE_LIMIT_EXCEEDED when a deposit would take what was deposited beyond `maxAmount`
  */
 export async function postTransfer(
   tx: Tx,
   context: Context,
   request: Movement<CreditKind> & { readonly walletId: string },
-): Promise<{ id: string; walletBalance: Amount }> {
+): Promise<{ id: string; createdAt: string; walletBalance: Amount }> {
   const entry = await creditWallet(tx, context, request)
   const id = await recordTransfer(tx, context, request, entry)
-  return { id, walletBalance: entry.place.balanceAfter }
+  return { id, createdAt: entry.createdAt, walletBalance: entry.place.balanceAfter }
 }
 
 /** Who pays: the owner's wallet that is named, or else its oldest active one that covers what is asked for (ruling 38). */

@@ -10,17 +10,16 @@ type TableWith<Column extends string> = {
 }[TableName]
 
 /** The merchant's lists, whose rows are numbered in the order of their creation. */
-export type NumberedList = Exclude<TableWith<'sequence'>, 'payout_events' | 'pooled_addresses'>
+export type NumberedList = Exclude<
+  TableWith<'sequence'>,
+  'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
+>
 
 /** Those among them whose rows are numbered for each owner too. */
 type OwnedList = TableWith<'ownerSequence'>
 
 /** The merchant's other dense sequences; those of an owner end in its id. */
-export type SequenceName =
-  | 'payout_events'
-  | `${OwnedList}:${string}`
-  | `addresses:${string}`
-  | `pooled_addresses:${string}`
+export type SequenceName = 'events' | `${OwnedList}:${string}` | `addresses:${string}` | `pooled_addresses:${string}`
 
 type Sequence = { merchantId: string; name: string }
 

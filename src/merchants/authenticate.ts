@@ -13,8 +13,8 @@ const lastUsedPrecisionMs = 60_000
 const nobody = { id: '0000000000000000', secret: '0'.repeat(48) }
 const nobodysHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
-/** Whose key it is, and which. */
-export type Admitted = { readonly merchantId: string; readonly id: string }
+/** Whose key it is, and which; `aheadMs` is how far the merchant's clock is ahead. */
+export type Admitted = { readonly merchantId: string; readonly id: string; readonly aheadMs: number }
 
 /** A key that was found valid: what its next use needs of it. */
 type KnownKey = Admitted & { readonly lastUsedAtMs: number }
@@ -57,7 +57,8 @@ async function lookUp(service: Service, presented: string, remember: (key: Known
   }
   latestUsed.set(service.db, id)
   const { merchantId, lastUsedAt } = row
-  const known = { id, merchantId, lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt) }
+  const aheadMs = Number(row.aheadMs ?? 0)
+  const known = { id, merchantId, aheadMs, lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt) }
   remember(known)
   recordUse(service, known)
   return known
@@ -93,8 +94,10 @@ type KnownKeys = {
 
 /** What is known; `null` where an engine can't tell whether keys have changed: any commit of another process may have revoked one. */
 function knownKeys(service: Service): KnownKeys | null {
-  const version = service.db.version('apiKeys')
-  if (version === null) return null
+  const [ofKeys, ofClocks] = [service.db.version('apiKeys'), service.db.version('merchantClocks')]
+  if (ofKeys === null || ofClocks === null) return null
+  // Neither ever goes down.
+  const version = ofKeys + ofClocks
   const known = keysOfVersion.get(service)
   if (known?.version === version && known.byHash.size < keysKept) return known
   const keys = { version, byHash: new Map(), inUse: new Map() }

@@ -4,9 +4,11 @@ import {
   change,
   from,
   insertRow,
+  into,
   list,
   query,
   queryOne,
+  sameNames,
   statement,
   statementOne,
 } from '../database/query.ts'
@@ -32,9 +34,27 @@ export const apiKeysByIds = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(from('apiKeys').select(['id', 'mode', 'revokedAt']).where('id', 'in', list(p.ids))),
 )
 
-/** A key by its own id: it is what tells the merchant. */
+/** A key by its own id, which is what tells the merchant, and the merchant's clock. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
-  acrossMerchants(from('apiKeys').selectAll().where('id', '=', p.id)),
+  acrossMerchants(
+    from('apiKeys')
+      .leftJoin('merchantClocks', 'merchantClocks.id', 'apiKeys.merchantId')
+      .selectAll('apiKeys')
+      .select('merchantClocks.aheadMs')
+      .where('apiKeys.id', '=', p.id),
+  ),
+)
+
+/** How far a merchant's clock is ahead; `null` where it never was. */
+export const clockOfMerchant = queryOne((p: Params<{ id: string }>) =>
+  from('merchantClocks').select('aheadMs').where('id', '=', p.id),
+)
+
+/** Moves a merchant's clock. */
+export const storeClock = statement((p: Params<{ id: string; aheadMs: bigint }>) =>
+  into('merchantClocks')
+    .values(sameNames(p, ['id', 'aheadMs']))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ aheadMs: p.aheadMs })),
 )
 
 /** The merchant's keys, oldest first. */

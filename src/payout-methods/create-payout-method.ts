@@ -5,6 +5,7 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { asciiWord, identifier, oneOf, optionalFreeText, optionalIdentifier, parse, text, whoseId } from '../input.ts'
 import { newRowOfOwner } from '../lists/sequence.ts'
@@ -118,5 +119,11 @@ async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, 
   await insertPayoutMethod(tx, row)
   const method = { ...row, ownerId }
   await payoutMethods.count(tx, method, 1)
+  await recordEvent(tx, context, {
+    type: 'payout_method.created',
+    objectId: method.id,
+    at: method.createdAt,
+    data: method,
+  })
   return method
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
+import { timeOfChange } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { lookupId, parse, whoseId } from '../input.ts'
 import { payoutMethods } from './list.ts'
@@ -27,6 +29,12 @@ export async function deletePayoutMethod(
     const method = await lockOwnedPayoutMethod(tx, context, request)
     if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
     await payoutMethods.count(tx, method, -1)
+    await recordEvent(tx, context, {
+      type: 'payout_method.deleted',
+      objectId: method.id,
+      at: timeOfChange(context, method),
+      data: method,
+    })
     return method
   })
 }

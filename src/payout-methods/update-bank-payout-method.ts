@@ -5,6 +5,7 @@ import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { lookupId, parse, sentFields, whoseId } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
@@ -55,6 +56,12 @@ export async function updateBankPayoutMethod(
       await payoutMethods.count(tx, method, -1)
       await payoutMethods.count(tx, updated, 1)
     }
+    await recordEvent(tx, context, {
+      type: 'payout_method.updated',
+      objectId: updated.id,
+      at: updated.updatedAt,
+      data: updated,
+    })
     return updated
   })
 }

@@ -4,17 +4,22 @@ import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
 import { allInOrder } from '../errors.ts'
+import { recordEvent } from '../events/record-event.ts'
 import type { Idempotency, Memory } from '../idempotency/once.ts'
 import { once } from '../idempotency/once.ts'
 import type { WalletEntry } from '../ledger/post-transfer.ts'
 import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
 import type { NewRow } from '../lists/sequence.ts'
 import { newRow } from '../lists/sequence.ts'
+import { queueTransfer } from '../payout-transfers/queue-transfer.ts'
+import type { Routes } from '../payout-transfers/rail-for.ts'
+import { railFor } from '../payout-transfers/rail-for.ts'
+import { railRoutes } from '../payout-transfers/repository.ts'
 import { withChecksum } from './contents.ts'
 import type { Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { Payout } from './payout.ts'
-import { railOf, untouched } from './payout.ts'
+import { asCreated, railOf, untouched } from './payout.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { parsePayout } from './payout-input.ts'
 import type { Quote } from './quote.ts'
@@ -40,14 +45,16 @@ export async function createPayout(context: Context, input: PayoutInput): Promis
   return once(context, payoutMemory(context), request, async (tx, idempotency) => {
     const payer = lockActiveCustomer(tx, context, request.customerId)
     const recipient = findRecipient(tx, context, request)
-    const price = await priceFor(tx, context, request, { payer, recipient })
-    return recordPayout(tx, context, { request, recipient: await recipient, price, idempotency })
+    const priced = priceFor(tx, context, request, { payer, recipient })
+    const [price, routes] = await allInOrder([priced, railRoutes(tx, {})])
+    return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
   })
 }
 
 type Decided = {
   readonly request: PayoutRequest
   readonly recipient: Recipient
+  readonly routes: Routes
   readonly price: Quote
   readonly idempotency: Idempotency | null
 }
@@ -58,7 +65,12 @@ async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise
   const [row, entry] = await allInOrder([newRow(tx, context, 'payouts'), pay(tx, context, request, price)])
   const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
   const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
-  await insertPayout(tx, withChecksum(payout))
+  const rail = railFor(decided.routes, context, payout)
+  await allInOrder([
+    insertPayout(tx, withChecksum(payout)),
+    rail === null ? null : queueTransfer(tx, context, { rail, payout }),
+  ])
+  await recordEvent(tx, context, { type: 'payout.initiated', objectId: payout.id, at: payout.createdAt, version: 1 })
   return payout
 }
 
@@ -146,9 +158,4 @@ function payoutMemory({ merchantId }: Context): Memory<Payout> {
       ),
     keep: () => {},
   }
-}
-
-/** The payout as its creation answered it, whatever has become of it since: a replay gives the same answer. */
-function asCreated(payout: Payout): Payout {
-  return { ...payout, ...untouched, updatedAt: payout.createdAt }
 }

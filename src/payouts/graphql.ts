@@ -90,7 +90,7 @@ export const Payout = nodeType<PayoutRow>('Payout', {
       cryptoTransactionId:
         'Null today. Reserved for the transaction on the blockchain of a payout to a crypto address, once there are such.',
       address: 'Null today. Reserved for the address that `cryptoTransactionId` sends to.',
-      fiatReferenceId: "Null today. Reserved for the bank's own reference, once banks report one.",
+      fiatReferenceId: "The bank's own reference, once a rail has reported one.",
     }),
     network: columnHolding(
       'network',

@@ -101,3 +101,8 @@ export type PayoutEvent = RowOf<'payoutEvents'>
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
+
+/** The payout as its creation answered it, whatever has become of it since: a replay gives the same answer. */
+export function asCreated(payout: Payout): Payout {
+  return { ...payout, ...untouched, updatedAt: payout.createdAt }
+}

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { change, from, insertRow, list, merchantOf, query, queryOne, statementOne } from '../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
@@ -13,9 +14,16 @@ export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; 
 
 /** Moves a payout from one status to another; `null` when it is not in the first. */
 export const changePayoutStatus = statementOne(
-  (p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; updatedAt: string }>) =>
+  (
+    p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; fiatReferenceId: string | null; updatedAt: string }>,
+  ) =>
     change('payouts')
-      .set({ status: p.to, updatedAt: p.updatedAt })
+      .set({
+        status: p.to,
+        // Never another than the one that was told of.
+        fiatReferenceId: sql<string | null>`coalesce(fiat_reference_id, ${p.fiatReferenceId})`,
+        updatedAt: p.updatedAt,
+      })
       .where('merchantId', '=', p.merchantId)
       .where('id', '=', p.id)
       .where('status', '=', p.from)
@@ -34,16 +42,6 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .orderBy('createdAt')
     // Of the same time only COMPLETED and RETURNED can be.
     .orderBy('status'),
-)
-
-/** Which payouts have changed since the event numbered `after`, the first `limit` of these events. */
-export const payoutEventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
-  from('payoutEvents')
-    .select(['payoutId', 'sequence'])
-    .where('merchantId', '=', p.merchantId)
-    .where('sequence', '>', p.after)
-    .orderBy('sequence')
-    .limit(p.limit),
 )
 
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */

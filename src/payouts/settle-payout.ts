@@ -5,10 +5,14 @@ import { Conflict } from '../database/database.ts'
 import type { Tx } from '../database/query.ts'
 import { describedValues } from '../doors/described-values.ts'
 import { Refusal } from '../errors.ts'
-import { oneOf, optionalText, parse } from '../input.ts'
+import { recordEvent } from '../events/record-event.ts'
+import { oneOf, optional, optionalText, parse } from '../input.ts'
 import type { Movement } from '../ledger/post-transfer.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
-import { nextInSequence } from '../lists/sequence.ts'
+import { moveTransfer } from '../payout-transfers/change-transfer.ts'
+import { lockTransfer } from '../payout-transfers/repository.ts'
+import type { Transfer } from '../payout-transfers/transfer.ts'
+import { isOpen } from '../payout-transfers/transfer.ts'
 import { findPayout } from './get-payout.ts'
 import type { Payout } from './payout.ts'
 import { changePayoutStatus, insertPayoutEvent } from './repository.ts'
@@ -19,36 +23,87 @@ export const settledStatuses = describedValues({
   FAILED: 'The bank does not pay a payout that is processing; the money comes back.',
   RETURNED: 'The bank sends back a payout that was completed; the money comes back.',
 })
-type SettledStatus = (typeof settledStatuses)[number]
+export type SettledStatus = (typeof settledStatuses)[number]
 
 /** The only edges there are, each by where it leads (ruling 46). */
 const statusBefore = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
+
+/** The event that tells of it, with its number among the payout's. */
+export const settlementTold = {
+  COMPLETED: { type: 'payout.completed', version: 2 },
+  FAILED: { type: 'payout.failed', version: 2 },
+  RETURNED: { type: 'payout.returned', version: 3 },
+} as const
 
 export const SettlePayoutInput = z.object({
   payoutId: z.string(),
   status: oneOf(settledStatuses),
   cause: optionalText(),
+  override: optional(z.boolean()),
 })
 
 /**
- * Records what the bank did with a payout, with the transfer that belongs to it (ruling 46).
+ * Records what the bank did with a payout, with the transfer that belongs to it (ruling 46), for an operator who knows.
  *
  * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) put amount and fee back into the wallet in the same
  * commit: what the merchant did not get is not charged, and no limit refuses money that comes back (ruling 53). A payout that
  * is in the status already is answered as it is: whoever did not hear the answer asks again.
  *
+ * @param input `override` settles one whose rail is still at work, too: what the bank reports of it later is not followed
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
-  const request = parse(SettlePayoutInput, input)
-  return context.db.write((tx) => settleWithin(tx, context, request))
+  const { override, ...settlement } = parse(SettlePayoutInput, input)
+  return context.db.write((tx) => settleByHand(tx, context, settlement, override === true ? isAllowed : needsOverride))
 }
 
-/** The same as part of a transaction. */
+const isAllowed = () => null
+
+function needsOverride({ rail, state }: Transfer): Refusal {
+  const message = `must be given, because the payout is on the rail ${rail}, where it is ${state}: what its bank reports afterwards moves no money any more`
+  const fields = [{ field: 'override', code: 'MISSING_REQUIRED_FIELD', message }] as const
+  return new Refusal('PAYOUT_STATUS_CONFLICT', `override ${message}.`, { fields })
+}
+
+/**
+ * The same as part of a transaction.
+ *
+ * @param whyNot why it is not settled while its rail is at work; `null` where it is all the same
+ */
+export async function settleByHand(
+  tx: Tx,
+  context: Context,
+  settlement: Settlement,
+  whyNot: (transfer: Transfer) => Refusal | null,
+): Promise<Payout> {
+  const payout = await findPayout(tx, context, settlement.payoutId)
+  const { merchantId, referenceId: orderId } = payout
+  const transfer = await lockTransfer(tx, { merchantId, orderId })
+  if (!transfer || payout.status === settlement.status) return settleWithin(tx, context, settlement)
+  const refusal = isOpen(transfer.state) ? whyNot(transfer) : null
+  if (refusal) throw refusal
+  const settled = await settleWithin(tx, context, settlement)
+  const state = stateOfStatus[settlement.status]
+  await moveTransfer(tx, context, transfer, { state, cause: settlement.cause, dueAt: null, cancelAskedAt: null })
+  return settled
+}
+
+/** What is recorded: `reference` is the bank's own name for the payment. */
+type Settlement = {
+  readonly payoutId: string
+  readonly status: SettledStatus
+  readonly cause: string | null
+  readonly reference?: string | null
+}
+
+/** What a transfer, or a payout that has none, comes to where its payout is settled by hand. */
+export const stateOfStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
+
+/** Records what became of a payout, whoever says so: everything that settles one goes through here. */
 export async function settleWithin(
   tx: Tx,
   context: Context,
-  { payoutId, status, cause }: z.output<typeof SettlePayoutInput>,
+  { payoutId, status, cause, reference = null }: Settlement,
 ): Promise<Payout> {
   const payout = await findPayout(tx, context, payoutId)
   const { merchantId, id } = payout
@@ -58,13 +113,15 @@ export async function settleWithin(
 
   const createdAt = timeOfChange(context, payout)
   // The status first: of those who settle a payout at once all but one find out here, before they move its money too.
-  const settled = await changePayoutStatus(tx, { merchantId, id, from, to: status, updatedAt: createdAt })
+  const settled = await changePayoutStatus(tx, {
+    ...{ merchantId, id, from, to: status, updatedAt: createdAt },
+    // Of what was completed it was told already what the bank calls it.
+    fiatReferenceId: from === 'PROCESSING' ? reference : null,
+  })
   if (!settled) throw new Conflict('another request settled the payout')
   const transferId = await moveMoney(tx, context, payout, status)
-  // The number last of all: whoever settles one payout waits for nobody any more when it has it, and all others for it no longer
-  // than it takes to commit. Only where several are settled in one transaction (the sandbox's) two can wait for each other.
-  const sequence = await nextInSequence(tx, merchantId, 'payout_events')
-  await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence })
+  await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null })
+  await recordEvent(tx, context, { ...settlementTold[status], objectId: id, at: createdAt })
   return settled
 }
 

@@ -1,16 +1,26 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { requireSandbox } from '../context.ts'
+import { Refusal } from '../errors.ts'
 import { once } from '../idempotency/once.ts'
 import { parse } from '../input.ts'
+import { sandboxRailName } from '../payout-transfers/sandbox-accounts.ts'
+import type { Transfer } from '../payout-transfers/transfer.ts'
 import { findNamedPayout, getNamedPayout, payoutNameFaults } from './get-payout.ts'
 import type { Payout } from './payout.ts'
-import { SettlePayoutInput, settleWithin } from './settle-payout.ts'
+import { SettlePayoutInput, settleByHand } from './settle-payout.ts'
 
-const SimulatePayoutInput = SettlePayoutInput.extend({
+const SimulatePayoutInput = SettlePayoutInput.omit({ override: true }).extend({
   payoutId: z.string().nullish(),
   payoutKey: z.string().nullish(),
 })
+
+/** The sandbox's own bank may be played, another's system not. */
+function notPlayedHere({ rail, state }: Transfer): Refusal | null {
+  if (rail === sandboxRailName) return null
+  const message = `The payout is on the rail ${rail}, where it is ${state}: the bank there says what becomes of it.`
+  return new Refusal('PAYOUT_STATUS_CONFLICT', message)
+}
 
 /**
  * Plays the bank that completes, fails or returns a payout, in the sandbox only.
@@ -27,7 +37,7 @@ export async function simulatePayout(
   // When it was settled is enough to answer it again: the rest of a payout never changes.
   const { result, isReplayed } = await once(context, 'simulatePayout', request, async (tx) => {
     const { id: payoutId } = await findNamedPayout(tx, context, request)
-    const { updatedAt } = await settleWithin(tx, context, { ...request, payoutId })
+    const { updatedAt } = await settleByHand(tx, context, { ...request, payoutId }, notPlayedHere)
     return { updatedAt }
   })
   const payout = await getNamedPayout(context, request)

@@ -1,21 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { getCustomer } from '../customers/get-customer.ts'
 import { invalidInput, notFound } from '../errors.ts'
+import type { Event, EventType } from '../events/event.ts'
+import { objectTypeOf } from '../events/event.ts'
+import { eventsFrom } from '../events/follow.ts'
+import { latestOf } from '../events/latest-event.ts'
 import { uuidsAmong } from '../ids.ts'
-import { latestInSequence } from '../lists/sequence.ts'
 import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
-import { payoutEventsAfter } from './repository.ts'
-
-/** How often it is looked whether something has changed: whoever settles a payout may be another process, so nobody tells. */
-const lookEveryMs = 500
 
 /** Payouts that one caller may watch by their ids. */
 export const mostWatched = 100
-
-/** Events that are read at once; where there are more, the next look follows at once. */
-const eventsRead = 500
 
 type Watched = {
   readonly payoutIds?: readonly string[] | null | undefined
@@ -25,8 +20,8 @@ type Watched = {
 /**
  * Payouts whenever their status has changed, each as it is then.
  *
- * Each look asks for the events after the last one that was seen, however many payouts are watched: their numbers are dense
- * and in the order of their commits, so none is missed.
+ * It reads the merchant's events, however many payouts are watched: their numbers are dense and in the order of their commits,
+ * so none is missed.
  *
  * @param watched `payoutIds`, which are given as they are now first, until nothing more can become of any of them; or those
  *   of a customer; or with neither all of the merchant's and its customers', from now on and without an end
@@ -43,13 +38,12 @@ export async function watchPayouts(
     refuse('ids', `must have 1 to ${mostWatched} items`)
   }
   const customer = customerId === null ? null : await getCustomer(context, { customerId })
-  const { db, merchantId } = context
-  // Read before the payouts are: what becomes of one in between is told twice rather than not at all.
-  const after = (await latestInSequence(db, { merchantId, name: 'payout_events' }))?.latest ?? 0
   if (payoutIds === null) {
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
-    return changesAfter(context, { after, isWatched, signal })
+    return changesIn(await eventsFrom(context, null, signal), context, { isWatched })
   }
+  // Read before the payouts are: what becomes of one in between is told twice rather than not at all.
+  const after = await latestOf(context)
   const valid = uuidsAmong(payoutIds)
   const ids = [...new Set(valid)]
   const first = await payouts.find(context, ids)
@@ -62,14 +56,15 @@ export async function watchPayouts(
 async function* untilSettled(
   context: Context,
   first: readonly Payout[],
-  { after, signal }: Pick<Watching, 'after' | 'signal'>,
+  { after, signal }: { readonly after: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<Payout> {
   const latest = new Map(first.map((payout) => [payout.id, payout.status]))
   const mayChange = () => [...latest.values()].some((status) => status === 'PROCESSING' || status === 'COMPLETED')
   yield* first
   if (!mayChange()) return
   const isWatched = ({ id, status }: Payout) => latest.has(id) && latest.get(id) !== status
-  for await (const payout of changesAfter(context, { after, isWatched, signal, ids: new Set(latest.keys()) })) {
+  const events = await eventsFrom(context, after, signal)
+  for await (const payout of changesIn(events, context, { isWatched, ids: new Set(latest.keys()) })) {
     latest.set(payout.id, payout.status)
     yield payout
     if (!mayChange()) return
@@ -77,28 +72,27 @@ async function* untilSettled(
 }
 
 type Watching = {
-  /** The number of the last event that is known. */
-  readonly after: number
   readonly isWatched: (payout: Payout) => boolean
-  readonly signal: AbortSignal | undefined
   /** What is watched, where that is known before a payout is read. */
   readonly ids?: ReadonlySet<string>
 }
 
-async function* changesAfter(
+async function* changesIn(
+  batches: AsyncIterable<readonly Event[]>,
   context: Context,
-  { after, isWatched, signal, ids: watched }: Watching,
+  { isWatched, ids: watched }: Watching,
 ): AsyncGenerator<Payout> {
-  const { db, merchantId } = context
-  let seen = after
-  while (!signal?.aborted) {
-    const events = await payoutEventsAfter(db, { merchantId, after: seen, limit: eventsRead })
-    seen = events.at(-1)?.sequence ?? seen
-    const ids = [...new Set(events.map(({ payoutId }) => payoutId))].filter((id) => watched?.has(id) ?? true)
+  for await (const events of batches) {
+    const changes = events.filter(({ type, objectId }) => isChange(type) && (watched?.has(objectId) ?? true))
+    const ids = [...new Set(changes.map(({ objectId }) => objectId))]
     const found = ids.length > 0 ? await payouts.find(context, ids) : []
     yield* found.filter(isWatched).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
-    if (events.length < eventsRead) await delay(lookEveryMs, null, { ref: false, signal }).catch(() => {})
   }
+}
+
+/** Whether an event says that the status of a payout has changed; that it was made is none. */
+function isChange(type: EventType): boolean {
+  return objectTypeOf(type) === 'payout' && type !== 'payout.initiated'
 }
 
 function refuse(field: string, message: string): never {

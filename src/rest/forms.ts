@@ -49,6 +49,17 @@ export const integer = (description: string, example: number): Form<number> =>
 export const truth = (description: string, example: boolean): Form<boolean> =>
   unquoted({ type: 'boolean', description, examples: [example] }, String)
 
+/** Several of a list of values. */
+export const someOf = (
+  description: string,
+  values: readonly string[],
+  examples: readonly string[],
+): Form<readonly string[]> =>
+  unquoted(
+    { type: 'array', description, items: { type: 'string', enum: values }, examples: [examples] },
+    JSON.stringify,
+  )
+
 /** A form of which the schema says more. */
 export function saying<Given extends Form<never>>(form: Given, more: JsonSchema): Given {
   return { ...form, schema: { ...form.schema, ...more } }

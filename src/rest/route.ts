@@ -26,6 +26,8 @@ export type Endpoint<Schema extends z.ZodType, Result, Answered = Result> = {
   /** What the operation itself can refuse with, beside what the door does for every endpoint of its method. */
   readonly refusals: readonly ErrorCode[]
   readonly answer: Answer<Result>
+  /** Whether the answer to such an input may be held until something happens: then it counts among the merchant's streams. */
+  readonly isHeld?: (input: z.input<Schema>) => boolean
 }
 
 /** Fields that an input does not have are none. */
@@ -52,6 +54,7 @@ export type Route = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'descr
   /** The operation that it has performed, where it writes. */
   readonly performs: Operation<never, Done<unknown>> | null
   readonly answer: Shape<unknown>
+  readonly isHeld: (input: Record<string, unknown>) => boolean
 }
 
 /** The endpoints of a noun, under the heading by which they are read about. */
@@ -86,13 +89,15 @@ const writing =
   }
 
 export const post = writing('POST', created)
+/** A POST that makes nothing of its own. */
+export const act = writing('POST', 200)
 export const put = writing('PUT', 200)
 export const remove = writing('DELETE', 200)
 
 /** The operation itself parses what it is given, so an input that does not fit its type is refused there. */
 function route<Schema extends z.ZodType, Result>(
   { path, ...own }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'performs'>,
-  { input, fields, answer, ...endpoint }: Omit<Endpoint<Schema, Result>, 'operation'>,
+  { input, fields, answer, isHeld, ...endpoint }: Omit<Endpoint<Schema, Result>, 'operation'>,
 ): Route {
   const all = Object.entries<InputField>(fields).map(([field, said]) => fieldOf(field, said))
   const carried = all.map(({ wire }) => wire).filter((wire) => !path.includes(`:${wire}`))
@@ -101,6 +106,7 @@ function route<Schema extends z.ZodType, Result>(
     ...own,
     path,
     schema: input,
+    isHeld: (isHeld as Route['isHeld'] | undefined) ?? (() => false),
     names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
     fields: all,
     carried: new Set(carried),

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request bears; empty until it is admitted. */
     merchantId: string
+    /** How far the merchant's clock is ahead of the machine's, in milliseconds. */
+    aheadMs: number
     /** The id of that key. */
     keyId: string
     /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
@@ -29,8 +31,9 @@ declare module 'fastify' {
  * there is something to wait for, which a request by a known key has not.
  */
 export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
-  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id }: Admitted) => {
+  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id, aheadMs }: Admitted) => {
     request.merchantId = merchantId
+    request.aheadMs = aheadMs
     request.keyId = id
     return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
   }

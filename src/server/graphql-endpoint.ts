@@ -11,9 +11,9 @@ import { formsTaken } from './forms-taken.ts'
 import { parametersOf } from './graphql-parameters.ts'
 import { schemaFor } from './graphql-schema.ts'
 import { httpOf } from './graphql-status.ts'
-import { countStreams } from './graphql-streams.ts'
 import type { YogaHandler } from './graphql-yoga.ts'
 import { createYogaHandler } from './graphql-yoga.ts'
+import type { HoldStream } from './held-streams.ts'
 import { takeJson } from './json-body.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { GraphiqlPage } from './pages/graphiql.ts'
@@ -30,8 +30,7 @@ export type GraphqlOptions = {
   readonly graphiql: GraphiqlPage | null
   readonly isPlanned: boolean
   readonly hasShortWay: boolean
-  /** How many processes answer: each may hold its share of a merchant's streams. */
-  readonly processes: number
+  readonly holdStream: HoldStream
   readonly turn: Turn
 }
 
@@ -46,17 +45,24 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limits, graphiql, isPlanned, hasShortWay, processes, turn }: GraphqlOptions,
+  { service, limits, graphiql, isPlanned, hasShortWay, holdStream, turn }: GraphqlOptions,
 ): void {
   const engine = createEngine(schemaFor(service.mode), { isPlanned })
-  const holdStream = countStreams(app, service, processes)
   const admit = admission(service, limits, turn)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
 
   let yoga: Promise<YogaHandler> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = { service, engine, merchantId: request.merchantId, requestId: request.id, log: request.log }
+    const asked = {
+      service,
+      engine,
+      merchantId: request.merchantId,
+      aheadMs: request.aheadMs,
+      requestId: request.id,
+      log: request.log,
+      lastEventId: request.headers['last-event-id']?.toString() ?? null,
+    }
     const { json } = formsTaken(request.headers.accept)
     if (hasShortWay && request.method === 'POST' && json !== null) {
       const answered = await answer(parametersOf(request), asked)

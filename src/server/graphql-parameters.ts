@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import type { Read } from '../doors/json-text.ts'
+import { readJson } from '../doors/json-text.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput } from '../errors.ts'
 import type { GraphqlRequest } from '../graphql/engine.ts'
 import { repeatedName } from './json-body.ts'
-import type { Read } from './json-text.ts'
-import { readJson } from './json-text.ts'
 
 /**
  * The parameters of a request (GraphQL over HTTP, 5.1), which a POST has in its body and a GET in its query string.

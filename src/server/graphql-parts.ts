@@ -6,6 +6,8 @@ export type Form = ReturnType<typeof getSSEProcessor>
 /** A result that says its own text. */
 export type Written = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
+  /** By which whoever connects to a stream again says that it has this. */
+  readonly id?: string
   readonly stringify: () => string
 }
 

@@ -7,15 +7,17 @@ import type { Asked, Asking, FormattedResult } from '../graphql/answer.ts'
 import { answerOf, askingOf, bodyOf, failedResult, formatEach } from '../graphql/answer.ts'
 import type { Chosen, Engine, Outcome } from '../graphql/engine.ts'
 import { refused } from '../graphql/engine.ts'
+import type { StreamPlace } from '../graphql/graphql-context.ts'
 import type { FormsTaken, StreamType } from './forms-taken.ts'
 import { formsTaken } from './forms-taken.ts'
 import { parametersOf } from './graphql-parameters.ts'
 import type { Form, Written } from './graphql-parts.ts'
 import { inParts } from './graphql-parts.ts'
+import { inEvents } from './graphql-sse.ts'
 import type { Http } from './graphql-status.ts'
 import { httpOf } from './graphql-status.ts'
-import type { HoldStream } from './graphql-streams.ts'
-import { untilEnded } from './graphql-streams.ts'
+import type { HoldStream } from './held-streams.ts'
+import { untilEnded } from './held-streams.ts'
 import { refusalOf } from './refusal-of.ts'
 
 /** Has Yoga answer a request that was admitted. */
@@ -45,7 +47,7 @@ type OnItsWay = { readonly exchange: Exchange }
  * again.
  */
 export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
-  const { createYoga, getSSEProcessor, processRegularResult } = await import('graphql-yoga')
+  const { createYoga, processRegularResult } = await import('graphql-yoga')
   const yoga = createYoga<OnItsWay>({
     schema: engine.schema,
     graphqlEndpoint: path,
@@ -63,7 +65,7 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       answersBy({
         'application/json': processRegularResult,
         'application/graphql-response+json': processRegularResult,
-        'text/event-stream': getSSEProcessor(),
+        'text/event-stream': inEvents,
         'multipart/mixed': inParts,
       }),
     ],
@@ -122,7 +124,7 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsW
     const outcome = await begin(end.signal)
     if (reply.raw.destroyed) end.abort()
     reply.raw.once('close', () => end.abort())
-    if (Symbol.asyncIterator in outcome.result) exchange.ended = holdStream(request, reply)
+    if (Symbol.asyncIterator in outcome.result) exchange.ended = holdStream(request, reply).ended
     return outcome
   }
   const resultOf = async (context: OnItsWay & YogaInitialContext) => {
@@ -174,7 +176,7 @@ function formedOf(exchange: Exchange, result: ExecutionResult | AsyncIterable<Ex
   if (Symbol.asyncIterator in result) {
     const last = ended.then((refusal) => refusal && failedResult(refusal, request.id))
     const results = untilEnded(formatEach(result, outcome, asked), last)
-    return { type: forms.stream as StreamType, formed: eachWritten(results) }
+    return { type: forms.stream as StreamType, formed: eachWritten(results, asking.context.stream) }
   }
   const answered = answerOf(outcome, asking, asked)
   request.refusalCode = answered.seen.codes.join() || null
@@ -186,6 +188,14 @@ function written(result: FormattedResult, http?: Http): Written {
   return { ...(http && { extensions: { http } }), stringify: () => bodyOf(result) }
 }
 
-async function* eachWritten(results: AsyncIterable<FormattedResult>): AsyncGenerator<Written> {
-  for await (const result of results) yield written(result)
+/**
+ * Results with their places in the stream. They come one by one, so each is of the event that was told last; but for one with
+ * errors, which may end the stream before that event was told, and whoever goes on after it must not miss it
+ * (ruling 80).
+ */
+async function* eachWritten(results: AsyncIterable<FormattedResult>, place: StreamPlace): AsyncGenerator<Written> {
+  for await (const result of results) {
+    const id = result.errors === undefined ? place.latest : null
+    yield { ...written(result), ...(id !== null && { id }) }
+  }
 }

@@ -4,20 +4,26 @@ import { fastify, LogController } from 'fastify'
 import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
 import { Refusal, unavailable } from '../errors.ts'
+import type { Rail } from '../rails/rail.ts'
 import { failure, toldTo } from '../rest/failures.ts'
+import { publicKeys } from '../webhooks/public-keys.ts'
 import type { AnswerLog } from './answer-log.ts'
+import { addDepositEndpoints } from './deposit-endpoints.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
+import { countStreams } from './held-streams.ts'
 import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './other-methods.ts'
 import { addPages, isMissingPage, sendMissingPage } from './pages/add-pages.ts'
 import { addDocs } from './pages/docs.ts'
 import type { Tab } from './pages/graphiql.ts'
 import { graphiqlPage } from './pages/graphiql.ts'
+import { addRailReports } from './rail-reports.ts'
 import type { Exchange, RateLimits } from './rate-limit.ts'
 import { rateLimiter, sharedRateLimiter, strangerLimiter } from './rate-limit.ts'
 import { bodyLimitBytes, refusalOf } from './refusal-of.ts'
 import { refusalOfHead, takeExpectations } from './request-head.ts'
 import { addRestRoutes, sendFailure } from './rest-endpoints.ts'
 import { groups } from './rest-routes.ts'
+import { addSandboxReceiver } from './sandbox-receiver.ts'
 import { securityHeaderLines, setSecurityHeaders } from './security-headers.ts'
 import { turns } from './turn.ts'
 
@@ -34,6 +40,8 @@ export type ServerOptions = {
   readonly isPlanned?: boolean
   /** `false` only to test that it makes no difference: then Yoga answers every GraphQL request. */
   readonly hasShortWay?: boolean
+  /** Rails whose banks may report by themselves, and who may watch addresses. */
+  readonly rails?: readonly Rail[]
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
   readonly sharing?: Sharing
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
@@ -52,6 +60,7 @@ export function createServer({
   demoKey = null,
   isPlanned = true,
   hasShortWay = true,
+  rails = [],
   sharing,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
@@ -81,6 +90,7 @@ export function createServer({
   })
 
   app.decorateRequest('merchantId', '')
+  app.decorateRequest('aheadMs', 0)
   app.decorateRequest('keyId', '')
   app.decorateRequest('names', null)
   app.decorateRequest('refusalCode', null)
@@ -113,18 +123,26 @@ export function createServer({
 
   takeExpectations(app.server)
   addHealth(app, service)
+  addWebhookKeys(app, service)
   addPages(app, { mode: service.mode, key: demoKey })
   addDocs(app, groups, { mode: service.mode, demoKey })
+  if (service.mode === 'sandbox') app.register(addSandboxReceiver)
   const turn = turns()
   service.db.beforeGroups(turn.sendWaiting)
+  const holdStream = countStreams(app, service, sharing?.processes ?? 1)
   const limits = limitsOf(rateLimit, sharing, elapsed)
   app.register(async (scope) => {
-    addRestRoutes(scope, { service, limits, turn })
+    addDepositEndpoints(scope, { service, rails, limits })
+  })
+  app.register(async (scope) => {
+    addRailReports(scope, { service, rails, limits })
+  })
+  app.register(async (scope) => {
+    addRestRoutes(scope, { service, limits, turn, holdStream })
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    const processes = sharing?.processes ?? 1
-    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, hasShortWay, processes, turn })
+    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, hasShortWay, holdStream, turn })
   })
   return app
 }
@@ -166,6 +184,16 @@ function addHealth(app: FastifyInstance, service: Service): void {
     return { status: 'ok' }
   })
   for (const path of ['/livez', '/readyz']) refuseOtherMethods(app, path, ['GET'])
+}
+
+/** What verifies the asymmetric signatures of webhooks, for receivers that find it by themselves. */
+function addWebhookKeys(app: FastifyInstance, service: Service): void {
+  const path = '/.well-known/webhook-keys'
+  app.get(path, async (_, reply) => {
+    reply.header('cache-control', 'public, max-age=60')
+    return { keys: await publicKeys(service) }
+  })
+  refuseOtherMethods(app, path, ['GET'])
 }
 
 /** A caller's own request id, if it is 1 to 128 printable ASCII characters (ruling 11). */

@@ -1,10 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Read } from '../doors/json-text.ts'
+import { readJson } from '../doors/json-text.ts'
 import { invalidInput, Refusal } from '../errors.ts'
-import type { Read } from './json-text.ts'
-import { readJson } from './json-text.ts'
 
-/** Makes JSON the only media type of bodies here; an empty body is none, and anything else is refused. */
-export function takeJson(app: FastifyInstance): void {
+/**
+ * Makes JSON the only media type of bodies here; an empty body is none, and anything else is refused.
+ *
+ * @param read what makes the body of its bytes: who verifies a signature over them takes these
+ */
+export function takeJson(app: FastifyInstance, read: (body: Buffer) => unknown = parseJson): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, reply, payload, done) => {
     requirePlainUtf8(request, reply)
@@ -12,7 +16,7 @@ export function takeJson(app: FastifyInstance): void {
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      done(null, parseJson(body as Buffer))
+      done(null, read(body as Buffer))
     } catch (error) {
       done(error as Error)
     }
@@ -42,7 +46,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  *
  * @throws Refusal MALFORMED_JSON, INVALID_INPUT for a name that is given twice
  */
-function parseJson(body: Buffer): unknown {
+export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined
   const { value, repeated } = readBody(body)
   if (repeated !== null) throw repeatedName(repeated)

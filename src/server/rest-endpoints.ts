@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Service } from '../context.ts'
+import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
 import type { Names } from '../doors/refusal-text.ts'
@@ -11,6 +11,7 @@ import type { Route } from '../rest/route.ts'
 import { unpack } from '../rest/route.ts'
 import { wanted } from './accept.ts'
 import { admission } from './admission.ts'
+import type { HoldStream } from './held-streams.ts'
 import { takeJson } from './json-body.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { RateLimits } from './rate-limit.ts'
@@ -26,11 +27,17 @@ declare module 'fastify' {
   }
 }
 
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+type RestOptions = {
+  readonly service: Service
+  readonly limits: RateLimits | null
+  readonly turn: Turn
+  readonly holdStream: HoldStream
+}
+
 /** Adds the endpoints to the HTTP host. */
-export function addRestRoutes(
-  app: FastifyInstance,
-  { service, limits, turn }: { service: Service; limits: RateLimits | null; turn: Turn },
-): void {
+export function addRestRoutes(app: FastifyInstance, { service, limits, turn, holdStream }: RestOptions): void {
   takeJson(app)
   const admit = [requireJsonAccepted, admission(service, limits, turn)]
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
@@ -45,7 +52,7 @@ export function addRestRoutes(
       method: route.method,
       url: route.path,
       ...(route.method === 'GET' ? { onRequest: admit, onSend: waitForEnd } : { onRequest: [...admit, requireRoom] }),
-      handler: (request, reply) => answer(service, route, { request, reply, turn }),
+      handler: (request, reply) => answer(route, { request, reply }, { service, turn, holdStream }),
     })
   }
   const sharing = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
@@ -56,18 +63,47 @@ export function addRestRoutes(
 }
 
 async function answer(
-  service: Service,
   route: Route,
-  { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: Turn },
+  { request, reply }: Exchange,
+  { service, turn, holdStream }: Pick<RestOptions, 'service' | 'turn' | 'holdStream'>,
 ): Promise<void> {
   const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
-  const context = createContext(service, request.merchantId, key)
+  const context = createContext(service, request.merchantId, key, request.aheadMs)
   const input = unpack(route, request, faults)
   request.names = route.names
-  const { result, isReplayed } = await route.run(context, input)
+  const run = (context: Context) => route.run(context, input)
+  const { result, isReplayed } = route.isHeld(input)
+    ? await held({ request, reply }, holdStream, (signal) => run({ ...context, signal }))
+    : await run(context)
   if (isReplayed) reply.header('idempotent-replayed', 'true')
   const answered = { status: route.status, type: jsonType, text: route.answer.write(result) }
   sendText(reply, answered, route.method === 'GET' ? turn.atEnd : undefined)
+}
+
+/** Runs what may wait, until the caller has gone, its key has ended or the service does. */
+async function held<Result>(
+  { request, reply }: Exchange,
+  holdStream: HoldStream,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const end = new AbortController()
+  let refusal: Refusal | null = null
+  const { ended, release } = holdStream(request, reply, () => {
+    // Kept open, the connection would have the end of the service wait for it.
+    reply.header('connection', 'close')
+    end.abort()
+  })
+  ended.then((reason) => {
+    refusal = reason
+    end.abort()
+  })
+  try {
+    const result = await run(end.signal)
+    if (refusal !== null) throw refusal
+    return result
+  } finally {
+    release()
+  }
 }
 
 /** Answers a failure in the envelope of ruling 2, or as problem details where the caller asks for them (ruling 10). */

@@ -1,9 +1,11 @@
 import { assetCodeEndpoints } from '../asset-codes/rest.ts'
 import { customerEndpoints } from '../customers/rest.ts'
+import { eventEndpoints } from '../feed/rest.ts'
 import { payoutMethodEndpoints } from '../payout-methods/rest.ts'
 import { payoutEndpoints } from '../payouts/rest.ts'
 import type { Group } from '../rest/route.ts'
 import { walletEndpoints } from '../wallets/rest.ts'
+import { webhookEndpointRoutes } from '../webhooks/rest.ts'
 
 /** Every endpoint of the contract, and those beside it, in the order in which they are read about. */
 export const groups: readonly Group[] = [
@@ -11,6 +13,8 @@ export const groups: readonly Group[] = [
   walletEndpoints,
   payoutEndpoints,
   payoutMethodEndpoints,
+  eventEndpoints,
+  webhookEndpointRoutes,
   assetCodeEndpoints,
 ]
 

@@ -6,6 +6,7 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
 import { freeText, optional, parse, text, whoseId } from '../input.ts'
 import { openWalletAccount } from '../ledger/open-wallet-account.ts'
@@ -13,7 +14,7 @@ import { newRowOfOwner } from '../lists/sequence.ts'
 import type { Network } from '../networks/network.ts'
 import { nextDepositAddress } from './deposit-address.ts'
 import { wallets } from './list.ts'
-import { insertWallet, insertWalletAddress } from './repository.ts'
+import { insertWallet, insertWalletAddress, insertWatchedAddress } from './repository.ts'
 import type { Wallet } from './wallet.ts'
 
 export const CreateWalletInput = z.object({
@@ -84,10 +85,12 @@ async function openWallet(
   await openWalletAccount(tx, { merchantId, walletId: row.id, assetCode: asset.code })
   await insertWallet(tx, row)
   await wallets.count(tx, { ...row, ownerId }, 1)
+  await recordEvent(tx, context, { type: 'wallet.created', objectId: row.id, at: row.createdAt, version: 1 })
   if (network === null || address === null) return { ...row, ownerId, addresses: [] }
 
   const id = context.newId()
   const walletAddress = { merchantId, walletId: row.id, id, network, address, createdAt: row.createdAt }
   await insertWalletAddress(tx, walletAddress)
+  await insertWatchedAddress(tx, { addressId: id, merchantId, walletId: row.id, number: null })
   return { ...row, ownerId, addresses: [walletAddress] }
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { notFound, Refusal } from '../errors.ts'
-import { timestamp } from '../ids.ts'
+import { recordEvent } from '../events/record-event.ts'
 import { parse, positiveAmount, text, uuid } from '../input.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
 import { depositByReference, insertDeposit, walletById } from './repository.ts'
@@ -46,10 +46,16 @@ export async function addDeposit(
     fee: 0n,
     cause: { reference },
   })
-  const createdAt = timestamp(context.now())
-  const balanceAfter = transfer.walletBalance
+  // The time of its transfer: whoever is told of it by the one or the other is told the same.
+  const { createdAt, walletBalance: balanceAfter } = transfer
   const deposit = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, createdAt }
   await insertDeposit(tx, deposit)
+  await recordEvent(tx, context, {
+    type: 'wallet.transaction.inbound',
+    objectId: transfer.id,
+    at: createdAt,
+    version: 1,
+  })
   return deposit
 }
 

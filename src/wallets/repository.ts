@@ -20,6 +20,9 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
+/** Has an address watched, from the next list on that whoever has a node asks for. */
+export const insertWatchedAddress = insertRow('watchedAddresses')
+
 export const walletById = queryOne((p: Params<WalletKey>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).where('wallets.id', '=', p.id),
 )

@@ -11,9 +11,19 @@ const defaults: Config = {
   logLevel: 'info',
   rateLimit: null,
   workers: 1,
+  secretsKeys: [],
+  webhookAllowed: [],
+  rails: [],
+  pausedRails: [],
 }
 
 const logLevels = 'trace, debug, info, warn, error, fatal, silent'
+
+/** A key as SECRETS_KEY has it. */
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+
+/** A secret as RAIL_SECRET_<NAME> has it. */
+const secret = (byte: number) => `whsec_${key(byte)}`
 
 /** What reading it says, line by line. */
 function faultsOf(environment: NodeJS.ProcessEnv): string[] {
@@ -31,7 +41,19 @@ test('without any variable the defaults hold, and others are ignored', () => {
 })
 
 test('an empty variable is an absent one', () => {
-  const empty = { HOST: '', PORT: '', DATABASE_URL: '', MODE: '', LOG_LEVEL: '', RATE_LIMIT: '', WORKERS: '' }
+  const empty = {
+    HOST: '',
+    PORT: '',
+    DATABASE_URL: '',
+    MODE: '',
+    LOG_LEVEL: '',
+    RATE_LIMIT: '',
+    WORKERS: '',
+    SECRETS_KEY: '',
+    WEBHOOK_ALLOW: '',
+    RAILS: '',
+    RAIL_PAUSE: '',
+  }
 
   expect(readConfig(empty)).toEqual(defaults)
 })
@@ -45,6 +67,12 @@ test('every variable is read', () => {
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '50',
     WORKERS: '4',
+    SECRETS_KEY: `${key(1)},${key(2)}`,
+    WEBHOOK_ALLOW: '10.0.0.0/8, hooks.internal:8080',
+    RAILS: 'first-bank:https://bank.example/v1/, other:https://other.example',
+    RAIL_SECRET_FIRST_BANK: `${secret(1)}, ${secret(2)}`,
+    RAIL_SECRET_OTHER: secret(3),
+    RAIL_PAUSE: 'other',
   }
 
   expect(readConfig(environment)).toEqual({
@@ -56,6 +84,13 @@ test('every variable is read', () => {
     logLevel: 'warn',
     rateLimit: 50,
     workers: 4,
+    secretsKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+    webhookAllowed: ['10.0.0.0/8', 'hooks.internal 8080'],
+    rails: [
+      { name: 'first-bank', url: 'https://bank.example/v1', secrets: [secret(1), secret(2)] },
+      { name: 'other', url: 'https://other.example', secrets: [secret(3)] },
+    ],
+    pausedRails: ['other'],
   })
 })
 
@@ -65,6 +100,8 @@ test.each([
   [{ RATE_LIMIT: 'off' }, { rateLimit: null }],
   [{ RATE_LIMIT: '1' }, { rateLimit: 1 }],
   [{ RATE_LIMIT: '1000000' }, { rateLimit: 1_000_000 }],
+  [{ RAIL_PAUSE: 'all' }, { pausedRails: 'all' as const }],
+  [{ RAIL_PAUSE: 'sandbox' }, { pausedRails: ['sandbox'] }],
 ])('%j is allowed', (environment, expected) => {
   expect(readConfig(environment)).toEqual({ ...defaults, ...expected })
 })
@@ -76,6 +113,31 @@ describe('a wrong value is named with what is allowed', () => {
     ),
     ...['mysql://x', 'postgres', 'postgres://', 'sqlite:', '/var/lib/x.sqlite'].map(
       (value) => ['DATABASE_URL', value, 'must be sqlite:<path> or postgres://<user>@<host>/<database>'] as const,
+    ),
+    ...[
+      'x',
+      key(1).slice(0, 43),
+      `${key(1)},`,
+      Buffer.alloc(16).toString('base64'),
+      Buffer.alloc(32).toString('hex'),
+    ].map(
+      (value) => ['SECRETS_KEY', value, 'must be one or more keys of 32 bytes in base64, separated by commas'] as const,
+    ),
+    ...[
+      '10.0.0.0/33',
+      '10.0.0.0/',
+      'https://hooks.internal',
+      'hooks.internal:0',
+      'hooks.internal:65536',
+      'a,,b',
+      '*',
+    ].map(
+      (value) =>
+        [
+          'WEBHOOK_ALLOW',
+          value,
+          'must be networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas',
+        ] as const,
     ),
     ...['Sandbox', 'test', 'production'].map((value) => ['MODE', value, 'must be one of sandbox, live'] as const),
     ['LOG_LEVEL', 'verbose', `must be one of ${logLevels}`],
@@ -96,4 +158,78 @@ test('all faults are named at once', () => {
     `  LOG_LEVEL must be one of ${logLevels}`,
     '  RATE_LIMIT must be off or a whole number from 1 to 1000000',
   ])
+})
+
+describe('rails', () => {
+  const RAIL_SECRET_BANK = secret(1)
+  const form = 'must be <name>:<url>, separated by commas: a name is 1 to 32 of a-z, 0-9 and -, a letter first'
+  const formOfUrl =
+    'must have a URL for bank that begins with https:// or http://, without a user, a query and a fragment'
+
+  test.each<readonly [rails: string, allowed: string]>([
+    ...['Bank:https://x', '1bank:https://x', `${'b'.repeat(33)}:https://x`, ',', ':https://x'].map(
+      (rails) => [rails, form] as const,
+    ),
+    [
+      'https://x',
+      'must have a URL for https that begins with https:// or http://, without a user, a query and a fragment',
+    ],
+    ['bank', formOfUrl],
+    ...['ftp://x', 'https://', 'https://user:geheim@x', 'https://x?a', 'https://x#a', 'https://x/a b', 'x:1'].map(
+      (url) => [`bank:${url}`, formOfUrl] as const,
+    ),
+    ['sandbox:https://x', 'must not name sandbox, which is the bank of the sandbox'],
+    ['bank:https://x,bank:https://y', 'must not name bank twice'],
+  ])('RAILS=%s is wrong', (RAILS, allowed) => {
+    const faults = faultsOf({ RAILS, RAIL_SECRET_BANK, RAIL_SECRET_HTTPS: secret(1), RAIL_SECRET_SANDBOX: secret(1) })
+    expect(faults).toEqual(['The configuration is wrong:', `  RAILS ${allowed}`])
+    expect(faults.join()).not.toContain('geheim')
+  })
+
+  test.each([
+    ['', []],
+    ['whsec_geheim', ['geheim']],
+    [key(1), [key(1)]],
+    [`${secret(1)},`, [key(1)]],
+    [`${secret(1)},whsk_${Buffer.alloc(64).toString('base64')}`, [key(1)]],
+    [`whsec_${Buffer.alloc(16, 7).toString('base64')}`, [Buffer.alloc(16, 7).toString('base64')]],
+  ])('the secret %j is wrong, and is not shown', (RAIL_SECRET_BANK, hidden) => {
+    const faults = faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK })
+    expect(faults.slice(1)).toEqual([
+      '  RAIL_SECRET_BANK must be one or more of whsec_ with 32 bytes in base64, separated by commas',
+    ])
+    for (const text of hidden) expect(faults.join()).not.toContain(text)
+  })
+
+  test.each(['http://localhost:4200', 'http://127.0.0.1:4200/v1', 'http://[::1]:4200', 'https://bank.example'])(
+    'may be at %s in live',
+    (url) => {
+      const { rails } = readConfig({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK })
+      expect(rails).toEqual([{ name: 'bank', url, secrets: [RAIL_SECRET_BANK] }])
+    },
+  )
+
+  test.each(['http://bank.example', 'http://10.0.0.1', 'http://127.0.0.1.bank.example'])(
+    'may be at %s in the sandbox only',
+    (url) => {
+      expect(readConfig({ RAILS: `bank:${url}`, RAIL_SECRET_BANK }).rails).toHaveLength(1)
+      expect(faultsOf({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK }).slice(1)).toEqual([
+        '  RAILS must have a URL for bank that begins with https://, unless it is of this machine',
+      ])
+    },
+  )
+
+  test.each(['bnak', 'all,bank', 'bank,', 'ALL'])('RAIL_PAUSE=%s pauses nothing and is wrong', (RAIL_PAUSE) => {
+    expect(faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK, RAIL_PAUSE }).slice(1)).toEqual([
+      '  RAIL_PAUSE must be all, or of bank, sandbox, separated by commas',
+    ])
+  })
+
+  test('are found wrong together with all else', () => {
+    expect(
+      faultsOf({ PORT: 'x', RAILS: 'bank:https://bank.example', RAIL_PAUSE: 'x' }).map(
+        (line) => line.trim().split(' ')[0],
+      ),
+    ).toEqual(['The', 'PORT', 'RAIL_SECRET_BANK', 'RAIL_PAUSE'])
+  })
 })

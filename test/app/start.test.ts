@@ -68,6 +68,7 @@ describe('npm start', () => {
     expect(answers).toMatchObject([
       { status: 'success', pagination: { total: 5 } },
       { status: 'success', data: { amount: '25.50000000', status: 'PROCESSING' } },
+      { status: 'success', data: { secret: expect.stringMatching(/^whsec_/) } },
       { data: { customers: { totalCount: 5, nodes: [{ wallets: { nodes: [{ currency: 'USDC' }] } }, {}] } } },
     ])
   })
@@ -100,6 +101,31 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toEqual(before)
   })
 
+  // Whichever port it listens on: the URL is one of the database.
+  test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
+    'sends the webhooks of the demo to itself, also after a restart elsewhere, with %o',
+    async (environment) => {
+      const place = await emptyPlace(environment)
+      for (const count of [1, 2]) {
+        const { child, ended, address } = await startService(place)
+        const here = address.replace('0.0.0.0', '127.0.0.1')
+        const body = JSON.stringify(payoutBody)
+        await fetch(`${here}/api/payouts/banks`, { method: 'POST', headers, body })
+        const { data: endpoints } = await jsonOf(await fetch(`${here}/api/webhooks`, { headers }))
+        expect(endpoints).toMatchObject([{ url: `http://127.0.0.1:${new URL(here).port}/sandbox/webhooks` }])
+        const log = `${here}/api/webhooks/${endpoints[0].id}/deliveries?status=delivered`
+        let delivered = []
+        while (delivered.length < count) delivered = (await jsonOf(await fetch(log, { headers }))).data
+        const [{ event_id: id, event_type, attempts }] = delivered
+        expect(event_type).toBe('payout.initiated')
+        // Whoever sends may have looked before the URL was another.
+        expect(attempts.at(-1)).toMatchObject({ status: 200, answer: `received ${id}\n` })
+        child.kill('SIGTERM')
+        await ended
+      }
+    },
+  )
+
   test('adds no demo to a database that has merchants', async () => {
     const place = await emptyPlace()
     await cli(place, 'merchant', 'create', 'Someone')
@@ -114,6 +140,7 @@ describe('npm start', () => {
     expect((await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
     expect(greeting).not.toContain('pgw_')
     expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
+    expect((await fetch(`${address}/sandbox/webhooks`, { method: 'POST' })).status).toBe(404)
     expect((await cli(place, 'merchant', 'list', '--json')).json()).toEqual([])
   })
 
@@ -170,7 +197,9 @@ describe('npm start', () => {
     // Nobody but this machine gets in, so nobody is warned.
     expect([greeting.includes('WARNING'), stdout.includes('lets other machines in')]).toEqual([false, false])
     const lines = stdout.trim().split('\n')
-    expect(lines.map((line) => JSON.parse(line)).filter(({ route }) => route)).toHaveLength(2)
+    expect(
+      lines.map((line) => JSON.parse(line)).filter(({ route }) => route && route !== '/sandbox/webhooks'),
+    ).toHaveLength(2)
     expect(stdout).not.toContain(demoApiKey)
     expect(stdout).not.toContain(payoutBody.account_number)
   })

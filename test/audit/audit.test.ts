@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { transfersOfAnotherCause } from '../../src/audit/repository.ts'
+import { reportDeposit } from '../../src/deposits/report-deposit.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { hashOf, refOf } from '../deposits/support/node.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { tamperWith } from '../support/stored.ts'
 
@@ -14,13 +16,17 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
   await app.fee('0.5')
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: '100' })
-  await app.wallet({ balance: '7', assetCode: 'USDT', customerId })
+  // What is in it came from a chain.
+  const ref = await refOf(app, await app.wallet({ assetCode: 'USDT', customerId, network: 'erc20' }))
+  const seen = { ref, network: 'erc20', txHash: hashOf('one'), logIndex: 0, asset: 'USDT', amount: '7' } as const
+  await reportDeposit(app.context(), { ...seen, rail: 'node', confirmations: 64, state: 'CONFIRMED' })
   for (const statuses of [[], ['COMPLETED'], ['FAILED'], ['COMPLETED', 'RETURNED']] as const) {
     const { body } = await app.rest('POST', '/api/payouts/banks', {
-      body: { ...payoutBody, amount: '2' },
+      // An account that the bank of the sandbox knows.
+      body: { ...payoutBody, amount: '2', account_number: '9999999900' },
       headers: { 'idempotency-key': `key ${statuses.join()}` },
     })
-    for (const status of statuses) await settlePayout(app.context(), { payoutId: body.data.id, status })
+    for (const status of statuses) await settlePayout(app.context(), { payoutId: body.data.id, status, override: true })
   }
   for (let i = 0; i < 2; i++) {
     await app.rest('POST', '/api/payout/methods/banks', {
@@ -42,8 +48,46 @@ const oneTransfer = (kind: string) => `id in (select id from transfers where kin
 const wallet = `(select id from accounts order by id limit 1)`
 const onePayout = (status: string) => `id in (select id from payouts where status = '${status}' limit 1)`
 
+const oneEvent = (type: string) => `sequence in (select min(sequence) from events where type = '${type}')`
+
 // What was done to the file behind the service's back, and which check must say so.
 const cases: [check: string, done: string, statements: string[]][] = [
+  [
+    'everything that happened has its event',
+    'a payout without its event',
+    [`update events set type = 'customer.updated' where type = 'payout.initiated' and ${oneEvent('payout.initiated')}`],
+  ],
+  [
+    'everything that happened has its event',
+    'an event of what did not happen',
+    [`update events set type = 'payout.failed' where ${oneEvent('payout.completed')}`],
+  ],
+  [
+    'everything that happened has its event',
+    'a deposit told of another wallet',
+    [`update events set object_id = merchant_id where ${oneEvent('wallet.transaction.inbound')}`],
+  ],
+  [
+    'the events of each object are numbered without a gap',
+    'a version too high',
+    [`update events set version = 2 where ${oneEvent('payout_method.created')}`],
+  ],
+  [
+    'the events of each object are numbered without a gap',
+    'a method whose event is of another',
+    [`update events set object_id = merchant_id where ${oneEvent('payout_method.created')}`],
+  ],
+  [
+    'every payout on a rail is what the bank made of it',
+    'a rejected order whose payout is completed',
+    [`update payout_transfers set state = 'REJECTED' where state = 'COMPLETED'`],
+  ],
+  [
+    'every payout on a rail is what the bank made of it',
+    'an order of another payout',
+    [`update payout_transfers set payout_id = merchant_id where state = 'QUEUED'`],
+  ],
+  ['sequences are dense', 'an event that is gone', ['delete from events where sequence = 2']],
   [
     'every transfer has the form of its kind',
     'a deposit with a fee',
@@ -199,6 +243,12 @@ const cases: [check: string, done: string, statements: string[]][] = [
       `update payout_events set transfer_id = (select transfer_id from payouts p where p.id = payout_id) where status = 'FAILED'`,
     ],
   ],
+  [
+    'every transfer on a chain has its deposit',
+    'one of another amount than its deposit',
+    ['update chain_deposits set amount = amount + 1'],
+  ],
+  ['every transfer on a chain has its deposit', 'one that is nobody’s', ['delete from chain_events']],
   ['every deposit came in', 'a deposit of a larger amount', [`update deposits set amount = amount + 1`]],
   [
     'every deposit came in',

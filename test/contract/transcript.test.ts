@@ -10,6 +10,7 @@ import { routes } from '../../src/server/rest-routes.ts'
 import { everyEngineAndWorkers } from '../support/app.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
 import { getCustomer, listCustomers } from './scenarios/customers.ts'
+import { listEvents } from './scenarios/events.ts'
 import {
   createBankPayoutMethod,
   createWalletPayoutMethod,
@@ -19,6 +20,19 @@ import {
 } from './scenarios/payout-methods.ts'
 import { createPayout, getPayout, listPayouts } from './scenarios/payouts.ts'
 import { createWallet, getWallet, listCustomerWallets, listWallets } from './scenarios/wallets.ts'
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  disableWebhookEndpoint,
+  enableWebhookEndpoint,
+  getWebhookEndpoint,
+  listWebhookDeliveries,
+  listWebhookEndpoints,
+  replayWebhookEvents,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
+  updateWebhookEndpoint,
+} from './scenarios/webhooks.ts'
 import { startTranscript } from './transcript.ts'
 
 const folder = new URL('recorded/', import.meta.url)
@@ -40,6 +54,18 @@ const scenarios = {
   'A.01-list-payouts': listPayouts,
   'A.02-get-payout': getPayout,
   'A.03-list-wallets': listWallets,
+  'A.04-list-events': listEvents,
+  'A.05-create-webhook-endpoint': createWebhookEndpoint,
+  'A.06-list-webhook-endpoints': listWebhookEndpoints,
+  'A.07-get-webhook-endpoint': getWebhookEndpoint,
+  'A.08-update-webhook-endpoint': updateWebhookEndpoint,
+  'A.09-delete-webhook-endpoint': deleteWebhookEndpoint,
+  'A.10-rotate-webhook-secret': rotateWebhookSecret,
+  'A.11-test-webhook-endpoint': testWebhookEndpoint,
+  'A.12-enable-webhook-endpoint': enableWebhookEndpoint,
+  'A.13-disable-webhook-endpoint': disableWebhookEndpoint,
+  'A.14-replay-webhook-events': replayWebhookEvents,
+  'A.15-list-webhook-deliveries': listWebhookDeliveries,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {

@@ -13,6 +13,7 @@ import type { Slice } from '../../src/lists/slice.ts'
 import { payoutMethods } from '../../src/payout-methods/list.ts'
 import { payouts } from '../../src/payouts/list.ts'
 import { wallets } from '../../src/wallets/list.ts'
+import { webhookEndpoints } from '../../src/webhooks/list.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
@@ -30,6 +31,7 @@ async function startFilled(engine: Engine) {
     await app.rest('POST', '/api/payout/methods/wallets', { body: { ...walletMethodBody, ...owner } })
     await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, ...owner, narration: 'Thanks' } })
   }
+  await app.rest('POST', '/api/webhooks', { body: { url: 'https://example.com/webhooks' } })
   return { app, walletId }
 }
 
@@ -54,7 +56,14 @@ type Sliced = {
 describe.each(everyEngine)('chosen columns on %s', (engine) => {
   test('of every list are what whole rows have: each alone, and all of them', async () => {
     const { app, walletId } = await startFilled(engine)
-    const lists = { customers, wallets, payout_methods: payoutMethods, payouts, entries }
+    const lists = {
+      customers,
+      wallets,
+      payout_methods: payoutMethods,
+      payouts,
+      entries,
+      webhook_endpoints: webhookEndpoints,
+    }
     expect(Object.keys(lists).sort()).toEqual(declaredLists.map(({ name }) => name).sort())
 
     for (const [name, list] of Object.entries(lists)) {

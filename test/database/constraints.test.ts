@@ -17,12 +17,20 @@ async function startBooks() {
   await settlePayout(app.context(), { payoutId: body.data.id, status: 'COMPLETED' })
   const method = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
   expect(method.status).toBe(201)
+  const endpoint = await app.rest('POST', '/api/webhooks', { body: { url: 'http://127.0.0.1:9/' } })
+  expect(endpoint.status).toBe(201)
 
   const database = new Sqlite(app.url.replace('sqlite:', ''))
   onTestFinished(() => void database.close())
   database.pragma('foreign_keys = ON')
   database.exec(`insert into accounts values ('${app.merchant.id}', 'spare', 'wallet', 'USDC', 0, 0, 0, 0)`)
   database.exec(`insert into pooled_addresses values ('${app.merchant.id}', 'solana', 1, 'address')`)
+  database.exec(`insert into payout_transfers
+    select reference_id, merchant_id, id, 'bank', 'QUEUED', 0, 0, 0, null, null, null, '[]', created_at, created_at from payouts`)
+  database.exec(`insert into webhook_deliveries
+    select merchant_id, id, 1, id, 'pending', 0, 0, 0, created_at from webhook_endpoints`)
+  database.exec(`insert into chain_deposits select merchant_id, network, 'hash', 0, network || ':hash:0', id, wallet_id, 'USDC', 1, 0,
+    'DETECTED', null, null, 'node', created_at, null, created_at from wallet_addresses limit 1`)
   return { app, database, walletId }
 }
 
@@ -96,6 +104,13 @@ const violations: Readonly<Record<string, readonly string[]>> = {
     `update accounts set balance = null where kind = 'wallet'`,
     `update accounts set balance = reachable_balance + 1 where kind = 'wallet'`,
   ],
+  webhook_endpoints: [
+    `update webhook_endpoints set format = 'other'`,
+    `update webhook_endpoints set status = 'other'`,
+    `update webhook_endpoints set disabled_reason = 'other'`,
+  ],
+  payout_transfers: [`update payout_transfers set state = 'OTHER'`],
+  webhook_deliveries: [`update webhook_deliveries set status = 'other'`],
   transfers: [
     newTransfer({ kind: `'other'` }),
     newTransfer({ amount: '0' }),
@@ -109,6 +124,11 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
   pooled_addresses: [`update pooled_addresses set family = 'other'`],
   deposits: ['update deposits set amount = 0'],
+  chain_deposits: [
+    'update chain_deposits set amount = 0',
+    `update chain_deposits set state = 'OTHER'`,
+    `update chain_deposits set state = 'CONFIRMED'`,
+  ],
   installation: [
     `insert into installation values (2, 'sandbox', '')`,
     `insert into installation values (1, 'other', '')`,

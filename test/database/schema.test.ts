@@ -14,6 +14,13 @@ const tablesOfNoMerchant = [
   'fees',
   'installation',
   'migrations',
+  'payout_transfers',
+  'rail_routes',
+  'paused_rails',
+  'rail_reports',
+  'watched_addresses',
+  'chain_events',
+  'merchant_clocks',
 ]
 
 const typeOfKind: Record<ColumnKind, string> = {

@@ -53,7 +53,7 @@ describe.each(everyEngine)('columns that are read on %s', (engine) => {
   test.each(cases)('in %s each field of a %s says alone what it says among all', async (list, type) => {
     const app = await startFilled(engine)
     const ask = async (selection: string) => {
-      const query = `{ ${list}(first: 30) { nodes { __typename ... on ${type} { uuid ${selection} } } } }`
+      const query = `{ ${list}(first: 20) { nodes { __typename ... on ${type} { uuid ${selection} } } } }`
       const { data, errors } = await app.graphql(query)
       expect(errors).toEqual([])
       return data[list].nodes as Record<string, unknown>[]

@@ -12,8 +12,15 @@ import {
   validate,
 } from 'graphql'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { costOf, plainListSize } from '../../src/graphql/cost.ts'
+import { reportDeposit } from '../../src/deposits/report-deposit.ts'
+import { recordAttempts } from '../../src/dispatch/record-attempts.ts'
+import { eventTypes } from '../../src/events/event.ts'
+import { costOf, plainListSize, sizeOfList } from '../../src/graphql/cost.ts'
+import { moveTransfer } from '../../src/payout-transfers/change-transfer.ts'
+import { lockTransfer } from '../../src/payout-transfers/repository.ts'
 import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { hashOf, refOf } from '../deposits/support/node.ts'
+import { carriedPayout, transferOf } from '../rails/support/carried.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 
@@ -153,7 +160,11 @@ function fieldOf(
   const takes = (argument: string) => args.some((each) => each.name === argument)
   const id = fc.constantFrom(...ids)
   const given: fc.Arbitrary<string> = takes('first')
-    ? fc.tuple(fc.constantFrom('first', 'last'), fc.integer({ min: 0, max: most })).map(([end, n]) => `(${end}: ${n})`)
+    ? takes('last')
+      ? fc
+          .tuple(fc.constantFrom('first', 'last'), fc.integer({ min: 0, max: most }))
+          .map(([end, n]) => `(${end}: ${n})`)
+      : fc.integer({ min: 1, max: most }).map((n) => `(first: ${n})`)
     : takes('ids')
       ? fc.array(id, { maxLength: 4 }).map((all) => `(ids: ${JSON.stringify(all)})`)
       : takes('id')
@@ -208,17 +219,29 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
       .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
       .filter(({ field }) => isListType(getNullableType(field.type)) && field.args.length === 0)
       .map(({ type, field }) => `${type.name}.${field.name}`)
+    await deliverOften(app, (sizeOfList['WebhookDelivery.attempts'] as number) + 1)
+    await goToAndFro(app, sizeOfList['Payout.timeline'] as number)
+    await detectOften(app, (sizeOfList['Wallet.pendingDeposits'] as number) + 1)
     const requirements = ['NGN', 'ZAR', 'USDC', 'USDT']
       .map((code) => `${code}: payoutMethodRequirements(currency: "${code}") {fields {allowedValues checks}}`)
       .join(' ')
     const { data } = await app.graphql(`{${requirements}
-      assetCodes {nodes {networks {network}}} wallets {nodes {addresses {id}}}
-      payouts {nodes {events {status} checks {code}}}
+      webhookEndpoints(first: 1) {nodes {types deliveries(first: 1) {nodes {attempts {status}}}}}
+      assetCodes {nodes {networks {network}}} wallets(first: 5) {nodes {addresses {id} pendingDeposits {needed}}}
+      payouts {nodes {events {status} checks {code} timeline {state}}} attention {nodes {actions}}
       payoutMethods {nodes {... on BankPayoutMethod {checks {code}} ... on WalletPayoutMethod {checks {code}}}}
       payoutQuote(input: {assetCode: USDC, amount: "1", recipient: {currency: NGN}}) {... on PayoutQuote {warnings {code}}}}`)
     const seen = longestLists(data)
-    expect(Object.keys(seen).sort()).toEqual([...new Set(lists.map((name) => name.split('.')[1]))].sort())
-    expect(Math.max(...Object.values(seen))).toBe(plainListSize)
+    const plain = lists.map((name) => name.split('.')[1] as string).filter((name) => name !== 'nodes')
+    expect(Object.keys(seen).sort()).toEqual([...new Set(plain)].sort())
+    const { types = 0, attempts = 0, timeline = 0, pendingDeposits = 0, ...others } = seen
+    expect(Math.max(...Object.values(others))).toBe(plainListSize)
+    expect({ types, attempts, timeline, pendingDeposits }).toEqual({
+      types: sizeOfList['WebhookEndpoint.types'],
+      attempts: sizeOfList['WebhookDelivery.attempts'],
+      timeline: sizeOfList['Payout.timeline'],
+      pendingDeposits: sizeOfList['Wallet.pendingDeposits'],
+    })
   })
 })
 
@@ -226,6 +249,58 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
 function valuesIn(answer: unknown): number {
   if (typeof answer !== 'object' || answer === null) return 1
   return Object.values(answer).reduce((sum: number, inner) => sum + valuesIn(inner), 0)
+}
+
+/** A payout that has come to so many states, and that a person must look at. */
+async function goToAndFro(app: App, times: number): Promise<void> {
+  const { id } = await carriedPayout(app.context(), '1')
+  const { orderId } = await transferOf(app.context(), id)
+  const merchantId = app.merchant.id
+  for (let i = 0; i < times; i++) {
+    await app.db.write(
+      async (tx) => {
+        const transfer = await lockTransfer(tx, { merchantId, orderId })
+        if (transfer) await moveTransfer(tx, app.context(), transfer, { state: 'ATTENTION' })
+      },
+      { merchantId },
+    )
+  }
+}
+
+/** A wallet that waits for so many deposits. */
+async function detectOften(app: App, times: number): Promise<void> {
+  const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
+  for (let log = 0; log < times; log++) {
+    const transfer = {
+      ref,
+      network: 'erc20',
+      txHash: hashOf('one'),
+      logIndex: log,
+      asset: 'USDC',
+      amount: '1',
+    } as const
+    await reportDeposit(app.context(), { ...transfer, rail: 'node', confirmations: 1, state: 'DETECTED' })
+  }
+}
+
+/** An endpoint of every type there is, to which an event was sent so many times. */
+async function deliverOften(app: App, times: number): Promise<void> {
+  const { body } = await app.rest('POST', '/api/webhooks', {
+    body: { url: 'http://127.0.0.1:9/', types: [...eventTypes] },
+  })
+  const sent = { sequence: 1, objectId: body.data.id, attemptedAt: body.data.created_at, durationMs: 1, status: 500 }
+  const failed = { ...sent, answer: null, error: null, becomes: 'pending', nextAttemptAt: 1n } as const
+  const report = {
+    endpointId: body.data.id,
+    waiting: [],
+    isGone: false,
+    cursor: { from: body.data.sent_up_to, to: body.data.sent_up_to },
+  }
+  for (let i = 0; i < times; i++)
+    await recordAttempts(app.context(), {
+      ...report,
+      attempted: [{ ...failed, known: i === 0 ? null : i, tries: i + 1 }],
+    })
 }
 
 /** The length of the longest list under each name. */

@@ -21,6 +21,7 @@ const filtered: Record<string, readonly Record<string, unknown>[]> = {
   ],
   LedgerEntry: [{ filter: { direction: 'CREDIT' } }, { filter: { createdFrom: '2026-01-01T00:00:00Z' } }],
   AssetCode: [{ assetType: 'FIAT' }, { assetType: 'STABLECOIN' }],
+  WebhookEndpoint: [{ filter: { createdFrom: '2026-01-01T00:00:00Z' } }],
 }
 
 /** Lists without a filter, and with up to `most` others. */
@@ -35,7 +36,7 @@ function everyCall({ person, company, wallets }: World, most = 9): ListCall[] {
 /** What tells a list from others; some can be reached in two ways. */
 function nameOf({ list, parentId = '', args = {} }: ListCall, { merchantId }: World): string {
   const [owner, field = ''] = list.split('.')
-  const isOnlyOwn = owner === 'Merchant' && field !== 'customers'
+  const isOnlyOwn = owner === 'Merchant' && field !== 'customers' && field !== 'webhookEndpoints'
   const scope = parentId || (isOnlyOwn ? 'own' : 'all')
   // What is supported is the same for all merchants.
   return [field === 'assetCodes' ? '' : merchantId, field, scope, JSON.stringify(args)].join(' ')
@@ -52,11 +53,13 @@ test('there is a case for every list, and a filter for every kind of item', () =
     'Merchant.payoutMethods',
     'Merchant.payouts',
     'Merchant.wallets',
+    'Merchant.webhookEndpoints',
     'Query.assetCodes',
     'Query.customers',
     'Query.payoutMethods',
     'Query.payouts',
     'Query.wallets',
+    'Query.webhookEndpoints',
     'Wallet.ledgerEntries',
     'Wallet.payouts',
   ])

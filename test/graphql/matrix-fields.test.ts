@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { noSecrets } from '../../src/secrets/secrets.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
@@ -14,7 +15,6 @@ import { startWorlds } from './support/world.ts'
 const nullSoFar = [
   'Payout.address',
   'Payout.cryptoTransactionId',
-  'Payout.fiatReferenceId',
   'Payout.network',
   'Payout.receiverWalletId',
   'BalanceLimitExceededError.field',
@@ -27,6 +27,9 @@ const nullSoFar = [
   'RateUnavailableError.field',
   'ResourceNotFoundError.field',
   'WalletNotFoundError.field',
+  'NotConfiguredError.field',
+  'WebhookDisabledError.field',
+  'WebhookLimitReachedError.field',
 ]
 
 test('every field of every type that a request reaches is expected', () => {
@@ -61,6 +64,8 @@ describe.each(everyEngine)('fields on %s', (engine) => {
       await askFor(ask, call, { first: 8 }, everythingOf(schema, `${itemOf(call.list)}Connection`, 2))
     }
     for (const [name, ...inputs] of mutations(ours)) for (const input of inputs) await mutate(ask, name, input)
+    const keyless = await startApp(engine, { secrets: noSecrets })
+    await mutate(bothWays(keyless), 'createWebhookEndpoint', { url: 'http://127.0.0.1:9/' })
     for (const [name, ...inputs] of mutationsOnAnEmptyMerchant) {
       for (const input of inputs) await mutate(bothWays(live), name, input)
     }
@@ -82,7 +87,8 @@ function noteFields(value: unknown, read: Map<string, boolean>): void {
   for (const [name, inner] of Object.entries(fields)) {
     const isSet = Array.isArray(inner) ? inner.length > 0 : inner !== null
     read.set(`${type}.${name}`, read.get(`${type}.${name}`) || isSet)
-    noteFields(inner, read)
+    // What a scalar holds has no fields of the schema.
+    if (`${type}.${name}` !== 'Event.data') noteFields(inner, read)
   }
 }
 
@@ -96,7 +102,7 @@ function mutate(ask: Ask, name: string, input: object) {
   )
 }
 
-function lookups({ person, company, methods, wallets, payouts, entryIds }: World) {
+function lookups({ person, company, methods, wallets, payouts, webhooks, entryIds, eventIds }: World) {
   const of = (field: string, type: string, id: string | undefined, deep = 1) => ({
     query: `query($id: ID!) { ${field}(id: $id) ${everythingOf(schema, type, deep)} }`,
     variables: { id },
@@ -108,6 +114,7 @@ function lookups({ person, company, methods, wallets, payouts, entryIds }: World
     ...Object.values(methods).map((id) => of('payoutMethod', 'PayoutMethod', id)),
     ...Object.values(wallets).map((id) => of('wallet', 'Wallet', id)),
     ...Object.values(payouts).map((id) => of('payout', 'Payout', id)),
+    of('webhookEndpoint', 'WebhookEndpoint', webhooks.used, 3),
     ...[entryId, payouts.person].map((id) => of('node', 'Node', id)),
     {
       query: `query($ids: [ID!]!) { nodes(ids: $ids) ${everythingOf(schema, 'Node')} }`,
@@ -117,6 +124,13 @@ function lookups({ person, company, methods, wallets, payouts, entryIds }: World
       query: `query($currency: String!) { payoutMethodRequirements(currency: $currency) ${everythingOf(schema, 'PayoutMethodRequirements')} }`,
       variables: { currency },
     })),
+    { query: `query { events(first: 40) ${everythingOf(schema, 'EventPage', 2)} }`, variables: {} },
+    // More than a page has, so that there is a next.
+    { query: `query { attention(first: 1) ${everythingOf(schema, 'AttentionPage', 2)} }`, variables: {} },
+    {
+      query: `subscription($after: String) { eventPublished(after: $after) ${everythingOf(schema, 'Event')} }`,
+      variables: { after: String(eventIds.length - 1) },
+    },
     {
       query: `subscription($id: ID!) { payoutChanged(id: $id) ${everythingOf(schema, 'Payout')} }`,
       variables: { id: payouts.returned },
@@ -131,7 +145,7 @@ function lookups({ person, company, methods, wallets, payouts, entryIds }: World
 type Mutation = readonly [name: string, ...inputs: readonly object[]]
 
 /** Every mutation, and every error that one can answer. */
-function mutations({ person, closed, wallets, methods, payouts, words }: World): Mutation[] {
+function mutations({ person, closed, wallets, methods, payouts, webhooks, words }: World): Mutation[] {
   const customer = { email: 'ada@example.com', phone: '+2348012345678', addressLine1: '1 Street', city: 'Lagos' }
   const bank = { currency: 'NGN', accountName: 'Ada', accountNumber: '0690000032', bankName: 'Bank', bankCode: '044' }
   const address = { currency: 'USDC', walletAddress: words.cryptoAddress, network: 'ERC20' }
@@ -173,6 +187,9 @@ function mutations({ person, closed, wallets, methods, payouts, words }: World):
         reference: `large ${index}`,
       })),
     ],
+    // Before the bank is asked to pay it.
+    ['cancelPayout', { payoutId: payouts.carried }],
+    ['advanceClock', { by: 'PT1S' }],
     ['payoutQuote', { ...quote, customerId: person }, { ...quote, assetCode: 'USDT' }],
     [
       'createPayout',
@@ -184,6 +201,16 @@ function mutations({ person, closed, wallets, methods, payouts, words }: World):
       { payoutId: payouts.person, status: 'COMPLETED', cause: 'Paid' },
       { payoutId: payouts.failed, status: 'COMPLETED' },
     ],
+    ['resolveAttention', { payoutId: payouts.contradicted, action: 'FAIL', reason: 'Sent back' }],
+    ['updateWebhookEndpoint', { webhookId: webhooks.spare, types: [] }],
+    ['rotateWebhookSecret', { webhookId: webhooks.spare }],
+    ['testWebhookEndpoint', { webhookId: webhooks.spare }, { webhookId: webhooks.used }],
+    ['replayWebhookEvents', { webhookId: webhooks.spare, after: 0 }],
+    ['enableWebhookEndpoint', { webhookId: webhooks.spare, from: 'NOW' }],
+    ['disableWebhookEndpoint', { webhookId: webhooks.spare }],
+    ['deleteWebhookEndpoint', { webhookId: webhooks.spare }],
+    // With the one that is left there may be 50.
+    ['createWebhookEndpoint', ...Array.from({ length: 50 }, (_, i) => ({ url: `https://example.com/${i}` }))],
     ['closeCustomer', { customerId: person }],
   ]
 }

@@ -10,7 +10,15 @@ import { idCases, outcomeOf } from './support/id-cases.ts'
 import { junkIds, wrongJson } from './support/junk.ts'
 import { idPlacesOf } from './support/walk.ts'
 import type { Thing, Worlds } from './support/world.ts'
-import { deletedThingsOf, foreignWords, nodeTypes, spellingsOf, startWorlds, thingsOf } from './support/world.ts'
+import {
+  deletedThingsOf,
+  foreignWords,
+  hasUuid,
+  nodeTypes,
+  spellingsOf,
+  startWorlds,
+  thingsOf,
+} from './support/world.ts'
 
 test('every argument and input field that takes an id has its case', () => {
   expect(Object.keys(idCases).sort()).toEqual(idPlacesOf(schema))
@@ -80,7 +88,7 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   // A global id says its type, a UUID does not.
   const others = [...oneOfEach(thingsOf(ours)), ...oneOfEach(thingsOf(theirs))]
   for (const { type, id } of others.filter(({ type }) => !takes.includes(type))) {
-    if (type !== 'LedgerEntry') await answerOf(id, id === ours.merchantId ? (merchantItself ?? absent) : absent)
+    if (hasUuid(type)) await answerOf(id, id === ours.merchantId ? (merchantItself ?? absent) : absent)
     await answerOf(globalId(type, id), junk)
   }
   expect((await stored()) === before, place).toBe(true)

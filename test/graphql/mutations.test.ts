@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { carriedPayout, contradicted } from '../rails/support/carried.ts'
 import type { App } from '../support/app.ts'
 import { dullCustomer, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
@@ -220,7 +221,27 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     const { payout } = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'first' }, 'payout { uuid }')
     const wallet = { currency: 'NGN', description: 'x' }
     const crypto = { walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', network: 'ERC20', currency: 'USDC' }
+    const url = 'https://example.com/webhooks'
+    const endpoint = async () =>
+      (await run(app, 'createWebhookEndpoint', { url }, 'webhookEndpoint { uuid }')).webhookEndpoint.uuid
+    const webhookId = await endpoint()
+    const anotherId = await endpoint()
+    const told = 'webhookEndpoint { id updatedAt status sentUpTo }'
+    const { id: carriedId } = await carriedPayout(app.context(), '1')
+    const contradictedId = await contradicted(app.context(), 'COMPLETED', 'REJECTED')
+    const decision = { payoutId: contradictedId, action: 'FAIL', reason: 'Sent back' }
+    const decided = 'payout { status updatedAt timeline { state } }'
     const inputs: [string, object, object, string][] = [
+      ['cancelPayout', { payoutId: carriedId }, { payoutId: nobody }, decided],
+      ['resolveAttention', decision, { reason: 'Another' }, decided],
+      ['createWebhookEndpoint', { url }, { types: ['WALLET_CREATED'] }, `webhookEndpoint { id createdAt } secret`],
+      ['updateWebhookEndpoint', { webhookId, description: 'x' }, { description: null }, told],
+      ['rotateWebhookSecret', { webhookId }, { overlapHours: 0 }, `${told} secret`],
+      ['testWebhookEndpoint', { webhookId }, { webhookId: nobody }, told],
+      ['replayWebhookEvents', { webhookId, after: 1 }, { after: 0 }, told],
+      ['enableWebhookEndpoint', { webhookId }, { from: 'NOW' }, told],
+      ['disableWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, told],
+      ['deleteWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, 'deletedWebhookEndpointId'],
       ['createBankPayoutMethod', bankInput, { bankName: 'Other' }, 'payoutMethod { id createdAt }'],
       [
         'updateBankPayoutMethod',
@@ -240,6 +261,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
       ['createCustomer', customerInput, { city: 'Abuja' }, 'customer { id createdAt }'],
       ['updateCustomer', { customerId, city: 'Abuja' }, { city: 'Kano' }, 'customer { updatedAt address { city } }'],
       ['closeCustomer', { customerId }, { customerId: nobody }, 'customer { status updatedAt }'],
+      ['advanceClock', { by: 'PT1H' }, { by: 'PT2H' }, 'now'],
       ['simulateDeposit', { walletId, amount: '5' }, { amount: '6' }, 'wallet { balance }'],
       ['simulatePayout', { payoutId: payout.uuid, status: 'FAILED' }, { cause: 'x' }, 'payout { status updatedAt }'],
     ]

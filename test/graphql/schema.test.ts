@@ -21,17 +21,24 @@ import { sandboxSchema, schemaFor } from '../../src/server/graphql-schema.ts'
 /** Lists that are no connections, each with what bounds it. */
 const boundedLists: Record<string, string> = {
   'AssetCode.networks': 'the networks of one asset, of which five exist',
+  'AttentionPage.nodes': 'as many as are asked for, 100 at most',
   'BankPayoutMethod.checks': 'one for each identifier of an account',
+  'EventPage.nodes': 'as many as are asked for, 100 at most',
   'FieldRequirement.allowedValues': 'the values of an enum',
   'FieldRequirement.checks': 'one for each identifier of an account',
   'InvalidInputError.fields': 'the fields of one input',
   'Payout.checks': 'one for each identifier of an account',
   'Payout.events': 'two at most: completed, then returned',
+  'Payout.timeline': 'the first and the latest, twenty together',
+  'PayoutAttention.actions': 'the values of an enum',
   'PayoutMethodRequirements.fields': 'the fields of one input',
   'PayoutQuote.warnings': 'one for each identifier of an account',
   'Query.nodes': 'as many as ids are given, of which there may be 100',
   'Wallet.addresses': 'given when the wallet is opened',
+  'Wallet.pendingDeposits': 'the latest twenty',
   'WalletPayoutMethod.checks': 'one for each identifier of an address',
+  'WebhookDelivery.attempts': 'the latest twenty',
+  'WebhookEndpoint.types': 'the values of an enum',
 }
 
 test('schema.graphql is what the code says', () => {
@@ -146,7 +153,7 @@ test('a field of a query or mutation can be null, so that one that fails leaves 
 test('what is never anything but null says what it is reserved for', () => {
   const { Payout } = sandboxSchema.getTypeMap()
   const fields = isObjectType(Payout) ? Payout.getFields() : {}
-  for (const name of ['cryptoTransactionId', 'network', 'address', 'fiatReferenceId', 'receiverWalletId']) {
+  for (const name of ['cryptoTransactionId', 'network', 'address', 'receiverWalletId']) {
     expect(fields[name]?.description, name).toMatch(/^Null today\. Reserved for /)
   }
 })
@@ -182,7 +189,7 @@ test('what has a global id is a Node, and the other way round', () => {
 
 test('a live service has all of it but the simulations', () => {
   const [live, sandbox] = [definitionsOf(schemaFor('live')), definitionsOf(schemaFor('sandbox'))]
-  const own = ['SimulateDeposit', 'SimulatePayout'].flatMap((noun) => [
+  const own = ['AdvanceClock', 'SimulateDeposit', 'SimulatePayout'].flatMap((noun) => [
     `${noun}Input`,
     `${noun}Payload`,
     `${noun}Result`,
@@ -192,7 +199,12 @@ test('a live service has all of it but the simulations', () => {
 
   const mutations = schemaFor('sandbox').getMutationType()?.getFields() ?? {}
   expect(Object.keys(mutations)).toEqual(expect.arrayContaining(['simulateDeposit', 'simulatePayout']))
-  const { simulateDeposit: _, simulatePayout: __, ...others } = fieldTypes(sandboxSchema.getMutationType())
+  const {
+    advanceClock: _,
+    simulateDeposit: __,
+    simulatePayout: ___,
+    ...others
+  } = fieldTypes(sandboxSchema.getMutationType())
   expect(fieldTypes(schemaFor('live').getMutationType())).toEqual(others)
   delete live.Mutation
   delete sandbox.Mutation

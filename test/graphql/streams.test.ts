@@ -4,14 +4,14 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import type { Query } from '../../src/database/query.ts'
 import { globalId } from '../../src/graphql/global-ids.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import { streamsPerMerchant, untilEnded } from '../../src/server/graphql-streams.ts'
+import { streamsPerMerchant, untilEnded } from '../../src/server/held-streams.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { nigerian } from '../payouts/payout-places.ts'
@@ -19,58 +19,15 @@ import type { App } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { serverLike } from './support/ask.ts'
-
-/** How long is waited for what comes within a second, on a machine that has other things to do. */
-const patienceMs = 8_000
+import { listen, patienceMs } from './support/listen.ts'
 
 const patience = { timeout: patienceMs, interval: 20 }
 
 type Params = Readonly<Record<string, unknown>>
 
-/** Whether this asks what has become of payouts since. */
-const isLook = (params: Params) => 'after' in params
-
-/** A stream over a real connection: what it tells, one after another, `null` once it has ended. */
-async function listen(
-  app: App,
-  query: string,
-  {
-    key = app.merchant.apiKey,
-    server = app.server,
-    signal,
-  }: { key?: string; server?: App['server']; signal?: AbortSignal } = {},
-) {
-  const address = server.server.address()
-  const port = typeof address === 'object' && address ? address.port : null
-  const url = port === null ? await server.listen({ port: 0, host: '127.0.0.1' }) : `http://127.0.0.1:${port}`
-  const end = new AbortController()
-  onTestFinished(() => end.abort())
-  const answered = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'text/event-stream' },
-    body: JSON.stringify({ query }),
-    signal: signal ?? end.signal,
-  })
-  const told = eventsOf(answered)
-  return {
-    answered,
-    next: () => Promise.race([told.next().then(({ value }) => value ?? null), delay(patienceMs, 'nothing came')]),
-    end: () => end.abort(),
-  }
-}
-
-async function* eventsOf({ body }: Response) {
-  let text = ''
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += chunk
-    const parts = text.split('\n\n')
-    text = parts.pop() ?? ''
-    for (const part of parts) {
-      const [, json] = /^data: (\{.+)$/m.exec(part) ?? []
-      if (json) yield JSON.parse(json)
-    }
-  }
-}
+/** Whether this asks which merchants have later events, and whether it reads these. */
+const isLook = (params: Params) => 'merchantIds' in params
+const isReading = (params: Params) => 'after' in params
 
 async function pay(app: App, customer_id?: string): Promise<string> {
   const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1', customer_id } })
@@ -205,11 +162,12 @@ describe('payoutsChanged', () => {
 })
 
 describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
-  test('asks once a look, however many payouts it watches, and stops when nobody listens', async () => {
+  test('asks nothing until something happens, then once for all, and no more when nobody listens', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
     const payouts = await Promise.all(Array.from({ length: 100 }, () => perform(createPayout, app.context(), payment)))
+    const [first, ...others] = payouts.map(({ id }) => id)
     const asked: Params[] = []
     const execute = <Result>(query: Query, params: object) => {
       asked.push(params as Params)
@@ -219,29 +177,55 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
     const ids = payouts.map(({ id }) => `"${id}"`)
     const stream = await listen(app, `subscription { payoutsChanged(ids: [${ids}]) { uuid } }`, { server })
     for (const _ of ids) await stream.next()
-    const looks = () => asked.filter(isLook).length
-    const looksOf = (merchantId: string) =>
-      asked.filter((each) => isLook(each) && each.merchantId === merchantId).length
-    asked.length = 0
-    await expect.poll(looks, patience).toBe(3)
-    // Beside its own looks those at the keys: on a server as often, else once, because then nothing has changed.
-    expect(asked.length - looks()).toBeLessThanOrEqual(engine === 'sqlite' ? 1 : 4)
-
-    // While another stream is fed, this one is not any more.
     const { id, apiKey } = await app.otherMerchant()
-    await listen(app, 'subscription { payoutsChanged { uuid } }', { server, key: apiKey })
-    stream.end()
-    for (const _ of ['the look under way', 'two more', 'two more']) {
-      asked.length = 0
-      await expect.poll(() => looksOf(id), patience).toBe(2)
-    }
-    expect(looksOf(app.merchant.id)).toBe(0)
+    const theirs = await listen(app, 'subscription { payoutsChanged { uuid } }', { server, key: apiKey })
+    const more = await Promise.all(
+      Array.from({ length: 20 }, () => listen(app, 'subscription { payoutsChanged { uuid } }', { server })),
+    )
+    // Whatever began has come to rest.
+    await settle(app, others[0] as string, 'COMPLETED')
+    expect((await stream.next()).data.payoutsChanged.uuid).toBe(others[0])
+    for (const each of more) expect((await each.next()).data.payoutsChanged.uuid).toBe(others[0])
+    await delay(300)
+
+    asked.length = 0
+    await delay(1_200)
+    // But for the keys, and on a server the look in case that nothing was told.
+    expect(asked.filter(isReading)).toEqual([])
+    expect(asked.filter(isLook).length).toBeLessThanOrEqual(engine === 'sqlite' ? 0 : 1)
+    expect(asked.length).toBeLessThanOrEqual(engine === 'sqlite' ? 1 : 5)
+
+    asked.length = 0
+    await settle(app, first as string, 'FAILED')
+    for (const each of [stream, ...more]) expect((await each.next()).data.payoutsChanged.uuid).toBe(first)
+    const looks = asked.filter(isLook)
+    expect(looks.length).toBeGreaterThan(0)
+    for (const { merchantIds } of looks)
+      expect(new Set(merchantIds as string[])).toEqual(new Set([app.merchant.id, id]))
+    // Each stream reads its own; the other merchant's has nothing to read.
+    expect(asked.filter((each) => isReading(each) && each.merchantId === app.merchant.id)).toHaveLength(21)
+    expect(asked.filter((each) => isReading(each) && each.merchantId === id)).toEqual([])
+
+    for (const each of [stream, ...more]) each.end()
+    await settle(app, others[1] as string, 'FAILED')
+    asked.length = 0
+    await settle(app, others[2] as string, 'FAILED')
+    await expect
+      .poll(async () => {
+        asked.length = 0
+        await settle(app, others.pop() as string, 'FAILED')
+        await delay(200)
+        return [asked.filter(isReading), new Set(asked.filter(isLook).flatMap(({ merchantIds }) => merchantIds))]
+      }, patience)
+      .toEqual([[], new Set([id])])
+    theirs.end()
   })
 })
 
 describe.each(everyEngine)('a stream whose caller is gone before it begins on %s', (engine) => {
   test('takes no room, and nothing feeds it', async () => {
     const app = await startApp(engine)
+    const customerId = await app.customer()
     let end = new AbortController()
     let isGone = false
     const asked: Params[] = []
@@ -249,7 +233,7 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
     const execute = async <Result>(query: Query, params: object) => {
       asked.push(params as Params)
       // The first that the stream itself asks for.
-      if ('name' in params && params.name === 'payout_events' && !isGone) {
+      if (!isGone && JSON.stringify(params).includes(customerId)) {
         end.abort()
         await closed.promise
       }
@@ -257,7 +241,8 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
     }
     const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
     server.server.on('request', (_, response) => response.once('close', () => closed.resolve()))
-    const stream = () => listen(app, 'subscription { payoutsChanged { uuid } }', { server, signal: end.signal })
+    const query = `subscription { payoutsChanged(customerId: "${customerId}") { uuid } }`
+    const stream = () => listen(app, query, { server, signal: end.signal })
     for (let i = 0; i < streamsPerMerchant; i++) {
       await expect(stream()).rejects.toThrow()
       await closed.promise
@@ -268,13 +253,10 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
     // While another stream is fed, none of these is.
     const { id, apiKey } = await app.otherMerchant()
     await listen(app, 'subscription { payoutsChanged { uuid } }', { server, key: apiKey })
-    const looksOf = (merchantId: string) =>
-      asked.filter((each) => isLook(each) && each.merchantId === merchantId).length
-    for (const _ of ['looks under way', 'two more']) {
-      asked.length = 0
-      await expect.poll(() => looksOf(id), patience).toBe(2)
-    }
-    expect(looksOf(app.merchant.id)).toBe(0)
+    asked.length = 0
+    await app.wallet({ balance: '1' })
+    await expect.poll(() => asked.filter(isLook).map(({ merchantIds }) => merchantIds), patience).toContainEqual([id])
+    expect(asked.filter(isReading)).toEqual([])
     expect((await stream()).answered.status).toBe(200)
     end.abort()
   })
@@ -293,8 +275,12 @@ describe('a stream whose source fails', () => {
     const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const { next } = await listen(app, `subscription { payoutChanged(id: "${payoutId}") { status } }`, { server })
     expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'PROCESSING' } } })
+    await settle(app, payoutId, 'COMPLETED')
+    expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'COMPLETED' } } })
+    const told = next()
+    await settle(app, payoutId, 'RETURNED')
     isBroken = true
-    expect(await next()).toMatchObject({
+    expect(await told).toMatchObject({
       errors: [{ message: expect.stringContaining('The service failed'), extensions: { code: 'INTERNAL' } }],
       extensions: { requestId: expect.any(String) },
     })

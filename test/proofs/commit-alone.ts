@@ -52,6 +52,7 @@ export function openCommittingAlone(path: string): Database {
     statistics: () => ({ writes: commits, commits }),
     refresh: reader.refresh,
     version: reader.version,
+    watch: () => () => {},
     ping: async () => {},
     backup: async () => {},
     selfCheck: async () => ({ faults: [], unchecked: null }),

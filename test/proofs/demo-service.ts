@@ -6,6 +6,7 @@ import type { Service } from '../../src/context.ts'
 import { createService } from '../../src/context.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import { secretsWith } from '../../src/secrets/secrets.ts'
 import { createServer } from '../../src/server/host.ts'
 
 /** The service in this process, on a database of its own that holds the demo merchant and its month of history. */
@@ -34,7 +35,7 @@ export async function startDemo(url: string, options: DemoOptions = {}): Promise
       throw error
     },
   })
-  const service = createService({ db, mode: 'sandbox' })
+  const service = createService({ db, mode: 'sandbox', secrets: secretsWith([Buffer.alloc(32, 7)]) })
   await seedDemo(service)
   const server = createServer({
     service: { ...service, db: wrap(db) },

@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { fastify } from 'fastify'
 import { createService } from '../../src/context.ts'
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
+import { countStreams } from '../../src/server/held-streams.ts'
 import { refusalOf } from '../../src/server/refusal-of.ts'
 import { addRestRoutes, sendFailure } from '../../src/server/rest-endpoints.ts'
 import { turns } from '../../src/server/turn.ts'
@@ -21,7 +22,8 @@ const app = fastify({ forceCloseConnections: true })
 app.decorateRequest('merchantId', '')
 app.decorateRequest('names', null)
 app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
-addRestRoutes(app, { service: createService({ db, mode: 'sandbox' }), limits: null, turn: turns() })
+const service = createService({ db, mode: 'sandbox' })
+addRestRoutes(app, { service, limits: null, turn: turns(), holdStream: countStreams(app, service, 1) })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 // Else the cache would be written at the end, which a killed process has none of.
 flushCompileCache()

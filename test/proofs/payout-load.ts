@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-const body = JSON.stringify({
+const payout = {
   currency: 'USDC',
   account_number: '0690000031',
   bank_name: 'Access Bank',
@@ -10,18 +10,22 @@ const body = JSON.stringify({
   recipient_currency: 'NGN',
   recipient_country: 'Nigeria',
   payment_purpose: 'GIFTS',
-})
+}
 
 type Target = { readonly port: number; readonly apiKey: string }
 
 /** Pays out from so many connections that are kept open, each as fast as it is answered; how many were paid. */
-export async function payFor(target: Target, { clients, forMs }: { clients: number; forMs: number }): Promise<number> {
+export async function payFor(
+  target: Target,
+  { clients, forMs, accountNumber = payout.account_number }: { clients: number; forMs: number; accountNumber?: string },
+): Promise<number> {
+  const body = JSON.stringify({ ...payout, account_number: accountNumber })
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const end = performance.now() + forMs
   const client = async () => {
     let paid = 0
     while (performance.now() < end) {
-      await pay(target, agent)
+      await pay(target, agent, body)
       paid++
     }
     return paid
@@ -31,7 +35,7 @@ export async function payFor(target: Target, { clients, forMs }: { clients: numb
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-function pay({ port, apiKey }: Target, agent: Agent): Promise<void> {
+function pay({ port, apiKey }: Target, agent: Agent, body: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'content-length': body.length }
     const sent = request({ port, agent, method: 'POST', path: '/api/payouts/banks', headers }, (answer) => {

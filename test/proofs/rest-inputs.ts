@@ -19,7 +19,7 @@ export type RestInput = {
 }
 
 /** Ids of things that the merchant has, by the name under which an endpoint takes them. */
-export type Ids = Readonly<Record<'customer' | 'payout_method' | 'wallet', readonly string[]>>
+export type Ids = Readonly<Record<'customer' | 'payout_method' | 'wallet' | 'webhook', readonly string[]>>
 
 /** Requests to an endpoint: valid ones, of which one field or several and now and then the whole are made hostile. */
 export function restInputs(route: Route, ids: Ids): fc.Arbitrary<RestInput> {
@@ -138,6 +138,7 @@ export const validBodies: Readonly<Record<string, Record<string, string>>> = {
   '/api/payout/methods/banks': bankMethodBody,
   '/api/payout/methods/wallets': walletMethodBody,
   '/api/payouts/banks': { ...payoutBody, amount: '0.01' },
+  '/api/webhooks': { url: 'https://example.com/webhooks', description: 'Proof' },
   '/api/wallets': { currency: 'USDC', network: 'erc20', description: 'Proof' },
 }
 
@@ -177,6 +178,12 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
     }
     case 'string':
       return hostileText
+    case 'array':
+      return fc.array(valuesOf(def.element), { maxLength: 4 })
+    case 'boolean':
+      return fc.boolean()
+    case 'number':
+      return fc.oneof(fc.maxSafeInteger(), fc.nat(200), fc.double())
     case 'custom':
     case 'unknown':
       return fc.oneof(fc.integer(), fc.integer().map(String), hostileText)
@@ -189,7 +196,8 @@ type KnownDef =
   | { readonly type: 'pipe'; readonly in: z.core.$ZodType; readonly out: z.core.$ZodType }
   | { readonly type: 'optional' | 'nullable'; readonly innerType: z.core.$ZodType }
   | { readonly type: 'enum'; readonly entries: Readonly<Record<string, string>> }
-  | { readonly type: 'string' | 'custom' | 'unknown' }
+  | { readonly type: 'array'; readonly element: z.core.$ZodType }
+  | { readonly type: 'string' | 'boolean' | 'number' | 'custom' | 'unknown' }
 
 function quoted([name, text]: [string, string]): [string, string] {
   return [name, JSON.stringify(text)]

@@ -85,8 +85,14 @@ export async function startProgram(words: readonly string[], options: Omit<Serve
 }
 
 /** A new database at `path` with a merchant that has nearly endless money, closed again; the merchant's key. */
-export async function makeDatabase(path: string): Promise<{ readonly url: string; readonly apiKey: string }> {
-  const url = `sqlite:${path}`
+export function makeDatabase(path: string): Promise<Made> {
+  return fillDatabase(`sqlite:${path}`)
+}
+
+type Made = { readonly url: string; readonly apiKey: string }
+
+/** The same in the database that a URL names. */
+export async function fillDatabase(url: string): Promise<Made> {
   const db = await openDatabase({
     url,
     onFatal: (error) => {

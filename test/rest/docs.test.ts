@@ -8,6 +8,7 @@ import { greeting } from '../../src/app/start.ts'
 import type { Mode } from '../../src/context.ts'
 import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import { eventTypes } from '../../src/events/event.ts'
 import { createServer } from '../../src/server/host.ts'
 import { curl } from '../../src/server/pages/docs-endpoint.ts'
 import { docsPage } from '../../src/server/pages/docs-page.ts'
@@ -55,6 +56,7 @@ describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
       expect(answer.body).toContain(`<a href="#${operationId}">${summary}</a>`)
       expect(answer.body.split(`id="${operationId}"`)).toHaveLength(2)
     }
+    for (const type of eventTypes) expect(answer.body.split(`id="${type}"`)).toHaveLength(2)
     const links = [...answer.body.matchAll(/href="#([^"]+)"/g)].map(([, name]) => name)
     expect(links.filter((name) => !answer.body.includes(`id="${name}"`))).toEqual([])
   })

@@ -7,6 +7,9 @@ export const absentId = '00000000-0000-7000-8000-000000000000'
 /** The body of a merchant's stablecoin wallet that nothing is wrong with. */
 export const walletBody = { currency: 'USDC', network: 'erc20', description: 'Savings' }
 
+/** The body of a webhook endpoint that nothing is wrong with. */
+export const webhookBody = { url: 'https://example.com/webhooks' }
+
 /** One request to an endpoint; whatever it names by id is not there. */
 export type Endpoint = {
   readonly name: string
@@ -32,11 +35,26 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/wallets', allow: 'GET, HEAD, POST' },
   { method: 'GET', path: `/api/wallets/${absentId}/customer`, allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/wallets/${absentId}`, allow: 'GET, HEAD' },
+  { method: 'POST', path: '/api/webhooks', allow: 'GET, HEAD, POST', body: webhookBody },
+  { method: 'GET', path: '/api/webhooks', allow: 'GET, HEAD, POST' },
+  { method: 'GET', path: `/api/webhooks/${absentId}`, allow: 'DELETE, GET, HEAD, PUT' },
+  { method: 'PUT', path: `/api/webhooks/${absentId}`, allow: 'DELETE, GET, HEAD, PUT', body: {} },
+  { method: 'DELETE', path: `/api/webhooks/${absentId}`, allow: 'DELETE, GET, HEAD, PUT', body: {} },
+  { method: 'POST', path: `/api/webhooks/${absentId}/rotate`, allow: 'POST', body: {} },
+  { method: 'POST', path: `/api/webhooks/${absentId}/test`, allow: 'POST', body: {} },
+  { method: 'POST', path: `/api/webhooks/${absentId}/enable`, allow: 'POST', body: {} },
+  { method: 'POST', path: `/api/webhooks/${absentId}/disable`, allow: 'POST', body: {} },
+  { method: 'POST', path: `/api/webhooks/${absentId}/replay`, allow: 'POST', body: { after: 0 } },
+  { method: 'GET', path: `/api/webhooks/${absentId}/deliveries`, allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/events', allow: 'GET, HEAD' },
   { method: 'GET', path: '/api/asset-codes', allow: 'GET, HEAD' },
 ].map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, ...endpoint }) as Endpoint)
 
 /** Those that read a body. */
 export const endpointsWithBody = endpoints.filter(({ body }) => body !== undefined)
 
-/** Those that make something. */
-export const creations = endpoints.filter(({ method }) => method === 'POST')
+/** Those that make something; what is asked of a webhook endpoint that is there makes nothing. */
+export const creations = endpoints.filter(({ method, path }) => method === 'POST' && !path.includes(absentId))
+
+/** Those whose body may name a customer. */
+export const endpointsForCustomers = endpointsWithBody.filter(({ path }) => !path.startsWith('/api/webhooks'))

@@ -36,7 +36,11 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     const customer_id = await app.customer()
     const ask = asker(app)
     await ask(path, body ?? {}, 'k')
-    const answer = await ask(path, { ...body, customer_id }, 'k')
+    const answer = await ask(
+      path,
+      { ...body, ...(path === '/api/webhooks' ? { description: 'another' } : { customer_id }) },
+      'k',
+    )
     expect([answer.status, answer.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
     expect(answer.headers['idempotent-replayed']).toBeUndefined()
     expect((await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data).toEqual([])

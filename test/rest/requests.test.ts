@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { leastCpuMs } from '../support/cpu.ts'
-import { absentId, endpointsWithBody, walletBody } from './endpoints.ts'
+import { absentId, endpointsForCustomers, walletBody } from './endpoints.ts'
 
 const json = { 'content-type': 'application/json' }
 
 describe.each(everyEngine)('names in a body on %s', (engine) => {
-  test.each(endpointsWithBody)(
+  test.each(endpointsForCustomers)(
     'ruling 13: $name refuses another spelling of a field',
     async ({ method, path, body }) => {
       const app = await startApp(engine)

@@ -14,6 +14,9 @@ import { openDatabase } from '../../src/database/open-database.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
+import type { Secrets } from '../../src/secrets/secrets.ts'
+import { secretsWith } from '../../src/secrets/secrets.ts'
+import type { ServerOptions } from '../../src/server/host.ts'
 import { createServer } from '../../src/server/host.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
@@ -56,7 +59,14 @@ export type AppOptions = {
   readonly hasShortWay?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
+  /** Rails that may send something to the service. */
+  readonly rails?: ServerOptions['rails']
+  /** What keeps secrets, such as `noSecrets` for a service that was given no key. */
+  readonly secrets?: Secrets
 }
+
+/** What tests keep secrets with. */
+export const testSecrets = secretsWith([Buffer.alloc(32, 7)])
 
 /** A whole service on an empty database of its own, closed and removed when the test ends. */
 export type App = Awaited<ReturnType<typeof startApp>>
@@ -90,11 +100,13 @@ export async function startApp(
     place,
     isTampered = false,
     rates = dullRates,
+    secrets = testSecrets,
+    rails = [],
   }: AppOptions = {},
 ) {
   const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
   const db = await open(url)
-  const service = createService({ db, mode, ...(clock && { clock }) })
+  const service = createService({ db, mode, secrets, ...(clock && { clock }) })
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
   const server = createServer({
@@ -103,6 +115,7 @@ export async function startApp(
     rateLimit: rateLimit ?? null,
     isPlanned,
     hasShortWay,
+    rails,
     ...(clock && { elapsed: clock }),
   })
   onTestFinished(async () => {

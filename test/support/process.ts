@@ -31,7 +31,10 @@ export type Place = Awaited<ReturnType<typeof emptyPlace>>
 export async function demoPlace(environment: Record<string, string> = {}): Promise<Place> {
   const place = await emptyPlace(environment)
   demoFile ??= makeDemo(place)
-  await copyFile(await demoFile, place.file)
+  const file = await demoFile
+  await copyFile(file, place.file)
+  // What the secret of its webhooks is kept with.
+  await copyFile(`${file}.secrets-key`, `${place.file}.secrets-key`)
   return place
 }
 

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process that a service with WORKERS consists of, beside its supervisor. */
-export type Worker = { readonly role: 'reader' | 'writer'; readonly pid: number }
+export type Worker = { readonly role: 'reader' | 'writer' | 'sender'; readonly pid: number }
 
 /** The processes that the supervisor `parent` has started and that are there. */
 export function processesOf(parent: number): Worker[] {
   return processTable().flatMap(({ pid, ppid, state, args }) => {
-    const [, role] = /main\.ts (reader|writer)\b/.exec(args) ?? []
+    const [, role] = /main\.ts (reader|writer|sender)\b/.exec(args) ?? []
     return ppid === parent && state !== 'Z' && role ? [{ role: role as Worker['role'], pid }] : []
   })
 }

@@ -3,15 +3,24 @@ import { createContext } from '../../context.ts'
 import { merchantOfCustomer } from '../../customers/repository.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Names } from '../../doors/refusal-text.ts'
-import { invalidInput, notFound } from '../../errors.ts'
+import { invalidInput, notFound, Refusal } from '../../errors.ts'
 import { parseUuid } from '../../ids.ts'
 import { findMerchant } from '../../merchants/find-merchant.ts'
 import { allMerchants } from '../../merchants/repository.ts'
 import { merchantOfPayout } from '../../payouts/repository.ts'
 import { merchantOfWallet } from '../../wallets/repository.ts'
+import { merchantOfWebhookEndpoint } from '../../webhooks/repository.ts'
+import type { Config } from '../config.ts'
 
 /** What was given as `--name value`; a flag that was given has some text. */
 export type Options = Readonly<Record<string, string | undefined>>
+
+/** What a command finds around it: for one that goes on, what it prints meanwhile, a line of text or one JSON value, and what ends it. */
+export type Going = {
+  readonly tell: (text: string, said: object) => void
+  readonly signal: AbortSignal
+  readonly rails: Config['rails']
+}
 
 /** One operator command; its result is what it prints. */
 export type Command = {
@@ -26,7 +35,9 @@ export type Command = {
   readonly flags?: readonly string[]
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
-  readonly run: (service: Service, words: readonly string[], options: Options) => Promise<unknown>
+  readonly run: (service: Service, words: readonly string[], options: Options, going: Going) => Promise<unknown>
+  /** Whether it goes on until Ctrl-C, and has no result. */
+  readonly goesOn?: true
   /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
   readonly mayStart?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is brought into a later form. */
@@ -57,6 +68,7 @@ const finders = {
   customer: { noun: 'Customer', find: merchantOfCustomer },
   payout: { noun: 'Payout', find: merchantOfPayout },
   wallet: { noun: 'Wallet', find: merchantOfWallet },
+  webhook: { noun: 'Webhook endpoint', find: merchantOfWebhookEndpoint },
 } as const
 
 /** A request in the name of the merchant that a thing belongs to, for an operator who names only the thing. */
@@ -85,4 +97,10 @@ export async function contextOfList(service: Service, { merchant, wallet, custom
 export function wholeNumber(option: string, text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text)
   throw invalidInput([{ field: `--${option}`, code: 'INVALID_FORMAT', message: 'must be a whole number' }])
+}
+
+/** Invented data must never meet a live merchant. */
+export function sandboxOnly(service: Service, command: string): Service {
+  if (service.mode === 'sandbox') return service
+  throw new Refusal('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
 }

@@ -16,13 +16,19 @@ import { allMerchants } from '../../merchants/repository.ts'
 import { setExtendedPublicKeys } from '../../merchants/set-extended-public-keys.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../payouts/payout.ts'
 import { settlePayout } from '../../payouts/settle-payout.ts'
-import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
 import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
+import { attentionCommands } from './attention.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, wholeNumber, word } from './command.ts'
+import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
+import { depositCommands } from './deposits.ts'
+import { eventCommands } from './events.ts'
 import { listCommands } from './lists.ts'
 import { priceCommands } from './prices.ts'
 import { progressOn } from './progress.ts'
+import { railCheckCommand } from './rail-check.ts'
+import { railCommands } from './rails.ts'
+import { reconciliationCommands } from './reconciliation.ts'
+import { webhookCommands } from './webhooks.ts'
 
 const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
 
@@ -95,31 +101,31 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   ...listCommands,
-  deposit: {
-    summary: 'Adds money that arrived to a wallet; a reference pays once.',
-    words: ['wallet id', 'amount'],
-    required: { reference: 'text' },
-    run: async (service, words, { reference }) => {
-      const walletId = word(words, 0)
-      const context = await contextOf(service, 'wallet', walletId)
-      const deposit = await depositToWallet(context, { walletId, amount: word(words, 1), reference: reference ?? '' })
-      return { walletId: deposit.walletId, balance: deposit.balanceAfter }
-    },
-  },
+  ...depositCommands,
   'payout settle': {
     summary:
-      'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing.',
+      'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing. One that a rail is still at work on takes --override.',
     words: ['payout id', 'completed, failed or returned'],
     options: { reason: 'text' },
-    names: { status: '<completed, failed or returned>', cause: '--reason' },
-    run: async (service, words, { reason }) => {
+    flags: ['override'],
+    names: { status: '<completed, failed or returned>', cause: '--reason', override: '--override' },
+    run: async (service, words, { reason, override }) => {
       const payoutId = word(words, 0)
       const context = await contextOf(service, 'payout', payoutId)
       const status = word(words, 1).toUpperCase() as 'COMPLETED'
-      const payout = await settlePayout(context, { payoutId, status, cause: reason })
+      const payout = await settlePayout(context, {
+        ...{ payoutId, status, cause: reason },
+        override: override !== undefined,
+      })
       return { id: payout.id, status: payout.status, updatedAt: payout.updatedAt }
     },
   },
+  ...railCommands,
+  'rail check': railCheckCommand,
+  ...attentionCommands,
+  ...reconciliationCommands,
+  ...webhookCommands,
+  ...eventCommands,
   ...priceCommands,
   'asset add': {
     mayStart: 'inSandbox',
@@ -216,10 +222,4 @@ function sizesIn(options: Options): typeof standardSizes {
     wholeNumber(name, options[name] ?? `${size}`),
   ])
   return Object.fromEntries(sizes)
-}
-
-/** Invented data must never meet a live merchant. */
-function sandboxOnly(service: Service, command: string): Service {
-  if (service.mode === 'sandbox') return service
-  throw new Refusal('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
 }

@@ -11,6 +11,7 @@ import { findPayoutEvents } from '../../payouts/find-payout-events.ts'
 import { getPayout } from '../../payouts/get-payout.ts'
 import { payouts } from '../../payouts/list.ts'
 import type { Payout } from '../../payouts/payout.ts'
+import { findTimelines, findTransfers } from '../../payouts/payout-timeline.ts'
 import { getWallet } from '../../wallets/get-wallet.ts'
 import { wallets } from '../../wallets/list.ts'
 import type { WalletRow } from '../../wallets/wallet.ts'
@@ -109,8 +110,13 @@ export const listCommands: Readonly<Record<string, Command>> = {
       const events = await findPayoutEvents(context, [payout.id])
       const transferIds = [payout, ...events].map(({ transferId }) => transferId)
       const moved = await walletEntriesOfTransfers(db, { merchantId, transferIds })
-      const timeline = events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause }))
-      return { ...payout, events: timeline, entries: moved.toSorted(bySequence).map(entryRow) }
+      const became = events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause }))
+      const transfers = await findTransfers(context, [payout.referenceId])
+      const transferOf = (orderId: string) => transfers.get(orderId) ?? null
+      const timelines = await findTimelines(context, [payout], async () => transferOf)
+      const rail = transferOf(payout.referenceId)?.rail ?? null
+      const way = { rail, timeline: timelines.get(payout.id) ?? [] }
+      return { ...payout, ...way, events: became, entries: moved.toSorted(bySequence).map(entryRow) }
     },
   },
 }
@@ -123,7 +129,14 @@ type ListCommand<Input, Item> = Pick<Command, 'summary' | 'options' | 'flags' | 
   readonly row: (item: Item) => object
 }
 
-function listCommand<Input, Item>({ noun, list, filtersOf, row, ...command }: ListCommand<Input, Item>): Command {
+/** The command that lists such things. */
+export function listCommand<Input, Item>({
+  noun,
+  list,
+  filtersOf,
+  row,
+  ...command
+}: ListCommand<Input, Item>): Command {
   return {
     ...command,
     options: { merchant: 'merchant id', ...command.options, ...createdOptions, ...sliceOptions },
@@ -153,7 +166,7 @@ function created(options: Options) {
 }
 
 /** A day stands for its first moment in UTC. */
-function moment(text: string | undefined): string | undefined {
+export function moment(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }
 

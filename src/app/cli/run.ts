@@ -9,6 +9,7 @@ import { findMode } from '../../installation/find-mode.ts'
 import { formatAmount } from '../../money/amount.ts'
 import { readConfig } from '../config.ts'
 import { migrationNotice } from '../migration-notice.ts'
+import { secretsOf } from '../secrets-of.ts'
 import type { Command, Options } from './command.ts'
 import { namesOf } from './command.ts'
 import { commands } from './commands.ts'
@@ -21,6 +22,8 @@ export type Surroundings = {
   readonly environment?: NodeJS.ProcessEnv
   readonly print: (text: string) => unknown
   readonly complain: (text: string) => unknown
+  /** Ends a command that goes on, unless Ctrl-C does. */
+  readonly signal?: AbortSignal
 }
 
 const ownProcess: Surroundings = {
@@ -31,7 +34,7 @@ const ownProcess: Surroundings = {
 /**
  * Runs one operator command and answers the exit code: 0 done, 1 refused or failed, 2 not understood.
  *
- * With `--json` everything that it has to say is one JSON value on standard output.
+ * With `--json` everything that it has to say is one JSON value on standard output, or, where it goes on, one on each line.
  */
 export async function runCommand(args: readonly string[], around: Surroundings = ownProcess): Promise<number> {
   const isJson = args.includes('--json')
@@ -45,8 +48,8 @@ export async function runCommand(args: readonly string[], around: Surroundings =
       return 0
     }
     if (name === undefined || command === undefined) throw unknownCommand(commands, words)
-    const { result, code } = await run(command, readArguments(name, command, words), around)
-    around.print(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
+    const { result, code } = await run(command, readArguments(name, command, words), { isJson, around })
+    if (!command.goesOn) around.print(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
     return code
   } catch (error) {
     return fail(error as Error, { isJson, names: command ? namesOf(command) : {}, around })
@@ -63,8 +66,9 @@ type Given = { readonly words: readonly string[]; readonly options: Options }
 async function run(
   command: Command,
   { words, options }: Given,
-  { environment, complain }: Surroundings,
+  { isJson, around }: { isJson: boolean; around: Surroundings },
 ): Promise<{ result: unknown; code: number }> {
+  const { environment, complain } = around
   const config = readConfig(environment)
   const copy = (command.copiesFirst && options.backup) || null
   let isCopied = false
@@ -83,18 +87,32 @@ async function run(
       process.exit(1)
     },
   })
+  // To wait for what happens does not keep a process by itself.
+  const staying = setInterval(() => {}, 60_000)
   try {
     // A command works on the database as it is; a MODE that is given must agree.
     const mode = config.isModeGiven ? config.mode : ((await findMode(db)) ?? config.mode)
-    const service = createService({ db, mode })
+    const { webhookAllowed } = config
+    const service = createService({ db, mode, webhookAllowed, secrets: secretsOf(config, mode) })
     await claimMode(service)
     // Where nothing changed, it is copied all the same: it was asked for.
     if (copy !== null && !isCopied) await db.backup(copy)
-    const result = await command.run(service, words, options)
+    const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${text}\n`)
+    const signal = around.signal ?? (command.goesOn ? interruption() : new AbortController().signal)
+    const result = await command.run(service, words, options, { tell, signal, rails: config.rails })
     return { result, code: command.hasFailed?.(result) ? 1 : 0 }
   } finally {
+    clearInterval(staying)
     await db.close()
   }
+}
+
+/** Ctrl-C, of which a terminal tells npm and this process, and npm tells it again; or that nobody reads what is printed. */
+function interruption(): AbortSignal {
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ending.abort())
+  process.stdout.on('error', () => ending.abort())
+  return ending.signal
 }
 
 function readArguments(name: string, command: Command, args: readonly string[]): Given {

@@ -116,9 +116,9 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
     if (isNestedBeyond(nestingLimit, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (waiting.size >= waitingLimit) throw unavailable('Too many requests are waiting to be stored.')
-      const { merchantId, idempotencyKey } = context
+      const { merchantId, idempotencyKey, aheadMs } = context
       const beginBy = machineClock() + limitMs
-      const call = { id: ++lastId, operation: operation.name, merchantId, idempotencyKey, input, beginBy }
+      const call = { id: ++lastId, operation: operation.name, merchantId, idempotencyKey, aheadMs, input, beginBy }
       add({ call, isSent: false, resolve, reject })
     })
   }
@@ -126,7 +126,15 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
   function ping(): Promise<void> {
     return new Promise((resolve, reject) => {
       const beginBy = machineClock() + pingLimitMs
-      const call = { id: ++lastId, operation: pingCall, merchantId: '', idempotencyKey: null, input: null, beginBy }
+      const call = {
+        id: ++lastId,
+        operation: pingCall,
+        merchantId: '',
+        idempotencyKey: null,
+        aheadMs: 0,
+        input: null,
+        beginBy,
+      }
       add({ call, isSent: false, resolve, reject })
     })
   }

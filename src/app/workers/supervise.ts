@@ -35,7 +35,7 @@ type Role = { readonly name: string; readonly begin: () => ChildProcess; readonl
 
 /**
  * Runs the service in several processes: `WORKERS` that answer requests and, where the database takes one writer only, one
- * that writes. Another is started for each that dies.
+ * that writes and one that sends webhooks. Another is started for each that dies.
  *
  * This process answers nothing itself, so there is little that could make it die. When it does all others end, and
  * whoever started it starts it again.
@@ -64,6 +64,11 @@ export async function supervise(config: Config): Promise<void> {
   const writers: Role = {
     name: 'writer',
     begin: () => fork(program, ['writer', JSON.stringify({ writerPath } as WriterDetails)]),
+    alive: new Set(),
+  }
+  const senders: Role = {
+    name: 'sender',
+    begin: () => fork(program, ['sender', JSON.stringify({ writerPath } as WriterDetails)]),
     alive: new Set(),
   }
   const windows = config.rateLimit === null ? null : sharedWindows(config.rateLimit, () => performance.now())
@@ -123,7 +128,7 @@ export async function supervise(config: Config): Promise<void> {
 
   function endAtOnce(code: number): void {
     isEnding = true
-    for (const child of [...readers.alive, ...writers.alive]) child.kill('SIGKILL')
+    for (const child of [...readers.alive, ...senders.alive, ...writers.alive]) child.kill('SIGKILL')
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
     process.exit(code)
   }
@@ -134,7 +139,7 @@ export async function supervise(config: Config): Promise<void> {
     logger.info({ signal }, 'draining')
     process.exitCode = code
     setTimeout(() => endAtOnce(1), endTimeoutMs).unref()
-    await endOf(readers, (child) => child.kill('SIGTERM'))
+    await Promise.all([readers, senders].map((role) => endOf(role, (child) => child.kill('SIGTERM'))))
     // The writer heeds no signal: it ends when nobody can need it any more.
     await endOf(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
@@ -145,7 +150,10 @@ export async function supervise(config: Config): Promise<void> {
   process.on('SIGTERM', (signal) => drain(signal))
   process.on('SIGINT', (signal) => drain(signal))
   if (writerPath !== null) await keep(writers)
-  const [greeting] = await Promise.all(Array.from({ length: config.workers }, () => keep(readers)))
+  const [greeting] = await Promise.all([
+    ...Array.from({ length: config.workers }, () => keep(readers)),
+    ...(writerPath === null ? [] : [keep(senders)]),
+  ])
   isReady = true
   process.stderr.write(greeting as string)
 }

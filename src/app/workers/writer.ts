@@ -9,12 +9,24 @@ import { createCustomer } from '../../customers/create-customer.ts'
 import { updateCustomer } from '../../customers/update-customer.ts'
 import { beginningBy } from '../../database/database.ts'
 import { machineClock, tooLate } from '../../database/deadline.ts'
+import { numberAddresses } from '../../deposits/list-watched-addresses.ts'
+import { reportDeposit } from '../../deposits/report-deposit.ts'
+import { pruneDeliveries } from '../../dispatch/prune-log.ts'
+import { recordAttempts } from '../../dispatch/record-attempts.ts'
 import { Refusal } from '../../errors.ts'
 import { recordKeyUse } from '../../merchants/authenticate.ts'
 import { simulatePayout } from '../../payouts/simulate-payout.ts'
+import { advanceClock } from '../../rails/advance-clock.ts'
+import { beginCall } from '../../rails/begin-call.ts'
+import { cancelPayout } from '../../rails/cancel-payout.ts'
+import { hastenQuestions } from '../../rails/hasten-questions.ts'
+import { endReports, followReport, keepReports } from '../../rails/receive-reports.ts'
+import { recordAnswer } from '../../rails/record-answer.ts'
+import { resolveAttention } from '../../rails/resolve-attention.ts'
 import { routes } from '../../server/rest-routes.ts'
 import { simulateDeposit } from '../../wallets/simulate-deposit.ts'
 import type { Config } from '../config.ts'
+import { secretsOf } from '../secrets-of.ts'
 import { end, prepare, start, takeOver } from '../start.ts'
 import { channelOver } from './channel.ts'
 import type { WriterDetails } from './messages.ts'
@@ -28,8 +40,21 @@ export const operations = new Map(
   [
     ...routes.flatMap(({ performs }) => performs ?? []),
     closeCustomer,
+    advanceClock,
+    beginCall,
+    cancelPayout,
     createCustomer,
+    endReports,
+    followReport,
+    hastenQuestions,
+    keepReports,
+    numberAddresses,
+    pruneDeliveries,
+    recordAnswer,
+    recordAttempts,
     recordKeyUse,
+    reportDeposit,
+    resolveAttention,
     simulateDeposit,
     simulatePayout,
     updateCustomer,
@@ -45,6 +70,7 @@ export type Call = {
   readonly operation: string
   readonly merchantId: string
   readonly idempotencyKey: string | null
+  readonly aheadMs: number
   readonly input: unknown
   readonly beginBy: number
 }
@@ -68,7 +94,8 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
     else resolve()
   })
   const started = await start(config, { role: 'writer' })
-  const service = createService({ db: started.db, mode: config.mode })
+  const { mode, webhookAllowed } = config
+  const service = createService({ db: started.db, mode, webhookAllowed, secrets: secretsOf(config, mode) })
   await prepare(service)
   takeOver(started)
   const server = await listenForCalls(service, writerPath)
@@ -101,7 +128,7 @@ export function listenForCalls(service: Service, path: string): Promise<Server> 
 function takeCalls(service: Service, socket: Socket): void {
   const send = channelOver(socket, (call: Call) => {
     const bounded = { ...service, db: beginningBy(service.db, call.beginBy) }
-    const context = createContext(bounded, call.merchantId, call.idempotencyKey)
+    const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs)
     outcomeOf(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
   // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.

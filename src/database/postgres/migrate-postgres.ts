@@ -5,6 +5,7 @@ import { howToMakeOne } from '../database.ts'
 import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
 import { comingMigrations } from '../migration.ts'
 import { neverOpened } from '../query.ts'
+import { camelCase } from '../tables.ts'
 import { secureRows } from './row-security.ts'
 
 const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: neverOpened }) })
@@ -16,6 +17,15 @@ const dialect: MigrationDialect = {
   // As it was given: jsonb would order the fields of an object anew.
   json: sql`json`,
   milliseconds: (timestamp) => sql`cast(extract(epoch from ${timestamp}) * 1000 as bigint)`,
+  rowAsJson: ({ plain, times, json }, replaced = {}) => {
+    const iso = sql.lit('YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    const entries = [...plain, ...times, ...json].flatMap((column) => {
+      const value = replaced[column] ?? sql.ref(column)
+      const written = times.includes(column) ? sql`to_char(${value} at time zone 'UTC', ${iso})` : value
+      return [sql.lit(camelCase(column)), written]
+    })
+    return sql`json_build_object(${sql.join(entries)})`
+  },
   raw,
   table: (table) => table,
   clusteredTable: (table) => table,

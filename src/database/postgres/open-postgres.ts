@@ -4,6 +4,7 @@ import { migrations } from '../../../db/migrations/index.ts'
 import type { Database, DatabaseOptions } from '../database.ts'
 import { query } from '../query.ts'
 import { migratePostgres } from './migrate-postgres.ts'
+import { notifications } from './notifications.ts'
 import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
 import { postgresReader } from './postgres-reader.ts'
@@ -31,7 +32,8 @@ export async function openPostgres({ url, ...demands }: Demands & { url: string 
   const { config, sizes } = readUrl(url)
   const pool = postgresPool(config, sizes, await prepare(config, demands))
   const reader = postgresReader(pool)
-  const writer = postgresWriter(pool)
+  const commits = notifications(config)
+  const writer = postgresWriter(pool, commits.tell)
   const running = new Set<Promise<unknown>>()
 
   return {
@@ -52,11 +54,13 @@ export async function openPostgres({ url, ...demands }: Demands & { url: string 
     // Each query sees what was committed before it.
     refresh: () => {},
     version: () => null,
+    watch: commits.watch,
     selfCheck: () => selfCheckPostgres(config),
     ping: async () => void (await lookAtMigrations(reader, {})),
     backup: async () => refuseToBackUp(),
     close: async () => {
       while (running.size > 0) await Promise.all(running)
+      await commits.close()
       await pool.close()
     },
   }

@@ -1,10 +1,11 @@
 import { Refusal } from '../../errors.ts'
-import type { Database, WriteOptions } from '../database.ts'
+import type { Database, WatchedTable, WriteOptions } from '../database.ts'
+import { watchedTables } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
 import type { Answer, Query, Tx } from '../query.ts'
-import { answerOf, isRead, returnsRows } from '../query.ts'
+import { answerOf, changedTable, isRead, returnsRows } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import { isLostRace, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
@@ -41,8 +42,10 @@ type Member = {
  * Operations of one merchant would wait for each other: each holds the merchant's next number until it is on disk. So those
  * that come while one runs form a group that runs next, one after another in one transaction with one COMMIT, and only then
  * is anyone answered. When one of them loses or fails all is undone and each runs alone.
+ *
+ * @param tell told after a commit which of the watched tables it has changed
  */
-export function postgresWriter(pool: PostgresPool): PostgresWriter {
+export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) => void): PostgresWriter {
   /** Who waits for each merchant that has a group running. */
   const waitingFor = new Map<string, Member[]>()
   let writes = 0
@@ -65,12 +68,19 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   async function inTransaction<Result>(run: (tx: Tx, pending: PendingWrites) => Answer<Result>): Promise<Result> {
     const transaction = openTransaction(pool, ['begin'])
     const pending = pendingWrites()
-    const tx = { execute: transaction.execute, pending } as unknown as Tx
+    const changed = new Set<WatchedTable>()
+    const execute: Tx['execute'] = (query, params) => {
+      const table = watchedTableOf(query)
+      if (table) changed.add(table)
+      return transaction.execute(query, params)
+    }
+    const tx = { execute, pending } as unknown as Tx
     try {
       const result = await run(tx, pending)
       await pending.store(tx)
       await transaction.commit()
       commits++
+      for (const table of changed) tell(table)
       return result
     } catch (error) {
       throw await transaction.rollBack(error)
@@ -152,6 +162,19 @@ export function postgresWriter(pool: PostgresPool): PostgresWriter {
   }
 
   return { write, statistics: () => ({ writes, commits }) }
+}
+
+/** Known of a query once it has run. */
+const watchedByQuery = new Map<number, WatchedTable | null>()
+
+function watchedTableOf(query: Query): WatchedTable | null {
+  if (isRead(query) || query.columns) return null
+  const known = watchedByQuery.get(query.number)
+  if (known !== undefined) return known
+  const changed = changedTable(query)
+  const table = watchedTables.find((each) => each === changed) ?? null
+  watchedByQuery.set(query.number, table)
+  return table
 }
 
 function pause(attempt: number): Promise<void> {

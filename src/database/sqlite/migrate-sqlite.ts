@@ -3,6 +3,7 @@ import type { CreateTableBuilder, RawBuilder } from 'kysely'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../migration.ts'
 import { neverOpened } from '../query.ts'
+import { camelCase } from '../tables.ts'
 
 const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: neverOpened }) })
 
@@ -12,6 +13,13 @@ const dialect: MigrationDialect = {
   amount: sql`integer`,
   json: sql`text`,
   milliseconds: (timestamp) => sql`(unixepoch(${timestamp}) * 1000 + cast(substr(${timestamp}, 21, 3) as integer))`,
+  rowAsJson: ({ plain, times, json }, replaced = {}) =>
+    sql`json_object(${sql.join(
+      [...plain, ...times, ...json].flatMap((column) => {
+        const value = replaced[column] ?? sql.ref(column)
+        return [sql.lit(camelCase(column)), json.includes(column) ? sql`json(${value})` : value]
+      }),
+    )})`,
   raw,
   table: (table) => ended(table, sql`strict`),
   clusteredTable: (table) => ended(table, sql`strict, without rowid`),

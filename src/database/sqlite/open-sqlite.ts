@@ -4,6 +4,8 @@ import type { Database, DatabaseOptions } from '../database.ts'
 import { NotNow } from '../database.ts'
 import { comingMigrations } from '../migration.ts'
 import { backUp, sync } from './backup.ts'
+import type { CommitWatch } from './commit-watch.ts'
+import { commitWatch } from './commit-watch.ts'
 import { epochOf } from './epoch.ts'
 import type { FileWatch } from './file-watch.ts'
 import { watchFiles } from './file-watch.ts'
@@ -44,14 +46,18 @@ export function openSqlite({
     return advice
   })
   const reader = sqliteReader(reading, { writing, requireFiles: watch.requireLately })
+  const commits = commitWatch(reader.version)
   const epoch = epochOf(writing.raw)
   const writer = sqliteWriter(writing, {
     requireFile: watch.require,
     requireEpoch: epoch.requireToWrite,
-    onCommit: reader.noteCommit,
+    onCommit: (changed) => {
+      reader.noteCommit(changed)
+      commits.look()
+    },
     onFatal,
   })
-  const readSideOfWriter = readSide(reading, { reader, watch })
+  const readSideOfWriter = readSide(reading, { reader, watch, commits })
 
   return {
     ...readSideOfWriter,
@@ -66,6 +72,7 @@ export function openSqlite({
     statistics: writer.statistics,
     close: async () => {
       await writer.drain()
+      commits.close()
       reader.refresh()
       watch.close()
       // Closed as below, the files would lose what others have written to those that took their place.
@@ -91,8 +98,9 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
     return stopped
   })
   const reader = sqliteReader(reading, { writing: null, requireFiles: watch.requireLately })
+  const commits = commitWatch(reader.version)
   return {
-    ...readSide(reading, { reader, watch }),
+    ...readSide(reading, { reader, watch, commits }),
     write: async () => {
       throw new Error('this process only reads: an operation that writes must be declared as such')
     },
@@ -101,6 +109,7 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
     takeOver: () => {},
     statistics: () => ({ writes: 0, commits: 0 }),
     close: async () => {
+      commits.close()
       reader.refresh()
       watch.close()
       reading.raw.close()
@@ -110,13 +119,14 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
 
 function readSide(
   reading: SqliteConnection,
-  { reader, watch }: { reader: SqliteReader; watch: FileWatch },
+  { reader, watch, commits }: { reader: SqliteReader; watch: FileWatch; commits: CommitWatch },
 ): Omit<Database, 'write' | 'requireRoom' | 'beforeGroups' | 'takeOver' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
     snapshot: reader.snapshot,
     refresh: reader.refresh,
     version: reader.version,
+    watch: commits.watch,
     ping: async () => {
       watch.require()
       reading.raw.prepare('select name from migrations limit 1').get()

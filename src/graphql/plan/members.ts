@@ -6,7 +6,7 @@ import { nodesAt } from './nodes.ts'
 import type { Member, Place } from './planning.ts'
 import type { Rows } from './rows.ts'
 import { slicesOf, valueAt, wholeRows } from './rows.ts'
-import type { Run } from './written.ts'
+import type { Run, Write } from './written.ts'
 import { afterwards, leaveToGraphqlJs } from './written.ts'
 
 /** What writes a field of rows as it is declared. */
@@ -77,15 +77,19 @@ function shownAs(read: (row: unknown) => unknown, place: Place, rows: Rows): Mem
 }
 
 /** What a source has for each row's key: each is loaded once and written once, however many rows show it. */
-function found({ source, key }: Of<'found'>, { field, sets, rows, planning }: Place): Member {
-  const cell = rows.cell(key)
+function found({ source, key }: Of<'found'>, place: Place): Member {
+  const { field, sets, rows, planning } = place
+  const keyOf = keyReader(key, rows)
   const theirs = planning.found(source)
-  const write = planning.writerOf(field.type, sets, theirs.rows)
+  const writeLeaf = isLeaf(place) ? leafWriter(field.type) : null
+  const write: Write = writeLeaf
+    ? (values) => values.map((value) => writeLeaf(value))
+    : planning.writerOf(field.type, sets, theirs.rows)
   return {
     kind: 'level',
     write: (values, run) => {
       const places = new Map<string, number>()
-      const keys = values.map((row) => valueAt(row, cell) as string | null)
+      const keys = values.map(keyOf)
       for (const each of keys) if (each !== null && !places.has(each)) places.set(each, places.size)
       // One more stands for all rows that have no key.
       const none = places.size
@@ -98,6 +102,12 @@ function found({ source, key }: Of<'found'>, { field, sets, rows, planning }: Pl
       return none === 0 ? written(null) : theirs.load(run, [...places.keys()]).then(written)
     },
   }
+}
+
+function keyReader(key: Of<'found'>['key'], rows: Rows): (row: unknown) => string | null {
+  if (typeof key !== 'string') return rows.reading(key.from, key.make)
+  const cell = rows.cell(key)
+  return (row) => valueAt(row, cell) as string | null
 }
 
 function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {

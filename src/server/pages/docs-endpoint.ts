@@ -2,9 +2,9 @@ import type { Mode } from '../../context.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
 import type { Html } from './html.ts'
 import { html, prose } from './html.ts'
-import type { OpenapiDocument, Operation } from './openapi.ts'
-
-type Schemas = OpenapiDocument['components']['schemas']
+import type { Operation } from './openapi.ts'
+import type { Schemas } from './sample.ts'
+import { resolved, sampleOf } from './sample.ts'
 
 /** What an example is sent with: `key` is `null` where readers have to put theirs. */
 export type Caller = { readonly origin: string; readonly key: string | null; readonly mode: Mode }
@@ -111,24 +111,6 @@ function typeText(schema: JsonSchema, schemas: Schemas): string {
 }
 
 const formats: Readonly<Record<string, string>> = { uuid: 'UUID', 'date-time': 'time' }
-
-/** A value that a schema describes, made of the examples in it; what may be absent is, unless it has one of its own. */
-export function sampleOf(schema: JsonSchema, schemas: Schemas): unknown {
-  const { examples, properties, required = [], items } = resolved(schema, schemas)
-  if (items && !examples) return (resolved(items, schemas).oneOf ?? [items]).map((each) => sampleOf(each, schemas))
-  if (!properties || examples) return examples?.[0]
-  const shown = Object.entries(properties).filter(([name, { examples }]) => required.includes(name) || examples)
-  return Object.fromEntries(shown.map(([name, member]) => [name, sampleOf(member, schemas)]))
-}
-
-function resolved(schema: JsonSchema, schemas: Schemas): JsonSchema {
-  return (schema.$ref !== undefined && schemas[lastOf(schema.$ref)]) || schema
-}
-
-/** The name that a reference within the document ends with. */
-export function lastOf(reference: string): string {
-  return reference.slice(reference.lastIndexOf('/') + 1)
-}
 
 /** A command that sends the example of an endpoint. */
 export function curl({ method, path, operation }: Endpoint, { origin, key }: Caller): string {

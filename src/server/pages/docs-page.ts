@@ -1,9 +1,12 @@
 import type { Caller, Endpoint } from './docs-endpoint.ts'
-import { endpointArticle, jsonCode, lastOf, methodBadge, sampleOf } from './docs-endpoint.ts'
+import { endpointArticle, jsonCode, methodBadge } from './docs-endpoint.ts'
+import { sandboxPart } from './docs-sandbox.ts'
 import { style } from './docs-style.ts'
+import { webhooksPart, webhookTypes } from './docs-webhooks.ts'
 import type { Html } from './html.ts'
 import { html, prose } from './html.ts'
 import type { OpenapiDocument } from './openapi.ts'
+import { lastOf, sampleOf } from './sample.ts'
 import { wholePage } from './whole-page.ts'
 
 /** The document as one page for people, which is whole without its script and loads nothing but its mark. */
@@ -31,7 +34,10 @@ ${groups.map(
       html`<li><a href="#${operation.operationId}">${methodBadge(method)}${operation.summary}</a></li>`,
   )}</ul>
 `,
-)}</nav>
+)}<h2>Webhooks</h2>
+<ul>${webhookTypes(document).map((type) => html`<li><a href="#${type}">${type}</a></li>`)}</ul>
+${caller.mode === 'sandbox' ? html`<h2><a href="#sandbox">Sandbox</a></h2>` : ''}
+</nav>
 <main id="top">
 <h1>REST reference</h1>
 ${introduction(info.description, caller)}
@@ -48,7 +54,7 @@ ${groups.map(
 ${group.endpoints.map((endpoint) => endpointArticle(endpoint, failures.own(endpoint), components.schemas, caller))}
 </section>
 `,
-)}</main>`
+)}${webhooksPart(document)}${caller.mode === 'sandbox' ? sandboxPart() : ''}</main>`
   return wholePage({ title: `${info.title}: REST reference`, style }, body)
 }
 

@@ -20,6 +20,9 @@ const corrections = `
 /* For those who hear the page; who sees it needs the room. */
 main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .graphiql-tab { transform: none !important }
+/* Room for eleven tabs at 1280 pixels. */
+.graphiql-container .graphiql-tabs { gap: 2px }
+.graphiql-container .graphiql-tab .graphiql-tab-button { font-size: 13px; padding: 4px 22px 4px 8px }
 .graphiql-logo nav { display: flex; gap: 1rem; padding: 0 .5rem; white-space: nowrap; font-size: .875rem }
 .graphiql-logo nav a { color: hsl(var(--color-neutral)); text-decoration: none }
 .graphiql-logo nav a:is(:hover, :focus-visible) { text-decoration: underline }

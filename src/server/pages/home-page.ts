@@ -72,14 +72,16 @@ function placesOf({ mode, key }: Home) {
     name: 'GraphiQL',
     path: '/graphql',
     text:
-      key === null ? 'Try the GraphQL API in the browser.' : 'Try the GraphQL API: a tour from a wallet to a payout.',
+      key === null
+        ? 'Try the GraphQL API in the browser.'
+        : 'Try the GraphQL API: a tour from a wallet to a payout, and to who is told of it.',
   }
   return [
     ...(mode === 'sandbox' ? [graphiql] : []),
     {
       name: 'REST reference',
       path: '/docs',
-      text: 'Every endpoint, with a command to paste. GraphQL knows the same ids.',
+      text: 'Every endpoint, with a command to paste, and every webhook. GraphQL knows the same ids.',
     },
     { name: 'OpenAPI document', path: '/openapi.json', text: 'The same for programs, without a key.' },
     { name: 'Health', path: '/readyz', text: 'Whether requests can be answered now.' },

@@ -7,11 +7,12 @@ import { textRules } from '../../input.ts'
 import { failure, meanings } from '../../rest/failures.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
 import type { Group, Route } from '../../rest/route.ts'
+import { webhookHeaders, webhooks } from './openapi-webhooks.ts'
+import type { Schemas } from './sample.ts'
 
 /** The description of the endpoints for programs. */
 export type OpenapiDocument = ReturnType<typeof openapiDocument>
 export type Operation = ReturnType<typeof operationOf>
-type Schemas = Record<string, JsonSchema>
 
 /** What is wrong for every endpoint in the same way. */
 const refusedEverywhere: readonly ErrorCode[] = [
@@ -48,6 +49,10 @@ A success has \`status\`, and what the endpoint gives as \`message\`, \`data\` a
 
 Failures are described here as they are unless another form is asked for. Who sends \`Accept: application/problem+json\` gets each as RFC 9457 has it: \`type\`, \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
 
+## Events
+
+What happens is an event, numbered for each merchant from 1 without a gap, and can be read in \`GET /api/events\` for ever. Webhook endpoints get each as it happens, at least once, signed by Standard Webhooks 1.0.0; \`webhooks\` below tells what is posted.
+
 ## GraphQL
 
 The same service answers GraphQL at \`/graphql\`, with the same key and the same ids: a field \`uuid\` is the \`id\` here, and every argument that takes an id takes one of these. What a form needs to ask for, quotes, the events of a payout and subscriptions are there only.`
@@ -82,9 +87,10 @@ export function openapiDocument(groups: readonly Group[]) {
     security: [{ apiKey: [] }, { bearer: [] }],
     tags: groups.map(({ name, description }) => ({ name, description })),
     paths,
+    webhooks: webhooks(schemas, (schema) => hoisted(schema, schemas)),
     components: {
       schemas,
-      parameters: headerParameters,
+      parameters: { ...headerParameters, ...webhookHeaders },
       headers,
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The API key of a merchant.' },
@@ -165,7 +171,11 @@ function inputSchema(schema: z.ZodType): JsonSchema {
 /** What is said of a field, and over it what its schema says; null is written as a type beside the other. */
 function merged(said: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
   const [value, nothing] = anyOf ?? []
-  const schema = { ...said, ...own, ...(nothing?.type === 'null' && { ...value, type: [String(value?.type), 'null'] }) }
+  const type = said.type ?? value?.type
+  const mayBeNothing = nothing?.type === 'null' && type !== undefined
+  // What is said with its type is in a form of its own on the wire.
+  const of = said.type === undefined ? { ...said, ...own, ...(mayBeNothing && value) } : said
+  const schema: JsonSchema = { ...of, ...(mayBeNothing && { type: [String(type), 'null'] }) }
   return isNullable(schema) && schema.enum ? { ...schema, enum: [...schema.enum, null] } : schema
 }
 
@@ -232,7 +242,7 @@ function refusalsOf({ method, path, carried, refusals }: Route): ErrorCode[][] {
   const codes = new Set<ErrorCode>([
     ...refusedEverywhere,
     ...refusals,
-    ...(carried.size > 0 ? (['INVALID_INPUT'] as const) : []),
+    ...(carried.size > 0 || method !== 'GET' ? (['INVALID_INPUT'] as const) : []),
     ...(path.includes(':') ? (['ENDPOINT_NOT_FOUND'] as const) : []),
     ...(method === 'GET' ? [] : (['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const)),
     ...(method === 'POST' ? (['IDEMPOTENCY_KEY_REUSED'] as const) : []),

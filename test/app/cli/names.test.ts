@@ -45,7 +45,8 @@ async function refusalBy(
   const givenFor = (name: string) => ids[name] ?? junk
   const given = Object.keys({ ...required, ...options }).map((name) => [name, givenFor(name)])
   try {
-    await run(service, words.map(givenFor), Object.fromEntries(given))
+    const going = { tell: () => {}, signal: AbortSignal.abort(), rails: [{ name: junk, url: '', secrets: [] }] }
+    await run(service, words.map(givenFor), Object.fromEntries(given), going)
   } catch (error) {
     if (error instanceof Refusal) return error
     if (!(error as Error).message.includes('ENOENT')) throw error

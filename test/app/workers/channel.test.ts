@@ -4,16 +4,27 @@ import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { channelOver, frameReader } from '../../../src/app/workers/channel.ts'
 import { operations } from '../../../src/app/workers/writer.ts'
+import { numberAddresses } from '../../../src/deposits/list-watched-addresses.ts'
+import { reportDeposit } from '../../../src/deposits/report-deposit.ts'
+import { pruneDeliveries } from '../../../src/dispatch/prune-log.ts'
+import { recordAttempts } from '../../../src/dispatch/record-attempts.ts'
 import { recordKeyUse } from '../../../src/merchants/authenticate.ts'
+import { beginCall } from '../../../src/rails/begin-call.ts'
+import { hastenQuestions } from '../../../src/rails/hasten-questions.ts'
+import { endReports, followReport, keepReports } from '../../../src/rails/receive-reports.ts'
+import { recordAnswer } from '../../../src/rails/record-answer.ts'
 import { sandboxSchema } from '../../../src/server/graphql-schema.ts'
 import { emptyPlace } from '../../support/process.ts'
 
-test('every operation that a door has performed is one that the writer knows', () => {
+test('every operation that a door, or the sender, has performed is one that the writer knows', () => {
   const mutations = Object.values(sandboxSchema.getMutationType()?.getFields() ?? {})
   const performed = mutations.map(({ extensions }) => extensions.performs)
 
   expect(performed.length).toBeGreaterThan(10)
-  expect(new Set(operations.values())).toEqual(new Set([...performed, recordKeyUse]))
+  const others = [recordKeyUse, recordAttempts, pruneDeliveries]
+  const ofRails = [beginCall, recordAnswer, hastenQuestions, keepReports, endReports, followReport]
+  const ofNodes = [numberAddresses, reportDeposit]
+  expect(new Set(operations.values())).toEqual(new Set([...performed, ...others, ...ofRails, ...ofNodes]))
   expect([...operations.keys()]).toEqual([...operations.values()].map(({ name }) => name))
 })
 

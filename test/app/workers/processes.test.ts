@@ -10,11 +10,19 @@ import { isAlive, processesOf } from '../../support/processes.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
+/** What two workers are beside their supervisor. */
+const allRoles = ['reader', 'reader', 'sender', 'writer']
+
+const rolesOf = (parent: number) =>
+  processesOf(parent)
+    .map(({ role }) => role)
+    .sort()
+
 /** Kills a process of this role, and waits until another has taken its place. */
 async function replaced(parent: number, role: string): Promise<void> {
   const killed = processesOf(parent).find((each) => each.role === role)?.pid as number
   process.kill(killed, 'SIGKILL')
-  await expect.poll(() => isAlive(killed) || processesOf(parent).length, { timeout: 20_000 }).toBe(3)
+  await expect.poll(() => isAlive(killed) || rolesOf(parent), { timeout: 20_000 }).toEqual(allRoles)
 }
 
 /** Sends one payout; `null` when the connection broke. */
@@ -68,14 +76,15 @@ describe('WORKERS on one SQLite file', () => {
     const place = await demoPlace({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number
-    const roles = processesOf(parent).map(({ role }) => role)
-    expect(roles.sort()).toEqual(['reader', 'reader', 'writer'])
+    expect(rolesOf(parent)).toEqual(allRoles)
     const paid = new Set<string>()
 
     for (const [role, expected] of [
       // Whoever sends a key does not even notice that the writer was gone.
       ['writer', [201]],
       ['reader', [201, 'broken']],
+      // Nobody who asks notices that the sender was gone.
+      ['sender', [201]],
       [null, [201]],
     ] as const) {
       let isOver = false
@@ -104,6 +113,7 @@ describe('WORKERS on one SQLite file', () => {
     expect(deaths.map((line) => JSON.parse(line))).toMatchObject([
       { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'writer' },
       { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'reader' },
+      { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'sender' },
     ])
   })
 
@@ -130,7 +140,7 @@ describe('WORKERS on one SQLite file', () => {
     const acknowledged = statuses.filter((status) => status === 201).length
 
     const children = processesOf(parent)
-    expect(children).toHaveLength(3)
+    expect(children).toHaveLength(allRoles.length)
     child.kill('SIGKILL')
     await expect.poll(() => children.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
     expect(readdirSync(place.folder).filter((name) => name.startsWith('payout-gateway-'))).toEqual([])

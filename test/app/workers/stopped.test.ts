@@ -111,7 +111,7 @@ describe('a writer that was stopped', () => {
       expect(answer.message).toContain('may be stored')
     }
     for (const answer of await keyed) expect([201, undefined]).toContain(answer?.status)
-    await expect.poll(() => processesOf(parent).length, { timeout: 20_000 }).toBe(3)
+    await expect.poll(() => processesOf(parent).length, { timeout: 20_000 }).toBe(4)
     const replacing = processesOf(parent).map(({ pid }) => pid)
     expect(replacing).not.toContain(writer)
     await expect.poll(() => isReady(address), { timeout: 20_000 }).toBe(true)

@@ -4,7 +4,23 @@ import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
 /** Tables of no merchant: shared by all, or what tells the merchant. On a sharded database they are reference tables. */
-const shared = ['api_keys', 'asset_codes', 'asset_networks', 'fees', 'installation', 'merchants', 'migrations', 'rates']
+const shared = [
+  'api_keys',
+  'asset_codes',
+  'asset_networks',
+  'chain_events',
+  'fees',
+  'installation',
+  'merchant_clocks',
+  'merchants',
+  'migrations',
+  'paused_rails',
+  'payout_transfers',
+  'rail_reports',
+  'rail_routes',
+  'rates',
+  'watched_addresses',
+]
 
 const typeOfKind = {
   text: 'text',

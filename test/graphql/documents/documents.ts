@@ -103,6 +103,8 @@ export type ErrorCode =
   | 'INSUFFICIENT_FUNDS'
   /** The input is wrong in itself: `fields` names every faulty field, and what is allowed. */
   | 'INVALID_INPUT'
+  /** The service is not configured for this: the message names the variable that its operator must set. */
+  | 'NOT_CONFIGURED'
   /** The payout is in a status that does not lead to the one asked for. */
   | 'PAYOUT_STATUS_CONFLICT'
   /** There is no rate between these currencies now. */
@@ -110,7 +112,11 @@ export type ErrorCode =
   /** Something that the input names does not exist, or is not visible to this merchant. */
   | 'RESOURCE_NOT_FOUND'
   /** There is no active wallet in this currency to pay from. */
-  | 'WALLET_NOT_FOUND';
+  | 'WALLET_NOT_FOUND'
+  /** The webhook endpoint is disabled, so nothing is sent to it: it must be enabled first. */
+  | 'WEBHOOK_DISABLED'
+  /** The merchant has as many webhook endpoints as it may have: one must be deleted first. */
+  | 'WEBHOOK_LIMIT_REACHED';
 
 /** What is wrong with a field. */
 export type FieldFaultCode =
@@ -355,6 +361,8 @@ type Refusal_InsufficientFundsError_Fragment = { code: ErrorCode, message: strin
 
 type Refusal_InvalidInputError_Fragment = { code: ErrorCode, message: string, field: string | null, fields: Array<{ field: string, code: FieldFaultCode, message: string }> };
 
+type Refusal_NotConfiguredError_Fragment = { code: ErrorCode, message: string, field: string | null };
+
 type Refusal_PayoutStatusConflictError_Fragment = { code: ErrorCode, message: string, field: string | null };
 
 type Refusal_RateUnavailableError_Fragment = { code: ErrorCode, message: string, field: string | null };
@@ -362,6 +370,10 @@ type Refusal_RateUnavailableError_Fragment = { code: ErrorCode, message: string,
 type Refusal_ResourceNotFoundError_Fragment = { code: ErrorCode, message: string, field: string | null };
 
 type Refusal_WalletNotFoundError_Fragment = { code: ErrorCode, message: string, field: string | null };
+
+type Refusal_WebhookDisabledError_Fragment = { code: ErrorCode, message: string, field: string | null };
+
+type Refusal_WebhookLimitReachedError_Fragment = { code: ErrorCode, message: string, field: string | null };
 
 export type RefusalFragment =
   | Refusal_BalanceLimitExceededError_Fragment
@@ -371,10 +383,13 @@ export type RefusalFragment =
   | Refusal_IdempotencyKeyReusedError_Fragment
   | Refusal_InsufficientFundsError_Fragment
   | Refusal_InvalidInputError_Fragment
+  | Refusal_NotConfiguredError_Fragment
   | Refusal_PayoutStatusConflictError_Fragment
   | Refusal_RateUnavailableError_Fragment
   | Refusal_ResourceNotFoundError_Fragment
   | Refusal_WalletNotFoundError_Fragment
+  | Refusal_WebhookDisabledError_Fragment
+  | Refusal_WebhookLimitReachedError_Fragment
 ;
 
 export type WalletScreenQueryVariables = Exact<{

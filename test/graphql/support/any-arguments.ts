@@ -144,6 +144,16 @@ export function anyArguments(known: Known, { next, oneOf, once }: Chance, variab
   ): { values: [string, unknown][]; size: number } => {
     const named = getNamedType(field.type).name
     const has = (name: string) => field.args.some((arg) => arg.name === name)
+    if (named === 'EventPage') {
+      const first = 1 + next(Math.min(5, room + 1))
+      const after: [string, unknown][] = once(3) ? [['after', isFaulty && once(3) ? 'x' : String(next(5))]] : []
+      return { values: [['first', first], ...after], size: first }
+    }
+    if (named === 'AttentionPage') {
+      const first = 1 + next(Math.min(5, room + 1))
+      const after: [string, unknown][] = isFaulty && once(3) ? [['after', 'x']] : []
+      return { values: [['first', first], ...after], size: first }
+    }
     if (has('first')) {
       const { values, size } = sliceOf(list, room)
       const filter = field.args.find(({ name }) => name === 'filter')

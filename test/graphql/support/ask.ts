@@ -68,12 +68,12 @@ export function serverLike(
 
 /**
  * Reads the beginning of a stream, over a connection that is closed then: of one that ends or tells how things are the first
- * event, and nothing of one that tells only what changes, once it looks for that.
+ * event, and nothing of one that tells only what changes, once it follows what happens.
  */
 function streaming(app: App, key: string) {
   let looks = () => {}
   const execute = <Result>(query: Query, params: object) => {
-    if ('after' in params) looks()
+    if ('merchantIds' in params) looks()
     return app.db.execute<Result>(query, params)
   }
   const start = async () => {

@@ -86,6 +86,7 @@ export const filterCases: Record<string, Record<string, Cases>> = {
     'filter.recipientCurrency': text('recipient_currency', 'NGN', 'ZAR'),
     ...byTime,
   },
+  WebhookEndpoint: { ...byTime },
   LedgerEntry: {
     'filter.direction': oneOf('direction', ['DEBIT', 'debit'], ['CREDIT', 'credit']),
     'filter.kind': oneOf(

@@ -94,6 +94,17 @@ const changedMethod = (name: string, input: object) => ({
 const update = changedMethod('updateBankPayoutMethod', { bankName: 'Another bank' })
 const remove = changedMethod('deletePayoutMethod', {})
 
+/** A change of the endpoint that was never used, or of a new one. */
+const changedWebhook = (name: string, input: object = {}, isGone = false): Record<string, IdCase> => ({
+  [`Mutation.${name}(input.webhookId)`]: {
+    document: mutation(name),
+    takes: ['WebhookEndpoint'],
+    variables: (webhookId) => ({ input: { ...input, webhookId } }),
+    own: async ({ webhooks, newWebhook }) => thing('WebhookEndpoint', isGone ? await newWebhook() : webhooks.spare),
+    ...notFound,
+  },
+})
+
 const quoteDocument = `query($input: PayoutQuoteInput!) { payoutQuote(input: $input) ${everythingOf(schema, 'PayoutQuoteResult')} }`
 const payment = { assetCode: 'USDC', amount: '1' }
 const bankAccount = {
@@ -169,6 +180,18 @@ export const idCases: Record<string, IdCase> = {
     takes: ['Payout'],
     own: ({ payouts }) => thing('Payout', payouts.returned),
   },
+  'Query.webhookEndpoint(id)': {
+    ...lookup('webhookEndpoint', 'WebhookEndpoint'),
+    takes: ['WebhookEndpoint'],
+    own: ({ webhooks }) => thing('WebhookEndpoint', webhooks.used),
+  },
+  ...changedWebhook('updateWebhookEndpoint', { description: 'Another' }),
+  ...changedWebhook('rotateWebhookSecret'),
+  ...changedWebhook('testWebhookEndpoint'),
+  ...changedWebhook('replayWebhookEvents', { after: 0 }),
+  ...changedWebhook('enableWebhookEndpoint'),
+  ...changedWebhook('disableWebhookEndpoint', {}, true),
+  ...changedWebhook('deleteWebhookEndpoint', {}, true),
   // The owner of what is the merchant's own has the merchant's id.
   'Query.payoutMethods(filter.owner.customerId)': {
     ...ownedBy('payoutMethods', 'PayoutMethod'),
@@ -232,6 +255,20 @@ export const idCases: Record<string, IdCase> = {
     takes: ['Payout'],
     variables: (payoutId) => ({ input: { payoutId, status: 'COMPLETED' } }),
     own: ({ payouts }) => thing('Payout', payouts.person),
+    ...notFound,
+  },
+  'Mutation.cancelPayout(input.payoutId)': {
+    document: mutation('cancelPayout'),
+    takes: ['Payout'],
+    variables: (payoutId) => ({ input: { payoutId } }),
+    own: async ({ newCarriedPayout }) => thing('Payout', await newCarriedPayout()),
+    ...notFound,
+  },
+  'Mutation.resolveAttention(input.payoutId)': {
+    document: mutation('resolveAttention'),
+    takes: ['Payout'],
+    variables: (payoutId) => ({ input: { payoutId, action: 'FAIL', reason: 'Seen' } }),
+    own: async ({ newContradictedPayout }) => thing('Payout', await newContradictedPayout()),
     ...notFound,
   },
   'Subscription.payoutChanged(id)': {

@@ -3,6 +3,7 @@ import { createBankPayoutMethod, createWalletPayoutMethod } from '../../../src/p
 import { deletePayoutMethod } from '../../../src/payout-methods/delete-payout-method.ts'
 import { createPayout } from '../../../src/payouts/create-payout.ts'
 import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
+import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
 import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
@@ -92,6 +93,9 @@ export async function startLists(engine: Engine) {
     await settle(returned, 'RETURNED')
     await payout(owner, 'USDC')
     await payout(owner, 'USDT', 'ZAR')
+  }
+  for (const last of ['a', 'b', 'c', 'd']) {
+    await later(() => perform(createWebhookEndpoint, app.context(), { url: `https://example.com/${last}` }))
   }
   const usdcWalletOf = (owner: string | null) => wallets.find((wallet) => wallet.owner === owner)?.id ?? ''
   return {

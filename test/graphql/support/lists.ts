@@ -7,8 +7,11 @@ import { whatIsStored } from '../../support/stored.ts'
 import type { Answered, Ask } from './ask.ts'
 import { connectionFieldsOf } from './walk.ts'
 
-/** Every field that answers a connection, such as `Customer.wallets`. */
-export const everyList = connectionFieldsOf(schema)
+/**
+ * Every field that answers a connection of nodes, such as `Customer.wallets`. What was sent to a webhook endpoint is no node: its
+ * log has tests of its own.
+ */
+export const everyList = connectionFieldsOf(schema).filter((list) => list !== 'WebhookEndpoint.deliveries')
 
 /** Lists of which there is one for each thing of a type, rather than one for the merchant. */
 export const listsOfThings = everyList.filter((list) => !/^(Query|Merchant)\./.test(list))
@@ -82,7 +85,12 @@ export async function rowsOf(
   const [owner = '', field] = list.split('.')
   const stored = await whatIsStored(app)
   const rows = (table: string): StoredRow[] => (stored[table] ?? []).map((row) => JSON.parse(row))
-  const table = { payoutMethods: 'payout_methods', ledgerEntries: 'entries', assetCodes: 'asset_codes' }[field ?? '']
+  const table = {
+    payoutMethods: 'payout_methods',
+    ledgerEntries: 'entries',
+    assetCodes: 'asset_codes',
+    webhookEndpoints: 'webhook_endpoints',
+  }[field ?? '']
   if (table === 'entries') {
     const transfers = new Map(rows('transfers').map((transfer) => [transfer.id, transfer]))
     return rows(table)
@@ -93,7 +101,7 @@ export async function rowsOf(
   const isIn = (row: StoredRow) => {
     if (field === 'assetCodes') return true
     if (row.merchant_id !== merchantId) return false
-    if (owner === 'Merchant') return field === 'customers' || row.customer_id === null
+    if (owner === 'Merchant') return field === 'customers' || field === 'webhookEndpoints' || row.customer_id === null
     if (owner === 'Customer') return row.customer_id === parentId
     return owner === 'Wallet' ? row.wallet_id === parentId : true
   }

@@ -5,6 +5,7 @@ import { createBankPayoutMethod } from '../../../src/payout-methods/create-payou
 import { createPayout } from '../../../src/payouts/create-payout.ts'
 import { sandboxSchema as schema } from '../../../src/server/graphql-schema.ts'
 import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
@@ -52,6 +53,7 @@ export async function startFifty(engine: Engine) {
       await perform(createPayout, app.context(), { ...payment, payoutMethodId: method.id })
       await app.wallet()
       await perform(createBankPayoutMethod, app.context(), bankMethod)
+      await perform(createWebhookEndpoint, app.context(), { url: 'https://example.com/webhooks' })
       await depositToWallet(app.context(), { walletId, amount: '1', reference: `another ${index}` })
     }),
   )

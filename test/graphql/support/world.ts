@@ -1,7 +1,13 @@
+import { createHash } from 'node:crypto'
+import { base58 } from '@scure/base'
 import type { Context } from '../../../src/context.ts'
 import { createContext } from '../../../src/context.ts'
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import { createCustomer } from '../../../src/customers/create-customer.ts'
+import { insertRow } from '../../../src/database/query.ts'
+import { reportDeposit } from '../../../src/deposits/report-deposit.ts'
+import { eventsAfter } from '../../../src/events/repository.ts'
+import { listEvents } from '../../../src/feed/list-events.ts'
 import { globalId } from '../../../src/graphql/global-ids.ts'
 import { createMerchant } from '../../../src/merchants/create-merchant.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../../src/payout-methods/create-payout-method.ts'
@@ -10,6 +16,11 @@ import { createPayout } from '../../../src/payouts/create-payout.ts'
 import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
 import { createWallet } from '../../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
+import { deleteWebhookEndpoint } from '../../../src/webhooks/delete-webhook-endpoint.ts'
+import { lockWebhookEndpointById, storeWebhookEndpoint } from '../../../src/webhooks/repository.ts'
+import { testWebhookEndpoint } from '../../../src/webhooks/test-webhook-endpoint.ts'
+import { answer, report } from '../../rails/support/carried.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
@@ -21,16 +32,18 @@ export const nodeTypes = [
   'AssetNetwork',
   'BankPayoutMethod',
   'Customer',
+  'Event',
   'LedgerEntry',
   'Merchant',
   'Payout',
   'Wallet',
   'WalletAddress',
   'WalletPayoutMethod',
+  'WebhookEndpoint',
 ] as const
 export type NodeType = (typeof nodeTypes)[number]
 
-/** A thing that has an id: `id` is what its global id is of, a UUID but for a ledger entry. */
+/** A thing that has an id: `id` is what its global id is of, a UUID but for ledger entries and events. */
 export type Thing = { readonly type: NodeType; readonly id: string }
 
 /** What one merchant says of itself, so that it is recognised wherever it shows. */
@@ -157,15 +170,20 @@ export async function populate(app: App, merchantId: string, words: Words) {
   const newWallet = async (customerId: string | null, currency = 'USDC') => {
     const network = currency.startsWith('USD') ? 'solana' : null
     const description = words.text(`wallet in ${currency}`)
-    const { id } = await perform(createWallet, context(), { currency, description, customerId, network })
+    const { id, addresses } = await perform(createWallet, context(), { currency, description, customerId, network })
     await depositToWallet(context(), { walletId: id, amount: words.deposit, reference: words.text(`deposit ${id}`) })
+    for (const { id: ref } of addresses) await detectDeposit(context(), ref, words)
     return id
   }
-  const newPayout = async (customerId: string | null, payoutMethodId: string | null = null) => {
+  const newPayout = async (
+    customerId: string | null,
+    payoutMethodId: string | null = null,
+    accountNumber = words.digits,
+  ) => {
     const recipient = payoutMethodId
       ? { payoutMethodId }
       : {
-          accountNumber: words.digits,
+          accountNumber,
           bankName: words.text('bank'),
           bankCode: words.digits.slice(-3),
           recipientName: words.text('recipient'),
@@ -184,6 +202,15 @@ export async function populate(app: App, merchantId: string, words: Words) {
   const settle = async (payoutId: string, ...statuses: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]) => {
     for (const status of statuses)
       await perform(simulatePayout, context(), { payoutId, status, cause: words.text('cause') })
+    return payoutId
+  }
+
+  /** One that the sandbox's bank would carry, which is not at work here. */
+  const newCarriedPayout = () => newPayout(null, null, '9999999900')
+  const newContradictedPayout = async () => {
+    const payoutId = await newCarriedPayout()
+    await answer(context(), payoutId, { state: 'COMPLETED', reference: words.text('reference') })
+    await report(context(), payoutId, { state: 'REJECTED', code: words.text('code') })
     return payoutId
   }
 
@@ -216,12 +243,30 @@ export async function populate(app: App, merchantId: string, words: Words) {
     completed: await settle(await newPayout(null), 'COMPLETED'),
     failed: await settle(await newPayout(null), 'FAILED'),
     returned: await settle(await newPayout(person), 'COMPLETED', 'RETURNED'),
+    carried: await newCarriedPayout(),
+    contradicted: await newContradictedPayout(),
+    alsoContradicted: await newContradictedPayout(),
   }
+  const newWebhook = async () => {
+    const { id } = await perform(createWebhookEndpoint, context(), {
+      url: `${words.website}/webhooks`,
+      description: words.text('webhook'),
+      types: ['customer.created'],
+      asymmetric: true,
+    })
+    return id
+  }
+  const webhooks = { used: await newWebhook(), spare: await newWebhook(), deleted: await newWebhook() }
+  await perform(deleteWebhookEndpoint, context(), { webhookId: webhooks.deleted })
+  await perform(testWebhookEndpoint, context(), { webhookId: webhooks.spare })
+  await fail(app, { merchantId, id: webhooks.used }, words)
   const { entries = [], wallet_addresses = [] } = await storedOf(app, merchantId)
   const walletIds = new Set<unknown>(Object.values(wallets))
   const entryIds = entries
     .filter(({ account_id }) => walletIds.has(account_id))
     .map(({ transfer_id, line }) => `${transfer_id}:${line}`)
+
+  const { items: events } = await listEvents(context(), { limit: 100 })
 
   return {
     merchantId,
@@ -233,19 +278,57 @@ export async function populate(app: App, merchantId: string, words: Words) {
     methods,
     wallets,
     payouts,
+    webhooks,
     entryIds,
+    eventIds: events.map(({ id }) => id),
     addressIds: wallet_addresses.map(({ id }) => String(id)),
     newCustomer,
     newBankMethod,
     newCryptoMethod,
     newWallet,
     newPayout,
+    newCarriedPayout,
+    newContradictedPayout,
+    newWebhook,
   }
 }
 
+/** Has an endpoint be one that was disabled because the first event could not be delivered, and is tried again. */
+async function fail({ db }: App, { merchantId, id }: { merchantId: string; id: string }, words: Words): Promise<void> {
+  await db.write(
+    async (tx) => {
+      const [event] = await eventsAfter(tx, { merchantId, after: 0, limit: 1 })
+      const endpoint = await lockWebhookEndpointById(tx, { merchantId, id })
+      if (!event || !endpoint) throw new Error('there is nothing to deliver')
+      const { sequence, objectId } = event
+      const at = endpoint.createdAt
+      const failing = { failures: 20, failingSince: at, status: 'disabled', disabledReason: 'failing' } as const
+      await storeWebhookEndpoint(tx, { ...endpoint, ...failing })
+      const key = { merchantId, endpointId: id, sequence }
+      const times = { nextAttemptAt: BigInt(Date.parse(at)), createdAt: at }
+      await insertDelivery(tx, { ...key, objectId, status: 'pending', attempts: 1, attemptsBefore: 0, ...times })
+      const answer = words.text('answer')
+      const error = words.text('error')
+      await insertAttempt(tx, { ...key, attempt: 1, attemptedAt: at, durationMs: 7, status: 500, answer, error })
+    },
+    { merchantId },
+  )
+}
+
+/** Has a deposit be on its way to an address on Solana, in a transaction of its own. */
+async function detectDeposit(context: Context, ref: string, { amount }: Words): Promise<void> {
+  const txHash = base58.encode(createHash('sha512').update(ref).digest())
+  const transfer = { ref, network: 'solana', txHash, logIndex: 0, asset: 'USDC', amount } as const
+  await reportDeposit(context, { ...transfer, rail: 'node', confirmations: 7, state: 'DETECTED' })
+}
+
+const insertDelivery = insertRow('webhookDeliveries')
+const insertAttempt = insertRow('webhookAttempts')
+
 /** The things of a merchant that exist, by type. */
 export function thingsOf(world: World): Thing[] {
-  const { methods, wallets, payouts, person, company, closed, merchantId, entryIds, addressIds } = world
+  const { methods, wallets, payouts, webhooks, person, company, closed, merchantId, entryIds, eventIds, addressIds } =
+    world
   const of = (type: NodeType, ids: readonly string[]) => ids.map((id) => ({ type, id }))
   return [
     ...of('Merchant', [merchantId]),
@@ -256,22 +339,30 @@ export function thingsOf(world: World): Thing[] {
     ...of('WalletAddress', addressIds.slice(0, 2)),
     ...of('Payout', Object.values(payouts)),
     ...of('LedgerEntry', entryIds.slice(0, 2)),
+    ...of('Event', eventIds.slice(0, 2)),
+    ...of('WebhookEndpoint', [webhooks.used, webhooks.spare]),
   ]
 }
 
 /** The things that it had and that are gone. */
-export function deletedThingsOf({ methods }: World): Thing[] {
+export function deletedThingsOf({ methods, webhooks }: World): Thing[] {
   return [
     { type: 'BankPayoutMethod', id: methods.deletedBank },
     { type: 'WalletPayoutMethod', id: methods.deletedCrypto },
     { type: 'BankPayoutMethod', id: methods.deletedOfPerson },
+    { type: 'WebhookEndpoint', id: webhooks.deleted },
   ]
+}
+
+/** Whether things of a type are told from one another by a UUID. */
+export function hasUuid(type: string): boolean {
+  return type !== 'LedgerEntry' && type !== 'Event'
 }
 
 /** Every spelling that an id argument takes for a thing, the UUID itself first. */
 export function spellingsOf({ type, id }: Thing): string[] {
   const forms = [globalId(type, id), globalId(type, id.toUpperCase())]
-  return type === 'LedgerEntry' ? forms : [id, id.toUpperCase(), ...forms]
+  return !hasUuid(type) ? forms : [id, id.toUpperCase(), ...forms]
 }
 
 type StoredRow = Readonly<Record<string, unknown>>

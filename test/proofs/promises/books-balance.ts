@@ -31,8 +31,8 @@ const leavesOut: Change = {
 /** What became of a payout is there in the end, but not with the transfer that was made for it. */
 const comesLate: Change = {
   file: 'src/payouts/settle-payout.ts',
-  from: 'await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence })',
-  to: `const event = { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence }
+  from: 'await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null })',
+  to: `const event = { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null }
   setTimeout(() => context.db.write((own) => insertPayoutEvent(own, event)), 5)`,
 }
 

@@ -64,6 +64,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, postgres.url('postgres')]
   const demos = await Promise.all(urls.map((url) => startDemo(url)))
   try {
+    await Promise.all(demos.map(registerEndpoints))
     await Promise.all(demos.flatMap((demo) => [tryRest(demo, trial), tryGraphql(demo, trial)]))
     await Promise.all(demos.map((demo) => tryBytes(demo, tally)))
   } finally {
@@ -108,7 +109,7 @@ async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
     if (code === 'INVALID_INPUT') {
       const fields = fieldsOf(body?.error?.details?.fields ?? body?.fields)
       if (isRepetition(given, body)) requireNames({ ...given, spoilt: null }, fields.map(memberAt(given)))
-      else requireNames(given, fields)
+      else requireNames(given, fields.map(withoutPlace))
     } else if (status === 400 && given.method !== 'HEAD' && !codesOfNoField.includes(code)) {
       throw new Broken('nameless', `400 with ${code}`)
     }
@@ -129,6 +130,11 @@ function memberAt({ names }: RestInput): (path: string) => string {
     const shown = path.replace(/…$/, '')
     return names.find((name) => `${path}.`.startsWith(`${name}.`) || (shown !== path && name.startsWith(shown))) ?? path
   }
+}
+
+/** The list of which an entry is wrong, for `types.0`. */
+function withoutPlace(path: string): string {
+  return path.replace(/\.\d+$/, '')
 }
 
 function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
@@ -243,9 +249,17 @@ function count({ answers }: Tally, answer: string): void {
   answers.set(answer, (answers.get(answer) ?? 0) + 1)
 }
 
+/** The demo has one webhook endpoint; some are deleted. */
+async function registerEndpoints(demo: DemoService): Promise<void> {
+  const body = JSON.stringify({ url: 'https://example.com/webhooks', asymmetric: true })
+  for (let each = 0; each < 3; each++) {
+    await send(demo, '/api/webhooks', { method: 'POST', contentType: 'application/json', headers: {}, body })
+  }
+}
+
 /** What the demo merchant has. */
 async function thingsOf(demo: DemoService): Promise<Things> {
-  const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts']
+  const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts', 'webhookEndpoints']
   const asked = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
   const body = JSON.stringify({ query: `{${asked.join(' ')} merchant {__typename id}}` })
   const answer = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
@@ -260,5 +274,10 @@ type Found = { merchant: Node } & Record<string, { nodes: Node[] }>
 async function idsOf(demo: DemoService): Promise<Ids> {
   const things = await thingsOf(demo)
   const idsOfType = (type: string) => things.filter((thing) => thing.type.endsWith(type)).map(({ uuid }) => uuid)
-  return { customer: idsOfType('Customer'), payout_method: idsOfType('PayoutMethod'), wallet: idsOfType('Wallet') }
+  return {
+    customer: idsOfType('Customer'),
+    payout_method: idsOfType('PayoutMethod'),
+    wallet: idsOfType('Wallet'),
+    webhook: idsOfType('WebhookEndpoint'),
+  }
 }

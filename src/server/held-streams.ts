@@ -12,15 +12,25 @@ const retryAfterSeconds = 5
 /** How often the keys of open streams are looked at: a stream ends within a second of its key. */
 const lookEveryMs = 500
 
+/**
+ * `ended` says why it must end before its own time; `null` when nobody listens any more, or it was released. `release` has it
+ * counted no longer, though the connection stays open.
+ */
+type HeldStream = { readonly ended: Promise<Refusal | null>; readonly release: () => void }
+
 /** An answer that stays open. */
-type Stream = { readonly keyId: string; readonly reply: FastifyReply; readonly refuse: (refusal: Refusal) => void }
+type Stream = {
+  readonly keyId: string
+  readonly refuse: (refusal: Refusal) => void
+  readonly end: () => void
+}
 
 /**
  * Counts an answer that stays open, until it ends.
  *
- * @returns why it must end before its own time; `null` when nobody listens any more
+ * @param onEnding called when the service ends, in the place of cutting the answer off
  */
-export type HoldStream = (request: FastifyRequest, reply: FastifyReply) => Promise<Refusal | null>
+export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**
  * Keeps count of the answers that stay open, so that no merchant takes the sockets of all others, and ends them when their key
@@ -34,13 +44,20 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
   const open = new Map<string, Set<Stream>>()
   const every = () => [...open.values()].flatMap((streams) => [...streams])
   const watch = watchKeys(service, every)
+  let isEnding = false
   app.addHook('preClose', async () => {
+    isEnding = true
     watch.stop()
-    for (const { reply } of every()) reply.raw.destroy()
+    for (const { end } of every()) end()
   })
-  return ({ merchantId, keyId }, reply) => {
+  return ({ merchantId, keyId }, reply, onEnding = () => reply.raw.destroy()) => {
     // Whoever is gone already is told of no more: nobody would hear of it a second time, and the stream would never end.
-    if (reply.raw.destroyed) return Promise.resolve(null)
+    if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
+    // It was let in before the service began to end, which ends what is open then, and no later.
+    if (isEnding) {
+      onEnding()
+      return { ended: Promise.resolve(null), release: () => {} }
+    }
     const streams = open.get(merchantId) ?? new Set()
     if (streams.size >= most) {
       reply.header('retry-after', String(retryAfterSeconds))
@@ -49,16 +66,18 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
       throw new Refusal('RATE_LIMITED', message)
     }
     const { promise, resolve } = Promise.withResolvers<Refusal | null>()
-    const stream = { keyId, reply, refuse: resolve }
+    const stream = { keyId, refuse: resolve, end: onEnding }
     open.set(merchantId, streams.add(stream))
     watch.start()
-    reply.raw.once('close', () => {
+    const release = () => {
       resolve(null)
-      streams.delete(stream)
+      reply.raw.off('close', release)
+      if (!streams.delete(stream)) return
       if (streams.size === 0) open.delete(merchantId)
       if (open.size === 0) watch.stop()
-    })
-    return promise
+    }
+    reply.raw.once('close', release)
+    return { ended: promise, release }
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readJson } from '../../src/server/json-text.ts'
+import { readJson } from '../../src/doors/json-text.ts'
 import { leastCpuMs } from '../support/cpu.ts'
 
 /** A JSON value as it is written: an object is a list of its members, which may have one name more than once. */

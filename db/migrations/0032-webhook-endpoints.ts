@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// Where a merchant wants to be told of its events.
+export const webhookEndpoints: Migration = {
+  name: '0032-webhook-endpoints',
+  statements: (schema, { uuid, timestamp, json, table }) => [
+    table(
+      schema
+        .createTable('webhook_endpoints')
+        .addColumn('merchant_id', uuid, (c) => c.notNull().references('merchants.id'))
+        .addColumn('id', uuid, (c) => c.notNull())
+        .addColumn('sequence', 'integer', (c) => c.notNull())
+        .addColumn('url', 'text', (c) => c.notNull())
+        // Types of events; none for all.
+        .addColumn('types', json, (c) => c.notNull())
+        .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
+        .addColumn('description', 'text')
+        .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('enabled', 'disabled')`))
+        .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
+        // What signs, encrypted, the newest first, each with the time until which it still does.
+        .addColumn('secrets', json, (c) => c.notNull())
+        // The keys of asymmetric signatures, where they were asked for, in the same way.
+        .addColumn('signing_keys', json, (c) => c.notNull())
+        // The public half of the newest of them.
+        .addColumn('public_key', 'text')
+        // All events up to this one have been sent, or have a delivery that says when they are tried again.
+        .addColumn('cursor', 'integer', (c) => c.notNull())
+        // How often it failed since it last succeeded, and since when it has done so.
+        .addColumn('failures', 'integer', (c) => c.notNull())
+        .addColumn('failing_since', timestamp)
+        // When one that is disabled is tried again.
+        .addColumn('probe_at', timestamp)
+        .addColumn('created_at', timestamp, (c) => c.notNull())
+        .addColumn('updated_at', timestamp, (c) => c.notNull())
+        .addPrimaryKeyConstraint('webhook_endpoints_key', ['merchant_id', 'id']),
+    ),
+    // Serves the list.
+    schema
+      .createIndex('webhook_endpoints_by_sequence')
+      .unique()
+      .on('webhook_endpoints')
+      .columns(['merchant_id', 'sequence']),
+  ],
+}

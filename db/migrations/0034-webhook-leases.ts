@@ -1,0 +1,18 @@
+import type { Migration } from '../../src/database/migration.ts'
+
+// Which process sends the events of a merchant, and until when it has them for itself unless it says so again: where several
+// machines share a database. In milliseconds since 1970.
+export const webhookLeases: Migration = {
+  name: '0034-webhook-leases',
+  statements: (schema, { uuid, amount, clusteredTable }) => [
+    clusteredTable(
+      schema
+        .createTable('webhook_leases')
+        .addColumn('merchant_id', uuid, (c) => c.notNull())
+        .addColumn('holder', 'text', (c) => c.notNull())
+        .addColumn('until', amount, (c) => c.notNull())
+        .addPrimaryKeyConstraint('webhook_leases_key', ['merchant_id'])
+        .addForeignKeyConstraint('webhook_leases_merchant', ['merchant_id'], 'merchants', ['id']),
+    ),
+  ],
+}

@@ -1,0 +1,169 @@
+"""A bank for a rail, of the standard library alone; see README.md."""
+import base64, hashlib, hmac, json, os, re, threading, time, urllib.request, uuid
+from datetime import datetime, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+KEY = base64.b64decode(os.environ.get("RAIL_SECRET", "").removeprefix("whsec_"))
+if len(KEY) != 32:
+    raise SystemExit("Set RAIL_SECRET (whsec_…), and REPORTS_URL to report what becomes of orders")
+REPORTS_URL = os.environ.get("REPORTS_URL", "")
+HOST = os.environ.get("HOST", "127.0.0.1")
+PORT = int(os.environ.get("PORT", "4200"))
+BOOK_FILE = os.environ.get("BOOK_FILE", "book.jsonl")
+PAY_AFTER = int(os.environ.get("PAY_AFTER_MS", "2000")) / 1000
+
+# The book: a line for each change, of which the last of an order counts.
+book = {}
+lock = threading.RLock()
+if os.path.exists(BOOK_FILE):
+    with open(BOOK_FILE) as lines:
+        for line in lines:
+            try:
+                transfer = json.loads(line)
+                book[transfer["order"]["id"]] = transfer
+            except ValueError:
+                pass  # It was being written when the machine stopped, and nobody was answered.
+file = open(BOOK_FILE, "a")
+
+
+def keep(transfer):
+    """Is on the disk before anybody hears of it."""
+    file.write("\n" + json.dumps(transfer))
+    file.flush()
+    os.fsync(file.fileno())
+    book[transfer["order"]["id"]] = transfer
+    return transfer
+
+
+def change(transfer, **changes):
+    return keep({**transfer, "at": datetime.now(timezone.utc).isoformat(), "told": False, **changes})
+
+
+def rejection(order):
+    """Yours to write: whether it can be paid at all, and why not."""
+    return "LIMIT_EXCEEDED" if float(order["amount"]) > 1_000_000 else None
+
+
+def pay(id):
+    """Yours to write: has the order paid, once however often it is called, under its id. This bank has a book and no money."""
+    with lock:
+        transfer = book[id]
+        if transfer["state"] != "ACCEPTED":
+            return
+        transfer = change(transfer, state="COMPLETED")
+    tell(transfer)
+
+
+def later(seconds, work, *args):
+    timer = threading.Timer(seconds, work, args)
+    timer.daemon = True
+    timer.start()
+
+
+def tell(transfer, pause=1):
+    """Reports until it is heard, with longer and longer pauses; always with a time of now, for it may be days."""
+    if not REPORTS_URL or book[transfer["order"]["id"]] is not transfer:
+        return
+    body = json.dumps(said_of(transfer)).encode()
+    id, now = f"report_{uuid.uuid4()}", str(int(time.time()))
+    headers = {"webhook-id": id, "webhook-timestamp": now, "webhook-signature": signature_of(id, now, body)}
+    request = urllib.request.Request(REPORTS_URL, body, {**headers, "content-type": "application/json"})
+    try:
+        urllib.request.urlopen(request, timeout=10).close()
+    except OSError:
+        return later(pause, tell, transfer, min(2 * pause, 3600))
+    with lock:
+        if book[transfer["order"]["id"]] is transfer:
+            keep({**transfer, "told": True})
+
+
+def said_of(transfer):
+    said = {"id": transfer["order"]["id"], **{name: transfer[name] for name in ("state", "reference", "code", "at")}}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def signature_of(id, now, body):
+    digest = hmac.new(KEY, f"{id}.{now}.".encode() + body, hashlib.sha256).digest()
+    return "v1," + base64.b64encode(digest).decode()
+
+
+def is_genuine(headers, body):
+    """Whether our secret signed it in the last five minutes; in a rotation there are several signatures."""
+    id, now, given = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
+    if not re.fullmatch(r"[0-9]{1,12}", now) or abs(time.time() - int(now)) > 300:
+        return False
+    expected = signature_of(id, now, body).encode()
+    return any(hmac.compare_digest(expected, each.encode()) for each in given.split(" "))
+
+
+def submit(order):
+    """An id that is known is never another order, whatever else is sent with it."""
+    transfer = book.get(order["id"])
+    if transfer and transfer["order"] != order:
+        return 409, {}
+    if not transfer:
+        code = rejection(order)
+        reference = "PY-" + str(uuid.uuid4())[:13].upper()
+        state = "REJECTED" if code else "ACCEPTED"
+        transfer = change({"order": order, "reference": reference}, state=state, code=code, told=True)
+        if not code:
+            later(PAY_AFTER, pay, order["id"])
+    return 422 if transfer["state"] == "REJECTED" else 200, said_of(transfer)
+
+
+def cancel(transfer):
+    is_open = transfer["state"] == "ACCEPTED"
+    if is_open:
+        change(transfer, state="REJECTED", code="CANCELLED")
+    is_cancelled = is_open or transfer["code"] == "CANCELLED"
+    return (200, {"state": "CANCELLED"}) if is_cancelled else (409, {"state": "TOO_LATE"})
+
+
+def answer_to(method, path, headers, body):
+    """The path is not signed, so `webhook-id` must say what is asked and of which order."""
+    found = re.fullmatch(r"/transfers(?:/([\w-]+)(/cancel)?)?", path)
+    id, cancels = found.groups() if found else (None, None)
+    question = "find" if method == "GET" else "cancel" if cancels else "submit"
+    if not is_genuine(headers, body):
+        return 401, {}
+    order = json.loads(body) if question == "submit" else {"id": id}
+    if not isinstance(order, dict) or headers["webhook-id"] != f"{question}_{order.get('id')}":
+        return 401, {}
+    with lock:
+        if question == "submit":
+            return submit(order)
+        if id not in book:
+            return 404, {}
+        return cancel(book[id]) if question == "cancel" else (200, said_of(book[id]))
+
+
+class Bank(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        try:
+            status, said = answer_to(self.command, self.path, self.headers, body)
+        except ValueError:
+            status, said = 400, {}
+        sent = json.dumps(said).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer((HOST, PORT), Bank)
+print(f"The bank listens on {PORT} and has {len(book)} orders", flush=True)
+for each in list(book.values()):
+    if each["state"] == "ACCEPTED":
+        later(PAY_AFTER, pay, each["order"]["id"])
+    elif not each["told"]:
+        later(0, tell, each)
+server.serve_forever()

@@ -1,0 +1,63 @@
+import type { Context } from '../../context.ts'
+import { event } from '../../feed/event-shape.ts'
+import type { Told } from '../../feed/told.ts'
+import { watchEvents } from '../../feed/watch-events.ts'
+import type { Command, Options } from './command.ts'
+import { contextOfList, sandboxOnly, wholeNumber, word } from './command.ts'
+import { forwardEvents, forwarderTo } from './forward.ts'
+import { makeHappen } from './make-happen.ts'
+
+const eventOptions = { merchant: 'merchant id', from: 'sequence', types: 'list' }
+const names = { after: '--from' }
+
+/** What developers follow, forward and make with, while they build what hears of it. */
+export const eventCommands: Readonly<Record<string, Command>> = {
+  'events tail': {
+    summary: 'Prints what happens as it happens, until Ctrl-C; --from is the first event of those that have happened.',
+    options: eventOptions,
+    names,
+    goesOn: true,
+    run: async (service, _, options, { tell, signal }) => {
+      const context = await contextOfList(service, options)
+      for await (const told of await eventsAsked(context, options, signal)) {
+        tell(lineOf(told), JSON.parse(event.write(told)))
+      }
+    },
+  },
+  listen: {
+    summary:
+      'Posts each event to a URL as a webhook, in order and again until it is answered with 2xx, until Ctrl-C; shows the secret that signs them.',
+    required: { 'forward-to': 'url' },
+    options: { ...eventOptions, secret: 'whsec_…' },
+    names,
+    goesOn: true,
+    run: async (service, _, options, going) => {
+      const forwarder = forwarderTo(service, { url: options['forward-to'] ?? '', secret: options.secret })
+      const context = await contextOfList(service, options)
+      const events = await eventsAsked(context, options, going.signal)
+      await forwardEvents(context, events, { ...forwarder, ...going })
+    },
+  },
+  trigger: {
+    summary:
+      'Makes an event of this type happen in the sandbox, with all that it takes: a customer, a deposit, a payout.',
+    words: ['event type'],
+    options: { merchant: 'merchant id' },
+    run: async (service, words, options) => {
+      const context = await contextOfList(sandboxOnly(service, 'trigger'), options)
+      const { sequence, id, type, object, objectId, timestamp } = await makeHappen(context, word(words, 0))
+      return { sequence, id, type, timestamp, objectType: object.type, objectId }
+    },
+  },
+}
+
+/** What is asked for: everything from a number on, which is itself among it (ruling 81), or what happens from now on. */
+function eventsAsked(context: Context, { from, types }: Options, signal: AbortSignal): Promise<AsyncGenerator<Told>> {
+  const after = from === undefined ? null : Math.max(wholeNumber('from', from) - 1, 0)
+  const listed = types?.split(',').map((type) => type.trim())
+  return watchEvents(context, { after, types: listed?.filter(Boolean) }, signal)
+}
+
+function lineOf({ sequence, timestamp, type, object, objectId, version }: Told): string {
+  return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
+}

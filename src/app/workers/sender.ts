@@ -1,0 +1,43 @@
+import { createService } from '../../context.ts'
+import type { Config } from '../config.ts'
+import { startDispatching } from '../dispatching.ts'
+import { startPaying } from '../paying.ts'
+import { secretsOf } from '../secrets-of.ts'
+import { end, start } from '../start.ts'
+import { lineToWriter } from './hand-over.ts'
+import type { WriterDetails } from './messages.ts'
+import { beatForSupervisor, tellSupervisor } from './messages.ts'
+
+/** How long after SIGTERM the end is waited for. */
+const endTimeoutMs = 9_000
+
+/** Sends webhooks, and payouts to their rails, beside the processes that answer requests; what comes of it the writer records. */
+export async function send(config: Config, { writerPath }: WriterDetails): Promise<void> {
+  const started = await start(config, { role: 'sender', isReadOnly: true })
+  const line = lineToWriter(writerPath, started.db.refresh)
+  const service = createService({
+    db: started.db,
+    mode: config.mode,
+    secrets: secretsOf(config, config.mode),
+    webhookAllowed: config.webhookAllowed,
+    perform: line.perform,
+  })
+  const dispatcher = startDispatching(config, service, started.logger)
+  const rails = startPaying(config, service, started.logger)
+  let isEnding = false
+  const drain = () => {
+    if (isEnding) return
+    isEnding = true
+    const close = async () => {
+      await Promise.all([dispatcher.stop(), rails.stop()])
+      line.close()
+      if (process.connected) process.disconnect()
+    }
+    end(started, { close, withinMs: endTimeoutMs })
+  }
+  process.on('SIGTERM', drain)
+  process.on('SIGINT', drain)
+  process.once('disconnect', drain)
+  beatForSupervisor()
+  tellSupervisor({ ready: '' })
+}

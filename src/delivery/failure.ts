@@ -1,0 +1,54 @@
+/** Why no whole answer came, for whoever reads the log of deliveries. */
+export const failureKinds = [
+  'url_refused',
+  'dns',
+  'address_refused',
+  'connect',
+  'tls',
+  'reset',
+  'protocol',
+  'timeout',
+  'other',
+] as const
+export type FailureKind = (typeof failureKinds)[number]
+
+/** A failure with a sentence about it, which tells nothing of what is inside: it is shown to the merchant. */
+export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
+
+/** A failure that is thrown where only errors pass. */
+export class DeliveryError extends Error {
+  readonly kind: FailureKind
+
+  constructor(kind: FailureKind, message: string) {
+    super(message)
+    this.name = 'DeliveryError'
+    this.kind = kind
+  }
+}
+
+/** How far a connection had come when it failed. */
+export type Phase = 'connecting' | 'securing' | 'connected'
+
+/** What an error of a connection means. */
+export function failureOf(error: unknown, phase: Phase): DeliveryFailure {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (error instanceof DeliveryError) return { kind: error.kind, message }
+  // The agents' own refusal, of which only the sentence tells.
+  if (/ is not allowed\. Because/.test(message)) return addressRefused
+  if (phase === 'connecting') return { kind: 'connect', message: `No connection could be made${named(code)}.` }
+  if (phase === 'securing') return { kind: 'tls', message: `TLS could not be agreed on${named(code)}.` }
+  if (code.startsWith('HPE_')) return { kind: 'protocol', message: `The answer is no HTTP${named(code)}.` }
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return { kind: 'reset', message: 'The connection was closed before the answer was complete.' }
+  return { kind: 'other', message: `The request failed${named(code)}.` }
+}
+
+/** What is said of a host that is not outside, however it was found out. */
+export const addressRefused: DeliveryFailure = {
+  kind: 'address_refused',
+  message: 'The host has an address that is not public, and that WEBHOOK_ALLOW does not allow.',
+}
+
+function named(code: string): string {
+  return code === '' ? '' : ` (${code})`
+}

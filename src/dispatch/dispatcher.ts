@@ -1,0 +1,247 @@
+import type { Service } from '../context.ts'
+import type { Sender } from '../delivery/send.ts'
+import type { Following } from '../events/follow.ts'
+import { followEvents } from '../events/follow.ts'
+import { random as anyNumber } from '../ids.ts'
+import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
+import type { Lane } from './lane.ts'
+import { openLane } from './lane.ts'
+import type { Leases } from './leases.ts'
+import { logPruner } from './prune-log.ts'
+import { endpointsByIds, endpointsSentTo } from './repository.ts'
+
+/** Attempts at once: of this process, and for one merchant; and of each so many to endpoints that are doubtful. */
+const [mostAtOnce, mostToDoubtful] = [64, 32]
+const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 4]
+
+/** How often it is looked for endpoints that were added or changed, and for what is due. */
+const lookEveryMs = 1_000
+
+/** How long what is on its way may take when the process ends; what is not recorded by then is sent again. */
+const endMs = 3_000
+
+/** Sends what happens to whoever wants to be told. */
+export type Dispatcher = {
+  /** Looks now for what may have changed, or be due. */
+  readonly look: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+type Options = {
+  readonly service: Service
+  readonly sender: Sender
+  readonly leases: Leases
+  readonly onFault: (error: unknown) => void
+  readonly random?: () => number
+}
+
+/** What is done for one merchant. */
+type Merchant = {
+  readonly id: string
+  readonly lanes: Map<string, Lane>
+  readonly following: Following
+  sending: number
+  /** Those of them to endpoints of which it is doubtful that they answer. */
+  toDoubtful: number
+  /** Where its lanes are taken up next, so that each has its turn. */
+  next: number
+}
+
+type Wanted = Awaited<ReturnType<typeof endpointsSentTo>>[number]
+
+/**
+ * Sends the events of merchants to their endpoints, as many at once as limits allow, merchants and endpoints in turns: whoever
+ * does not answer holds up nobody else.
+ */
+export function startDispatcher({ service, sender, leases, onFault, random = anyNumber }: Options): Dispatcher {
+  const merchants = new Map<string, Merchant>()
+  /** Merchants that may have something to begin, in the order of their turns. */
+  const ready = new Set<Merchant>()
+  const closing = new Set<Lane>()
+  const pruneLog = logPruner(service)
+  let sending = 0
+  let toDoubtful = 0
+  let isStopped = false
+  let isOver = false
+  let looking: Promise<void> = Promise.resolve()
+  let nextLook: Promise<void> | null = null
+  let known: readonly Wanted[] = []
+  /** The version of the endpoints that are known, where an engine can tell. */
+  let seen: number | null = null
+  // Whoever is stopped ends; a process that has nothing else to do does so as well.
+  const timer = setInterval(() => look().catch(onFault), lookEveryMs).unref()
+
+  function begin(): void {
+    for (const merchant of ready) {
+      if (sending >= mostAtOnce || isStopped) return
+      ready.delete(merchant)
+      // To the end of the queue, if it had something to begin.
+      if (merchant.sending < mostOfMerchant && beginOne(merchant)) ready.add(merchant)
+    }
+  }
+
+  function beginOne(merchant: Merchant): boolean {
+    const lanes = [...merchant.lanes.values()]
+    const isFull = toDoubtful >= mostToDoubtful || merchant.toDoubtful >= mostToDoubtfulOfMerchant
+    for (let place = 0; place < lanes.length; place++) {
+      const lane = lanes[(merchant.next + place) % lanes.length] as Lane
+      // Those may take long to fail: the others have the rest for themselves.
+      if ((isFull && lane.isDoubtful()) || !lane.begin()) continue
+      merchant.next = (merchant.next + place + 1) % lanes.length
+      return true
+    }
+    return false
+  }
+
+  function noteReady(merchant: Merchant): void {
+    ready.add(merchant)
+    begin()
+  }
+
+  /** Looks after what looks already, once for all who ask meanwhile: each sees what was there when it asked. */
+  function look(): Promise<void> {
+    nextLook ??= looking
+      .catch(() => {})
+      .then(() => {
+        nextLook = null
+        looking = lookNow()
+        return looking
+      })
+    return nextLook
+  }
+
+  async function lookNow(): Promise<void> {
+    if (isStopped) return
+    await readEndpoints()
+    for (const merchant of merchants.values()) for (const lane of merchant.lanes.values()) lane.tick()
+    await pruneLog()
+  }
+
+  async function readEndpoints(): Promise<void> {
+    const version = service.db.version('webhookEndpoints')
+    if (version === null || version !== seen) known = await endpointsSentTo(service.db, {})
+    seen = version
+    const time = service.now()
+    const wanted = known.filter((endpoint) => isSentTo(endpoint, time))
+    const byMerchant = Map.groupBy(wanted, ({ merchantId }) => merchantId)
+    const own = await leases.take([...byMerchant.keys()])
+    if (isStopped) return
+    for (const merchant of merchants.values()) {
+      closeOthers(merchant, own.has(merchant.id) ? (byMerchant.get(merchant.id) ?? []) : [])
+    }
+    for (const [merchantId, endpoints] of byMerchant) if (own.has(merchantId)) await serve(merchantId, endpoints)
+  }
+
+  /** Closes the lanes of endpoints that are not wanted, or not as they were. */
+  function closeOthers(merchant: Merchant, wanted: readonly Wanted[]): void {
+    const byId = new Map(wanted.map((endpoint) => [endpoint.id, endpoint]))
+    for (const lane of merchant.lanes.values()) {
+      const endpoint = byId.get(lane.endpoint.id)
+      if (endpoint === undefined || !isSame(endpoint, lane.endpoint)) close(merchant, lane)
+    }
+    if (merchant.lanes.size > 0 || wanted.length > 0) return
+    merchants.delete(merchant.id)
+    ready.delete(merchant)
+    merchant.following.stop()
+  }
+
+  /** Lets a lane end what it has begun; only then is another opened in its place. */
+  function close(merchant: Merchant, lane: Lane): void {
+    if (closing.has(lane)) return
+    closing.add(lane)
+    lane
+      .stop()
+      .then(() => {
+        closing.delete(lane)
+        merchant.lanes.delete(lane.endpoint.id)
+        return look()
+      })
+      .catch(onFault)
+  }
+
+  async function serve(merchantId: string, endpoints: readonly Wanted[]): Promise<void> {
+    const ids = endpoints.map(({ id }) => id).filter((id) => !merchants.get(merchantId)?.lanes.has(id))
+    if (ids.length === 0) return
+    const merchant = merchants.get(merchantId) ?? (await newMerchant(merchantId))
+    merchants.set(merchantId, merchant)
+    const rows = await endpointsByIds(service.db, { merchantId, ids })
+    if (isStopped) return
+    for (const endpoint of rows) if (isSentTo(endpoint, service.now())) open(merchant, endpoint)
+    // Reading may wait for nothing, and there may be thousands.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  async function newMerchant(id: string): Promise<Merchant> {
+    const lanes = new Map<string, Lane>()
+    const lookAtAll = () => {
+      for (const lane of lanes.values()) lane.look()
+    }
+    const following = await followEvents({ db: service.db, merchantId: id }, lookAtAll)
+    return { id, lanes, following, sending: 0, toDoubtful: 0, next: 0 }
+  }
+
+  function open(merchant: Merchant, endpoint: StoredWebhookEndpoint): void {
+    const lane = openLane(endpoint, {
+      service,
+      sender: {
+        ...sender,
+        send: (url, post) => sendCounted(merchant, lane.isDoubtful(), () => sender.send(url, post)),
+      },
+      latest: merchant.following.latest,
+      onReady: () => noteReady(merchant),
+      onChanged: () => close(merchant, lane),
+      onFault,
+      random,
+    })
+    merchant.lanes.set(endpoint.id, lane)
+    lane.look()
+  }
+
+  async function sendCounted<Sent>(merchant: Merchant, isDoubtful: boolean, send: () => Promise<Sent>): Promise<Sent> {
+    const doubtful = isDoubtful ? 1 : 0
+    sending++
+    merchant.sending++
+    toDoubtful += doubtful
+    merchant.toDoubtful += doubtful
+    try {
+      return await send()
+    } finally {
+      sending--
+      merchant.sending--
+      toDoubtful -= doubtful
+      merchant.toDoubtful -= doubtful
+      // What is broken off says nothing of the receiver.
+      if (isOver) await new Promise(() => {})
+    }
+  }
+
+  async function endAll(): Promise<void> {
+    await looking.catch(() => {})
+    for (const { following } of merchants.values()) following.stop()
+    const lanes = [...merchants.values()].flatMap(({ lanes }) => [...lanes.values()])
+    await Promise.all(lanes.map((lane) => lane.stop()))
+    await leases.giveBack()
+  }
+
+  look().catch(onFault)
+  return {
+    look,
+    stop: async () => {
+      isStopped = true
+      clearInterval(timer)
+      await Promise.race([endAll().catch(onFault), new Promise((resolve) => setTimeout(resolve, endMs).unref())])
+      isOver = true
+      sender.close()
+    },
+  }
+}
+
+/** Whether it is enabled, or to be tried now. */
+function isSentTo({ status, probeAt }: Pick<Wanted, 'status' | 'probeAt'>, now: number): boolean {
+  return status === 'enabled' || (probeAt !== null && Date.parse(probeAt) <= now)
+}
+
+/** Whether nothing has changed that its owner, or the end of a probe, says. */
+function isSame(one: Wanted, other: Wanted): boolean {
+  return one.updatedAt === other.updatedAt && one.status === other.status
+}

@@ -1,0 +1,58 @@
+import type { Service } from '../context.ts'
+import { allLeases, renewLeases, takeLease } from './repository.ts'
+
+/** How long a process has a merchant for itself unless it says so again, and how often it does. */
+const leaseMs = 30_000
+const renewMs = 10_000
+
+/** For which merchants this process sends. */
+export type Leases = {
+  /** Those among `merchantIds` that are this process's: whose it was, and whose nobody else's it is. */
+  readonly take: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
+  readonly giveBack: () => Promise<void>
+}
+
+/** Where one process sends for all: its database has one writer, and who takes its place takes all of it. */
+export const noLeases: Leases = {
+  take: async (merchantIds) => new Set(merchantIds),
+  giveBack: async () => {},
+}
+
+/**
+ * Where several processes, and machines, share a database: each merchant is one process's, until that has not said so for
+ * `leaseMs`. Times are those of the machines' clocks; where they differ by more, two may send the same for a while.
+ */
+export function leases({ db, now }: Service, holder: string): Leases {
+  let held = new Set<string>()
+  let renewedAt = Number.NEGATIVE_INFINITY
+  return {
+    take: async (merchantIds) => {
+      const time = now()
+      const until = BigInt(time + leaseMs)
+      if (performance.now() - renewedAt >= renewMs) {
+        renewedAt = performance.now()
+        const renewed = held.size > 0 ? await db.write((tx) => renewLeases(tx, { holder, until })) : []
+        held = new Set(renewed.map(({ merchantId }) => merchantId))
+      }
+      if (merchantIds.every((merchantId) => held.has(merchantId))) return held
+      // No lease is for longer: one that is was taken by a clock that was wrong.
+      const [from, to] = [BigInt(time), BigInt(time + 2 * leaseMs)]
+      const others = new Set(
+        (await allLeases(db, {})).flatMap((lease) =>
+          lease.holder !== holder && lease.until >= from && lease.until <= to ? [lease.merchantId] : [],
+        ),
+      )
+      const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !others.has(merchantId))
+      for (const merchantId of free) {
+        const lease = { merchantId, holder, until, from, to }
+        const taken = await db.write((tx) => takeLease(tx, lease), { merchantId })
+        if (taken) held.add(merchantId)
+      }
+      return held
+    },
+    giveBack: async () => {
+      if (held.size > 0) await db.write((tx) => renewLeases(tx, { holder, until: 0n }))
+      held = new Set()
+    },
+  }
+}

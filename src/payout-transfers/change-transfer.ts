@@ -1,0 +1,32 @@
+import type { Context } from '../context.ts'
+import { timeOfChange } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import { storeTransfer } from './repository.ts'
+import type { Transfer, TransferState } from './transfer.ts'
+
+/** Steps that are kept of a transfer: one that goes to and fro for months keeps the first and the latest. */
+const mostSteps = 100
+
+type Change = Partial<Pick<Transfer, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>>
+
+/** Changes what is known of a transfer, in the state that it is in. */
+export async function changeTransfer(tx: Tx, transfer: Transfer, changes: Change): Promise<Transfer> {
+  const changed = { ...transfer, ...changes }
+  await storeTransfer(tx, changed)
+  return changed
+}
+
+/** Brings a transfer into another state, and notes when and why. */
+export async function moveTransfer(
+  tx: Tx,
+  context: Context,
+  transfer: Transfer,
+  { state, cause = null, ...changes }: Change & { readonly state: TransferState; readonly cause?: string | null },
+): Promise<Transfer> {
+  const updatedAt = timeOfChange(context, transfer)
+  const steps = [...transfer.history, { state, at: updatedAt, cause }]
+  if (steps.length > mostSteps) steps.splice(mostSteps / 2, 1)
+  const moved = { ...transfer, ...changes, state, updatedAt, history: steps }
+  await storeTransfer(tx, moved)
+  return moved
+}

@@ -1,0 +1,29 @@
+import type { Context } from '../context.ts'
+import { machineTime } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import type { RowOf } from '../database/tables.ts'
+import { insertTransfer } from './repository.ts'
+
+/** Puts a new payout in the queue of the rail that carries it. */
+export async function queueTransfer(
+  tx: Tx,
+  context: Context,
+  { rail, payout }: { rail: string; payout: Omit<RowOf<'payouts'>, 'checksum'> },
+): Promise<void> {
+  await insertTransfer(tx, {
+    orderId: payout.referenceId,
+    merchantId: payout.merchantId,
+    payoutId: payout.id,
+    rail,
+    state: 'QUEUED',
+    dueAt: BigInt(machineTime(context)),
+    asked: 0,
+    attempts: 0,
+    submittedAt: null,
+    reference: null,
+    cancelAskedAt: null,
+    history: [],
+    createdAt: payout.createdAt,
+    updatedAt: payout.createdAt,
+  })
+}

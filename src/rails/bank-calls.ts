@@ -1,0 +1,70 @@
+import { createCaller } from '../delivery/caller.ts'
+import type { Exchanged, Limits, Outgoing } from '../delivery/exchange.ts'
+import type { Signer } from '../delivery/signing-secrets.ts'
+import { signedHeaders } from '../delivery/standard-webhooks.ts'
+import type { Clock } from '../ids.ts'
+
+/** What a bank is asked. */
+export type Question = 'submit' | 'find' | 'cancel'
+
+/** What is asked, and how the request differs from what it should be: only to see whether a bank notices. */
+export type BankCall = {
+  readonly question: Question
+  readonly orderId: string
+  readonly body?: string
+  readonly signedBy?: Signer
+  readonly signedAs?: string
+  readonly ageMs?: number
+  readonly headers?: (signed: Outgoing['headers']) => Outgoing['headers']
+}
+
+type BankOptions = {
+  /** Where its paths begin, such as `https://bank.example/v1`. */
+  readonly url: string
+  readonly signer: Signer
+  /** The machine's clock: a bank refuses what is older than five minutes. */
+  readonly now: Clock
+  readonly limits: Limits
+  readonly ca?: string
+}
+
+/** Asks a bank over HTTP; `close` ends idle connections. */
+export type Bank = { readonly call: (call: BankCall) => Promise<Exchanged>; readonly close: () => void }
+
+/**
+ * Makes what asks a bank. What is signed is `webhook-id`, the time and the body. A `find` and a `cancel` have none, so the
+ * `webhook-id` says the question and the order, as `find_<order id>`: who has seen one can't make another of it.
+ */
+export function bankAt({ url, signer, now, limits, ca }: BankOptions): Bank {
+  const { exchange, close } = createCaller({ limits, ...(ca !== undefined && { ca }) })
+  return {
+    call: ({
+      question,
+      orderId,
+      body = '',
+      signedBy = signer,
+      signedAs = messageId(question, orderId),
+      ageMs = 0,
+      headers = same,
+    }) => {
+      const signed = signedHeaders(signedAs, { body, signer: signedBy, now: now() - ageMs })
+      const all = question === 'submit' ? { ...signed, 'idempotency-key': orderId } : signed
+      const method = question === 'find' ? 'GET' : 'POST'
+      return exchange(new URL(`${url}${pathOf(question, orderId)}`), { method, headers: headers(all), body })
+    },
+    close,
+  }
+}
+
+/** What a request is signed as. */
+export function messageId(question: Question, orderId: string): string {
+  return `${question}_${orderId}`
+}
+
+function pathOf(question: Question, orderId: string): string {
+  return { submit: '/transfers', find: `/transfers/${orderId}`, cancel: `/transfers/${orderId}/cancel` }[question]
+}
+
+function same(headers: Outgoing['headers']): Outgoing['headers'] {
+  return headers
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { readJson } from '../doors/json-text.ts'
+import { invalidInput } from '../errors.ts'
+import { parseUuid } from '../ids.ts'
+import { asciiWord, instant, optional, optionalText, parse } from '../input.ts'
+import type { TransferReport } from '../payout-transfers/transfer.ts'
+import { reportStates } from '../payout-transfers/transfer.ts'
+import type { Order, ReportOfOrder } from './rail.ts'
+
+/** Reports in what a bank posts at once. */
+const mostReports = 100
+
+const Said = z.object({
+  state: z.enum(reportStates),
+  reference: optionalText(),
+  code: optionalText(),
+  at: optional(instant()),
+})
+
+const Answered = Said.extend({ id: z.string().optional() })
+
+const Posted = Said.extend({ id: asciiWord(64) })
+const PostedMany = z.object({
+  reports: z.array(Posted).min(1).max(mostReports),
+})
+
+/** An order as a bank gets it; the same bytes however often it is submitted. */
+export function orderBody(order: Order): string {
+  const { recipient } = order
+  return JSON.stringify({
+    id: order.id,
+    transaction_id: order.transactionId,
+    amount: order.amount,
+    currency: order.currency,
+    country: order.country,
+    transfer_type: order.transferType,
+    recipient: {
+      name: recipient.name,
+      account_number: recipient.accountNumber,
+      bank_name: recipient.bankName,
+      bank_code: recipient.bankCode,
+    },
+    purpose: order.purpose,
+    narration: order.narration,
+    created_at: order.createdAt,
+  })
+}
+
+/** What a bank's answer says of an order; `null` where it says nothing that can be understood, or is about another. */
+export function readReport(orderId: string, body: Buffer): TransferReport | null {
+  const { success, data } = Answered.safeParse(readObject(body))
+  if (!success || (data.id !== undefined && parseUuid(data.id) !== orderId)) return null
+  const { id: _, ...report } = data
+  return report
+}
+
+/** What a bank's answer says of taking an order back; `null` as above. */
+export function readCancelling(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
+  const Cancelling = z.object({ state: z.enum(['CANCELLED', 'TOO_LATE']), id: z.string().optional() })
+  const { success, data } = Cancelling.safeParse(readObject(body))
+  return success && (data.id === undefined || parseUuid(data.id) === orderId) ? data.state : null
+}
+
+/**
+ * The reports in what a bank has posted: one, or several as `{reports: […]}`.
+ *
+ * @throws Refusal INVALID_INPUT, where one of them can't be read none is taken
+ */
+export function readPosted(body: string): readonly ReportOfOrder[] {
+  const posted = readObject(Buffer.from(body))
+  if (posted === null) {
+    const message = 'must be a JSON object that has no name twice'
+    throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message }])
+  }
+  return 'reports' in posted ? parse(PostedMany, posted).reports : [parse(Posted, posted)]
+}
+
+/** The object of a JSON text; `null` for what is none, or says something twice: another reader may have taken the other. */
+function readObject(body: Buffer): object | null {
+  try {
+    const { value, repeated } = readJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return repeated === null && typeof value === 'object' && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,95 @@
+import type { Context } from '../context.ts'
+import { machineTime } from '../context.ts'
+import type { Tx } from '../database/query.ts'
+import { timestamp } from '../ids.ts'
+import { changeTransfer, moveTransfer } from '../payout-transfers/change-transfer.ts'
+import { lockTransfer } from '../payout-transfers/repository.ts'
+import type { Transfer } from '../payout-transfers/transfer.ts'
+import { findPayout } from '../payouts/get-payout.ts'
+import { orderOf } from './order.ts'
+import type { Order, Rail } from './rail.ts'
+
+/** What the bank is to be asked, and by what the answer is known to be to this question: `dueAt`. */
+export type Begun = {
+  readonly call: 'submit' | 'find' | 'cancel'
+  readonly order: Order
+  readonly dueAt: bigint
+}
+
+/** The longest that a call to a rail takes, and for how long it may be given an order again. */
+export type CallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
+
+/** What a call is begun for. */
+type Beginning = { readonly orderId: string; readonly rail: CallLimits }
+
+/** How much longer than a call may take it is another's: clocks differ, and what comes of it must be recorded too. */
+const marginMs = 30_000
+
+/**
+ * Takes what is due of an order, for this process alone until the answer must have come. That the bank is about to be asked to
+ * pay is durable before it is; whoever finds it so later, and no answer, asks what became of it.
+ *
+ * @returns `null` where nothing is due, because another has begun it or it is over
+ */
+export async function beginCall(context: Context, { orderId, rail }: Beginning): Promise<Begun | null> {
+  const { db, merchantId } = context
+  return db.write(
+    async (tx) => {
+      const transfer = await lockTransfer(tx, { merchantId, orderId })
+      return transfer && beginDue(tx, context, { transfer, rail })
+    },
+    { merchantId },
+  )
+}
+
+/** The same as part of a transaction that has the transfer for itself. */
+export async function beginDue(
+  tx: Tx,
+  context: Context,
+  { transfer, rail }: { transfer: Transfer; rail: CallLimits },
+): Promise<Begun | null> {
+  const time = machineTime(context)
+  if (transfer.dueAt === null || transfer.dueAt > BigInt(time)) return null
+  const payout = await findPayout(tx, context, transfer.payoutId)
+  const dueAt = BigInt(time + rail.callMs + marginMs)
+  const taken = await take(tx, context, { transfer, dueAt, rail })
+  // By turns, so that what a bank does not answer that question about is heard of all the same.
+  const wantsCancel = taken.cancelAskedAt !== null && isWithBank(taken) && taken.asked % 2 === 0
+  const call = taken.state === 'SUBMITTING' ? 'submit' : wantsCancel ? 'cancel' : 'find'
+  return { call, order: orderOf(payout, taken, context), dueAt }
+}
+
+function isWithBank({ state }: Transfer): boolean {
+  return state === 'ACCEPTED' || state === 'UNKNOWN'
+}
+
+type Taking = { readonly transfer: Transfer; readonly dueAt: bigint; readonly rail: CallLimits }
+
+function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Promise<Transfer> {
+  switch (transfer.state) {
+    case 'QUEUED': {
+      if (!mayBeSubmitted(context, transfer, rail)) {
+        // It has waited for longer than the bank promises to pay it once, for a rail that was paused or down.
+        const cause = 'it has waited too long to be submitted again'
+        return moveTransfer(tx, context, transfer, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
+      }
+      const submittedAt = transfer.submittedAt ?? timestamp(context.now())
+      const attempts = transfer.attempts + 1
+      return moveTransfer(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt, asked: 0 })
+    }
+    case 'SUBMITTING':
+      // Whoever submitted it is gone, or is slower than a call may be.
+      return moveTransfer(tx, context, transfer, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
+    default:
+      return changeTransfer(tx, transfer, { dueAt })
+  }
+}
+
+/** Whether the bank pays an order once if it is submitted now: always the first time, and then for as long as it promises. */
+export function mayBeSubmitted(
+  { now }: Pick<Context, 'now'>,
+  { attempts, submittedAt, createdAt }: Transfer,
+  { idempotentForMs }: Pick<Rail, 'idempotentForMs'>,
+): boolean {
+  return attempts === 0 || now() - Date.parse(submittedAt ?? createdAt) <= idempotentForMs
+}

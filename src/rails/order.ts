@@ -1,0 +1,28 @@
+import type { Context } from '../context.ts'
+import type { Transfer } from '../payout-transfers/transfer.ts'
+import type { Payout } from '../payouts/payout.ts'
+import type { Order } from './rail.ts'
+
+/** What a bank is asked for, of a payout and how far it has come. */
+export function orderOf(payout: Payout, transfer: Transfer, { now }: Pick<Context, 'now'>): Order {
+  return {
+    id: transfer.orderId,
+    transactionId: payout.transactionId,
+    amount: payout.amountFiat,
+    currency: payout.recipientCurrency,
+    country: payout.recipientCountry,
+    transferType: payout.transferType,
+    recipient: {
+      name: payout.recipientName,
+      accountNumber: payout.accountNumber,
+      bankName: payout.bankName,
+      bankCode: payout.bankCode,
+    },
+    purpose: payout.paymentPurpose,
+    narration: payout.narration,
+    createdAt: payout.createdAt,
+    submittedAt: transfer.submittedAt ?? payout.createdAt,
+    attempts: transfer.attempts,
+    now: now(),
+  }
+}

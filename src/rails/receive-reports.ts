@@ -1,0 +1,103 @@
+import type { Context, Service } from '../context.ts'
+import { createContext } from '../context.ts'
+import { parseUuid, timestamp } from '../ids.ts'
+import { contextByClock } from '../merchants/clock.ts'
+import { lockTransfer } from '../payout-transfers/repository.ts'
+import { applyReport } from './apply-report.ts'
+import type { Rail, ReportOfOrder } from './rail.ts'
+import { insertReport, markReportRead, orderById, unreadReports } from './repository.ts'
+
+/** What is read of the reports that were left, at a time. */
+const mostUnread = 20
+
+type Kept = { readonly rail: string; readonly messageId: string; readonly body: string }
+
+/** What became of what a bank has posted; `unknown` are orders of which nothing is known here. */
+export type Received = { readonly received: number; readonly unknown: readonly string[] }
+
+/**
+ * Takes what a bank has posted: it is kept as it came before anything is done, so that it is done even if this process dies. What
+ * comes again, under the id that it had, is done once.
+ *
+ * @param messageId the id under which the bank has signed it, as whoever admits it has verified
+ * @throws Refusal INVALID_INPUT where it can not be read
+ */
+export async function receiveReports(
+  service: Service,
+  rail: Rail & { readonly reports: NonNullable<Rail['reports']> },
+  { messageId, body }: Omit<Kept, 'rail'>,
+): Promise<Received> {
+  const reports = rail.reports.read(body)
+  const isNew = await service.perform(keepReports, ofNobody(service), { rail: rail.name, messageId, body })
+  if (!isNew) return { received: reports.length, unknown: [] }
+  return followAll(service, rail, { messageId, reports })
+}
+
+/** Does what reports say that were kept by a process which then died. */
+export async function readLeftReports(service: Service, rail: Rail): Promise<readonly string[]> {
+  if (!rail.reports) return []
+  // What has just come is being read by who took it.
+  const before = timestamp(service.now() - leftAfterMs)
+  const left = await unreadReports(service.db, { rail: rail.name, before, limit: mostUnread })
+  const unknown: string[] = []
+  for (const { messageId, body } of left) {
+    const followed = await followAll(service, rail, { messageId, reports: rail.reports.read(body) })
+    unknown.push(...followed.unknown)
+  }
+  return unknown
+}
+
+/** After how many milliseconds reports that nobody has read are taken to be left. */
+const leftAfterMs = 10_000
+
+async function followAll(
+  service: Service,
+  { name }: Rail,
+  { messageId, reports }: { messageId: string; reports: readonly ReportOfOrder[] },
+): Promise<Received> {
+  const unknown: string[] = []
+  for (const { id: orderId, ...report } of reports) {
+    const uuid = parseUuid(orderId)
+    const order = uuid === null ? null : await orderById(service.db, { orderId: uuid })
+    if (order?.rail !== name) {
+      unknown.push(orderId)
+      continue
+    }
+    const context = await contextByClock(service, order.merchantId)
+    await service.perform(followReport, context, { orderId: order.orderId, report })
+  }
+  await service.perform(endReports, ofNobody(service), { rail: name, messageId })
+  return { received: reports.length, unknown }
+}
+
+/** What banks post is of many merchants. */
+function ofNobody(service: Service): Context {
+  return createContext(service, '')
+}
+
+/** Keeps what was posted; whether it was not there before. */
+export async function keepReports({ db, now }: Context, kept: Kept): Promise<boolean> {
+  const receivedAt = timestamp(now())
+  return db.write(async (tx) => (await insertReport(tx, { ...kept, receivedAt })) !== null)
+}
+
+/** Notes that what was posted is done. */
+export async function endReports({ db, now }: Context, { rail, messageId }: Omit<Kept, 'body'>): Promise<void> {
+  const readAt = timestamp(now())
+  await db.write((tx) => markReportRead(tx, { rail, messageId, readAt }))
+}
+
+/** Does what follows from a report of one order. */
+export async function followReport(
+  context: Context,
+  { orderId, report }: { orderId: string; report: Omit<ReportOfOrder, 'id'> },
+): Promise<void> {
+  const { db, merchantId } = context
+  await db.write(
+    async (tx) => {
+      const transfer = await lockTransfer(tx, { merchantId, orderId })
+      if (transfer) await applyReport(tx, context, transfer, report)
+    },
+    { merchantId },
+  )
+}

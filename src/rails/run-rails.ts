@@ -1,0 +1,159 @@
+import type { Context, Service } from '../context.ts'
+import { pausedRails } from '../payout-transfers/repository.ts'
+import type { Breaker } from './breaker.ts'
+import { createBreaker } from './breaker.ts'
+import { hastenQuestions } from './hasten-questions.ts'
+import type { Rail } from './rail.ts'
+import { readLeftReports } from './receive-reports.ts'
+import { dueQuestions, dueSubmissions, unknownOrders } from './repository.ts'
+import { runOrder } from './run-order.ts'
+
+/** How often it is looked for what is due, whatever else tells of it. */
+const lookEveryMs = 1_000
+
+/** How long what is under way may take when the process ends; what is not recorded by then is asked for again. */
+const endMs = 3_000
+
+/** Orders that are asked for again at once when a rail answers again. */
+const mostHastened = 1_000
+
+/** Has what is due on rails done. */
+export type Rails = {
+  /** Looks now for what is due. */
+  readonly look: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+type Options = {
+  readonly service: Service
+  readonly rails: readonly Rail[]
+  /** Rails to which this process submits nothing, whatever is said in the database. */
+  readonly paused: 'all' | readonly string[]
+  /** A request in the name of a merchant. */
+  readonly contextOf: (merchantId: string) => Promise<Context>
+  readonly onFault: (error: unknown) => void
+  /** Told of orders that a bank reports and nobody here knows. */
+  readonly onUnknown: (rail: string, orders: readonly string[]) => void
+  /** Milliseconds of a clock that goes on by itself. */
+  readonly clock?: () => number
+}
+
+/** A rail with what is under way on it in this process. */
+type Lane = { readonly rail: Rail; readonly underWay: Set<string>; readonly breaker: Breaker }
+
+type Due = { readonly merchantId: string; readonly orderId: string }
+
+/**
+ * Submits what waits for a rail, in order of age, and asks banks what became of what they have not told: as many calls at once
+ * as a rail takes, and next to none to one that does not answer. Several processes may do so at once: each order is one's.
+ */
+export function startRails({
+  service,
+  rails,
+  paused,
+  contextOf,
+  onFault,
+  onUnknown,
+  clock = () => performance.now(),
+}: Options): Rails {
+  const lanes = rails.map((rail): Lane => ({ rail, underWay: new Set(), breaker: createBreaker(clock) }))
+  const running = new Set<Promise<void>>()
+  let isStopped = false
+  let looking: Promise<void> | null = null
+  let isAskedAgain = false
+
+  /** Looks once more after what looks already, for all who ask meanwhile. */
+  function look(): Promise<void> {
+    if (looking) isAskedAgain = true
+    looking ??= lookUntilQuiet().finally(() => {
+      looking = null
+    })
+    return looking
+  }
+
+  async function lookUntilQuiet(): Promise<void> {
+    do {
+      isAskedAgain = false
+      await lookNow()
+    } while (isAskedAgain && !isStopped)
+  }
+
+  async function lookNow(): Promise<void> {
+    if (isStopped) return
+    const stored = (await pausedRails(service.db, {})).map(({ rail }) => rail)
+    const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || stored.includes(name)
+    for (const lane of lanes) {
+      const unknown = await readLeftReports(service, lane.rail)
+      if (unknown.length > 0) onUnknown(lane.rail.name, unknown)
+      await fill(lane, isPaused(lane.rail))
+    }
+  }
+
+  async function fill(lane: Lane, isPaused: boolean): Promise<void> {
+    const { rail, underWay, breaker } = lane
+    const room = breaker.room(rail.callsAtOnce, underWay.size)
+    if (room <= 0) return
+    const asked = { rail: rail.name, now: BigInt(service.now()), limit: room + underWay.size }
+    const questions = await dueQuestions(service.db, asked)
+    const submissions = isPaused ? [] : await dueSubmissions(service.db, asked)
+    // What may be with the bank or not is older than what waits, and few.
+    const [doubtful, others] = split(questions, ({ state }) => state === 'UNKNOWN')
+    const due = [...doubtful, ...inTurns(others, submissions)].filter(({ orderId }) => !underWay.has(orderId))
+    for (const each of due.slice(0, room)) begin(lane, each)
+  }
+
+  function begin(lane: Lane, { merchantId, orderId }: Due): void {
+    const { rail, underWay, breaker } = lane
+    underWay.add(orderId)
+    const run = contextOf(merchantId)
+      .then((context) => runOrder(context, rail, orderId))
+      .then(async (ran) => {
+        if (ran === 'unanswered' && !rail.failsAlone) breaker.fail()
+        if (ran === 'answered' && breaker.succeed()) await hasten(rail)
+      })
+      .catch(onFault)
+      .finally(() => {
+        underWay.delete(orderId)
+        running.delete(run)
+        // There may be more that waits for this place.
+        if (!isStopped) look().catch(onFault)
+      })
+    running.add(run)
+  }
+
+  /** What it could not answer while it was down is older than what waits. */
+  async function hasten({ name }: Rail): Promise<void> {
+    const orders = await unknownOrders(service.db, { rail: name, after: BigInt(service.now()), limit: mostHastened })
+    for (const [merchantId, own] of Map.groupBy(orders, (order) => order.merchantId)) {
+      const context = await contextOf(merchantId)
+      await service.perform(hastenQuestions, context, { orderIds: own.map(({ orderId }) => orderId) })
+    }
+  }
+
+  const lookSafely = () => void look().catch(onFault)
+  const timer = setInterval(lookSafely, lookEveryMs).unref()
+  // A payout that was made has told so.
+  const endWatch = rails.length > 0 ? service.db.watch('events', lookSafely) : () => {}
+  lookSafely()
+  return {
+    look,
+    stop: async () => {
+      isStopped = true
+      clearInterval(timer)
+      endWatch()
+      await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, endMs).unref())])
+    },
+  }
+}
+
+function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+/** One of the first, one of the second, and so on: neither has to wait for all of the other. */
+function inTurns<Item>(first: readonly Item[], second: readonly Item[]): Item[] {
+  const places = Math.max(first.length, second.length)
+  return Array.from({ length: places }).flatMap((_, place) =>
+    [first[place], second[place]].flatMap((item) => item ?? []),
+  )
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { events } from '../../db/migrations/0031-events.ts'
+import { migrations } from '../../db/migrations/index.ts'
+import { createContext } from '../../src/context.ts'
+import { closeCustomer } from '../../src/customers/close-customer.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { updateCustomer } from '../../src/customers/update-customer.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { Seen } from '../feed/feed.ts'
+import { feedOf } from '../feed/feed.ts'
+import type { App, Engine } from '../support/app.ts'
+import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyDoor } from '../support/doors.ts'
+import { perform } from '../support/perform.ts'
+import { rowsAt, startBefore } from './before.ts'
+
+const formBefore = migrations.slice(0, migrations.indexOf(events))
+
+type Method = 'POST' | 'PUT' | 'DELETE'
+
+/** A merchant to whom everything has happened that can, each at a time of its own, and another with little. */
+async function startRichApp(engine: Engine) {
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => now })
+  const tick = () => {
+    now += 1_000
+  }
+  const send = async (method: Method, path: string, body: object): Promise<string> => {
+    tick()
+    return (await app.rest(method, path, { body })).body.data?.id
+  }
+  const customer = async (changes = {}) => {
+    tick()
+    return app.customer(changes)
+  }
+  const [active, changed, closed] = [
+    await customer({ birthDate: '1990-02-28' }),
+    await customer({ customerType: 'business', businessName: 'Obi “& Sons”' }),
+    await customer(),
+  ]
+  for (const customerId of [undefined, active, closed]) {
+    tick()
+    await app.wallet({ balance: '100', network: 'erc20', ...(customerId && { customerId }) })
+    const owner = customerId === undefined ? {} : { customer_id: customerId }
+    const bank = await send('POST', '/api/payout/methods/banks', { ...bankMethodBody, ...owner })
+    await send('POST', '/api/payout/methods/wallets', { ...walletMethodBody, ...owner })
+    const deleted = await send('POST', '/api/payout/methods/banks', { ...bankMethodBody, ...owner })
+    for (const statuses of [[], ['COMPLETED'], ['FAILED'], ['COMPLETED', 'RETURNED']] as const) {
+      const payoutId = await send('POST', '/api/payouts/banks', { ...payoutBody, amount: '2', ...owner })
+      for (const status of statuses) {
+        tick()
+        await settlePayout(app.context(), { payoutId, status })
+      }
+    }
+    await send('PUT', `/api/payout/methods/banks/${bank}`, { ...owner, account_name: 'Ngozi Obi' })
+    await send('DELETE', `/api/payout/methods/${deleted}`, owner)
+  }
+  tick()
+  await perform(updateCustomer, app.context(), { customerId: changed, firstName: 'Ngozi' })
+  tick()
+  await perform(closeCustomer, app.context(), { customerId: closed })
+  // At one moment, of which the deposit is told last.
+  tick()
+  await app.wallet({ balance: '1', assetCode: 'USDT' })
+
+  const other = await app.otherMerchant()
+  const theirs = createContext(app.service, other.id)
+  const theirCustomer = await perform(createCustomer, theirs, dullCustomer)
+  tick()
+  await perform(closeCustomer, theirs, { customerId: theirCustomer.id })
+  return { app, other }
+}
+
+/** The service on a database of before, once that was migrated. */
+async function startMigrated(engine: Engine, app: App) {
+  const { entries: _, ...rows } = await rowsAt(app.url)
+  const before = await startBefore(engine, formBefore, rows)
+  expect(await before.migrated()).toBe(formBefore.length)
+  const migrated = await startApp(engine, {
+    place: { url: before.url, remove: async () => {}, open: (url) => openDatabase({ url, onFatal: () => {} }) },
+    rates: [],
+  })
+  expect(await before.migrated()).toBe(migrations.length)
+  return migrated
+}
+
+/**
+ * What a database knew that has no events: not what customers and methods were before they changed, and nothing of a method
+ * that is gone.
+ */
+function known(feed: readonly Seen[]) {
+  const gone = new Set(feed.filter(({ type }) => type === 'payout_method.deleted').map(({ objectId }) => objectId))
+  const isKnown = ({ type, objectId }: Seen) => !type.endsWith('.updated') && !gone.has(objectId)
+  const latest = new Map(
+    feed.flatMap(({ type, objectId, data }) => (type.endsWith('.closed') ? [] : [[objectId, data]])),
+  )
+  return feed.filter(isKnown).map((event, i) => {
+    const isAsNow = event.type === 'customer.created' || event.type === 'payout_method.created'
+    const data = isAsNow ? (latest.get(event.objectId) as string) : event.data
+    return withMoment({ ...event, data, sequence: i + 1 })
+  })
+}
+
+/** An event with the part of its id that says when it happened. */
+function withMoment({ id, ...event }: Seen) {
+  return { ...event, moment: id.slice(0, 'evt_01980c60-1f2e'.length) }
+}
+
+describe.each(everyEngine)('a database of before there were events, on %s', (engine) => {
+  test('has all that happened as events, in order, as if they had been written then, and goes on from there', async () => {
+    const { app, other } = await startRichApp(engine)
+    const migrated = await startMigrated(engine, app)
+    for (const door of everyDoor) {
+      for (const { apiKey: key } of [app.merchant, other]) {
+        const feed = await feedOf(door, app, { key })
+        const history = await feedOf(door, migrated, { key, limits: [7, 100] })
+        expect(history.map(withMoment)).toEqual(known(feed))
+        expect(new Set(history.map(({ type }) => type)).size).toBe(key === other.apiKey ? 2 : 9)
+      }
+    }
+    await migrated.expectBooksToBalance()
+
+    const context = createContext(migrated.service, app.merchant.id)
+    const { length: before } = await feedOf('rest', migrated, { key: app.merchant.apiKey })
+    const wallet = await migrated.rest('GET', '/api/events?types=wallet.created&limit=1', { key: app.merchant.apiKey })
+    await depositToWallet(context, { walletId: wallet.body.data[0].object.id, amount: '1', reference: 'after' })
+    const [next] = await feedOf('rest', migrated, { key: app.merchant.apiKey, after: before })
+    expect(next).toMatchObject({ sequence: before + 1, type: 'wallet.transaction.inbound', version: 1 })
+    await migrated.expectBooksToBalance()
+  })
+})

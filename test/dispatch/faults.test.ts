@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { Perform, Service } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { leases } from '../../src/dispatch/leases.ts'
+import { logPruner } from '../../src/dispatch/prune-log.ts'
+import type { Attempted } from '../../src/dispatch/record-attempts.ts'
+import { recordAttempts } from '../../src/dispatch/record-attempts.ts'
+import { deliveriesNumbered, nextLog } from '../../src/dispatch/repository.ts'
+import { unavailable } from '../../src/errors.ts'
+import { deleteWebhookEndpoint } from '../../src/webhooks/delete-webhook-endpoint.ts'
+import { replayWebhookEvents } from '../../src/webhooks/replay-webhook-events.ts'
+import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoint.ts'
+import { dullCustomer, everyEngine } from '../support/app.ts'
+import { describePostgres } from '../support/engines.ts'
+import { perform } from '../support/perform.ts'
+import { day, minute, receiver, second, startWorld } from './support/world.ts'
+
+const noId = '00000000-0000-0000-0000-000000000000'
+
+describe.each(everyEngine)('where something fails on %s', (engine) => {
+  test('what can not be recorded now is recorded later, and nothing is lost', async () => {
+    const { app, dispatch, endpoint, until, stored, faults } = await startWorld(engine)
+    const { url, sequences } = await receiver()
+    let isDown = true
+    const failing: Perform = (operation, context, input) =>
+      isDown && operation.name === 'recordAttempts' ? Promise.reject(unavailable()) : operation(context, input)
+    const id = await endpoint(url)
+    for (let count = 0; count < 10; count++) await app.customer()
+    dispatch({ service: { ...app.service, perform: failing } })
+    await until(() => faults.length > 0)
+    isDown = false
+    await until(async () => (await stored(id)).cursor === 10)
+    expect(sequences().sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
+  test('what sends ends in time though receivers do not answer, and records nothing that it does not know', async () => {
+    const { app, dispatch, endpoint, until, stored, deliveries } = await startWorld(engine)
+    const { url, got } = await receiver(() => {})
+    const id = await endpoint(url)
+    const dispatcher = dispatch()
+    for (let count = 0; count < 6; count++) await app.customer()
+    await until(() => got.length === 2)
+    await dispatcher.stop()
+    await delay(100)
+    expect((await deliveries(id)).size).toBe(0)
+    expect((await stored(id)).cursor).toBe(0)
+    const after = await receiver()
+    await perform(updateWebhookEndpoint, app.context(), { webhookId: id, url: after.url })
+    dispatch()
+    await until(() => after.got.length === 6)
+  })
+
+  test('merchants whose receivers hang hold up no other', async () => {
+    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    const hanging = await receiver(() => {})
+    const { url, got } = await receiver()
+    await endpoint(url)
+    const dispatcher = dispatch()
+    await app.customer()
+    await until(() => got.length === 1)
+    for (let count = 0; count < 10; count++) {
+      const context = contextOf((await app.otherMerchant()).id)
+      for (let each = 0; each < 3; each++) await endpoint(hanging.url, {}, context)
+      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
+    }
+    // These have half of all places, because none of them was ever seen to answer.
+    await until(() => hanging.got.length === 32)
+    await app.customer()
+    await until(() => got.length === 2, 'the other is sent to')
+    expect(hanging.got.length).toBe(32)
+    await dispatcher.stop()
+  })
+
+  test('an attempt that another process has overtaken is told in the log, and changes nothing', async () => {
+    const { app, dispatch, endpoint, until, stored, events } = await startWorld(engine)
+    const { url } = await receiver()
+    const endpointId = await endpoint(url)
+    await app.customer()
+    dispatch()
+    await until(async () => (await stored(endpointId)).cursor === 1)
+    const [event] = await events()
+    const stale: Omit<Attempted, 'known'> = {
+      ...{ sequence: 1, objectId: event?.objectId ?? '', attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 15_000 },
+      ...{ status: null, answer: null, error: 'timeout: x', becomes: 'pending', nextAttemptAt: 1n, tries: 0 },
+    }
+    const whose = { merchantId: app.merchant.id, endpointId, sequences: [1] }
+    for (const known of [null, 0]) {
+      const report = {
+        endpointId,
+        attempted: [{ ...stale, known }],
+        waiting: [],
+        cursor: { from: 0, to: 1 },
+        isGone: false,
+      }
+      expect(await recordAttempts(app.context(), report)).toMatchObject({ isMoved: true, pending: [] })
+    }
+    expect(await deliveriesNumbered(app.db, whose)).toMatchObject([{ status: 'delivered', attempts: 3 }])
+    expect((await stored(endpointId)).cursor).toBe(1)
+  })
+
+  test('the log is kept for 30 days, also that of an endpoint which is gone; what is older may be sent again', async () => {
+    const { app, dispatch, endpoint, until, stored, pass, deliveries } = await startWorld(engine)
+    const { url, sequences } = await receiver()
+    const [id, other] = [await endpoint(url), await endpoint(url)]
+    const dispatcher = dispatch()
+    for (let count = 0; count < 3; count++) await app.customer()
+    await until(async () => (await stored(id)).cursor === 3 && (await stored(other)).cursor === 3)
+    await perform(deleteWebhookEndpoint, app.context(), { webhookId: other })
+    await dispatcher.stop()
+    pass(31 * day)
+    await app.customer()
+    const prune = logPruner(app.service)
+    for (let calls = 0; calls < 3; calls++) await prune()
+    expect(await nextLog(app.db, { merchantId: noId, endpointId: noId })).toBeNull()
+    await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 0 })
+    dispatch()
+    await until(async () => (await stored(id)).cursor === 4)
+    expect(sequences().length).toBe(10)
+    expect([...(await deliveries(id)).values()].map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1])
+  })
+})
+
+describePostgres('two processes on one database', {}, () => {
+  test('send for each merchant one at a time; who dies is followed once its lease is over', async () => {
+    const { app, dispatch, endpoint, until, pass, contextOf } = await startWorld('postgres')
+    const { url, got } = await receiver()
+    const contexts = []
+    for (let count = 0; count < 4; count++) {
+      const context = contextOf((await app.otherMerchant()).id)
+      contexts.push(context)
+      await endpoint(url, {}, context)
+    }
+    // The first dies: it never gives back what it has.
+    const held = leases(app.service, 'dead')
+    const ids = contexts.map(({ merchantId }) => merchantId)
+    expect((await held.take(ids)).size).toBe(4)
+    const next = leases(app.service, 'next')
+    expect((await next.take(ids)).size).toBe(0)
+    dispatch({ leases: next })
+    dispatch({ leases: leases(app.service, 'third') })
+    for (const context of contexts) await perform(createCustomer, context, dullCustomer)
+    await until(() => true)
+    await delay(100)
+    expect(got).toEqual([])
+    pass(31 * second)
+    await until(() => got.length === 4)
+    for (const context of contexts) await perform(createCustomer, context, dullCustomer)
+    await until(() => got.length === 8)
+    await delay(100)
+    expect(got.length).toBe(8)
+  })
+
+  test('take what was leased by a clock that was wrong', async () => {
+    const { app, endpoint, pass, contextOf } = await startWorld('postgres')
+    const { id } = await app.otherMerchant()
+    await endpoint('http://127.0.0.1:1/', {}, contextOf(id))
+    const wrong: Service = { ...app.service, now: () => app.service.now() + 10 * 365 * day }
+    expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
+    pass(minute)
+    expect((await leases(app.service, 'right').take([id])).size).toBe(1)
+  })
+})

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { httpRail } from '../../src/rails/http-rail.ts'
+import type { Received } from '../delivery/support/receiver.ts'
+import { startReceiver } from '../delivery/support/receiver.ts'
+import { exampleBanks, placeForBank } from '../rails/support/example-bank.ts'
+import { dullOrder } from '../rails/support/orders.ts'
+
+test('the example in TypeScript is under 150 lines and needs nothing but Node', () => {
+  const source = readFileSync(exampleBanks.TypeScript[1], 'utf8')
+  expect(source.trimEnd().split('\n').length).toBeLessThan(150)
+  const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
+  expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([])
+})
+
+test.each(['TypeScript', 'Python'] as const)(
+  'the example in %s knows after a crash what it took, pays it and reports it',
+  async (language) => {
+    const place = await placeForBank(language)
+    const heard = Promise.withResolvers<Received>()
+    const service = await startReceiver((response, received) => {
+      response.end()
+      heard.resolve(received)
+    })
+    const rail = httpRail({ ...place.at, now: Date.now })
+    const order = dullOrder()
+
+    const first = await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '1000000' })
+    const taken = await rail.submit(order)
+    expect(taken).toMatchObject({ state: 'ACCEPTED', reference: expect.any(String) })
+    await first.kill()
+
+    await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '0' })
+    const { headers, body } = await heard.promise
+    expect(rail.reports?.verify({ headers, body, now: Date.now() })).toMatch(/^report_/)
+    const said = { state: 'COMPLETED', reference: taken.reference, code: null, at: expect.any(String) }
+    expect(rail.reports?.read(body)).toEqual([{ id: order.id, ...said }])
+    expect(await rail.find(order)).toEqual(said)
+    expect(await rail.submit(order)).toEqual(said)
+    expect(
+      await rail.submit(dullOrder({ id: '01980c61-0a1b-7c2d-8e3f-405162738491', amount: '1000000.01' })),
+    ).toMatchObject({ state: 'REJECTED', code: 'LIMIT_EXCEEDED' })
+  },
+)

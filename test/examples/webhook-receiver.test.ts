@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { payoutBody } from '../support/app.ts'
+import { freePort } from '../support/free-port.ts'
+import type { Place } from '../support/process.ts'
+import { demoPlace, jsonOf, startService } from '../support/process.ts'
+
+const path = join(import.meta.dirname, '../../examples/webhook-receiver/receiver.ts')
+
+test('the receiver is under 60 lines and needs nothing but Node', () => {
+  const source = readFileSync(path, 'utf8')
+  expect(source.trimEnd().split('\n').length).toBeLessThan(60)
+  const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
+  expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([])
+})
+
+test('the receiver verifies, handles each event once and in order, and catches up with what it was not sent', async () => {
+  const place = await demoPlace()
+  const { address } = await startService(place)
+  const { call, pay } = callsOf(address)
+  const port = await freePort()
+  const { data: endpoint } = await call('POST', '/api/webhooks', { url: `http://127.0.0.1:${port}` })
+  const start = () => startReceiver(place, { API_URL: address, WEBHOOK_SECRET: endpoint.secret, PORT: String(port) })
+
+  // What happened before it was there.
+  const { data: history } = await call('GET', '/api/events?limit=100')
+  const first = await start()
+  expect(await first.handled(history.length)).toEqual(history.map(lineOf))
+
+  // What it is sent.
+  const paid = await pay()
+  const [line] = await first.handled(1)
+  const { data: events } = await call('GET', `/api/events?after=${history.length}`)
+  expect(events).toMatchObject([{ type: 'payout.initiated', object: { id: paid.id, version: 1 } }])
+  expect(line).toBe(lineOf(events[0]))
+  // It is answered before what came of it is written down.
+  let log = []
+  while (log.length === 0) log = (await call('GET', `/api/webhooks/${endpoint.id}/deliveries?status=delivered`)).data
+  expect(log).toMatchObject([{ event_id: events[0].id, attempts: [{ status: 204 }] }])
+
+  // What is not as the service sent it, and the same once more: nothing of it is handled.
+  const post = (sent: Partial<Sent>) => postTo(port, { event: events[0], secret: endpoint.secret, ...sent })
+  expect(await post({})).toBe(204)
+  expect(await post({ others: ['v1,b3RoZXI=', 'v1a,b3RoZXI='] })).toBe(204)
+  expect(await post({ sentBody: (body) => body.replace('40.0', '90.0') })).toBe(401)
+  expect(await post({ secret: `whsec_${Buffer.alloc(32).toString('base64')}` })).toBe(401)
+  expect(await post({ ageSeconds: 299 })).toBe(204)
+  expect(await post({ ageSeconds: 310 })).toBe(401)
+  expect(await post({ ageSeconds: -310 })).toBe(401)
+  expect((await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: '{}' })).status).toBe(401)
+
+  // What happened while it was down.
+  await first.kill()
+  const missed = [await pay(), await pay()]
+  const second = await start()
+  const afterwards = [await second.handled(2)]
+
+  // What it was never sent is noticed by the next that it is.
+  await call('POST', `/api/webhooks/${endpoint.id}/disable`)
+  missed.push(await pay())
+  await call('POST', `/api/webhooks/${endpoint.id}/enable`, { from: 'now' })
+  missed.push(await pay())
+  afterwards.push(await second.handled(2))
+  const { data: all } = await call('GET', `/api/events?after=${history.length + 1}`)
+  expect(all.map(({ object }: Told) => object.id)).toEqual(missed.map(({ id }) => id))
+  expect(afterwards.flat()).toEqual(all.map(lineOf))
+})
+
+type Told = { id: string; type: string; sequence: number; object: { id: string; version: number } }
+
+function lineOf({ sequence, type, object }: Told): string {
+  return `${sequence} ${type} ${object.id} version ${object.version}`
+}
+
+function callsOf(address: string) {
+  const call = async (method: string, path: string, body?: object) => {
+    const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+    const answer = await fetch(address + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const json = await jsonOf(answer)
+    expect(json).toMatchObject({ status: 'success' })
+    return json
+  }
+  const pay = async (): Promise<{ id: string }> => (await call('POST', '/api/payouts/banks', payoutBody)).data
+  return { call, pay }
+}
+
+/** Starts the receiver as its README says; the state stays beside the database. */
+async function startReceiver({ folder, env: { PATH } }: Place, environment: Record<string, string>) {
+  const child = spawn(process.execPath, [path], {
+    cwd: folder,
+    env: { PATH, API_KEY: demoApiKey, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return {
+    /** The next lines that it prints. */
+    handled: async (count: number) => {
+      const found: string[] = []
+      while (found.length < count) found.push((await lines.next()).value as string)
+      return found
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+type Sent = {
+  event: Told
+  secret: string
+  ageSeconds: number
+  /** Signatures that stand before ours. */
+  others: string[]
+  /** What is sent in place of what was signed. */
+  sentBody: (body: string) => string
+}
+
+async function postTo(
+  port: number,
+  {
+    event,
+    secret,
+    ageSeconds = 0,
+    others = [],
+    sentBody = (body) => body,
+  }: Pick<Sent, 'event' | 'secret'> & Partial<Sent>,
+): Promise<number> {
+  const body = JSON.stringify(event)
+  const time = Math.floor(Date.now() / 1000) - ageSeconds
+  const hash = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+  const own = `v1,${hash.update(`${event.id}.${time}.${body}`).digest('base64')}`
+  const headers = {
+    'webhook-id': event.id,
+    'webhook-timestamp': String(time),
+    'webhook-signature': [...others, own].join(' '),
+  }
+  return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: sentBody(body) })).status
+}

@@ -1,0 +1,277 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { createContext } from '../../src/context.ts'
+import type { Query } from '../../src/database/query.ts'
+import { createKey, revokeKey } from '../../src/merchants/keys.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import type { Place } from '../support/process.ts'
+import { cli, demoPlace, startService } from '../support/process.ts'
+import { serverLike } from './support/ask.ts'
+import { listen, listenAt } from './support/listen.ts'
+
+type Params = Readonly<Record<string, unknown>>
+
+/** So many events: a wallet, and deposits to it. */
+async function happen(app: App, count: number): Promise<string> {
+  const walletId = await app.wallet()
+  for (let i = 1; i < count; i++) await deposit(app, walletId)
+  return walletId
+}
+
+const deposit = (app: App, walletId: string) =>
+  depositToWallet(app.context(), { walletId, amount: '1', reference: app.service.newId() })
+
+async function read({ next }: Awaited<ReturnType<typeof listen>>, count: number) {
+  const events = []
+  for (let i = 0; i < count; i++) events.push((await next()).data.eventPublished)
+  return events
+}
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+const strings = (all: readonly number[]) => all.map(String)
+
+const all = 'subscription { eventPublished { sequence } }'
+const fromStart = 'subscription { eventPublished(after: "0") { sequence } }'
+
+describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
+  test('tells what happens from now on, in order and each with its sequence as id, and nothing of others', async () => {
+    const app = await startApp(engine)
+    await app.otherMerchant()
+    const walletId = await app.wallet({ balance: '100' })
+    const stream = await listen(
+      app,
+      'subscription { eventPublished { type sequence version objectId data payout { uuid status } wallet { uuid } } }',
+    )
+    const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+    const payoutId = body.data.id
+    const [initiated] = await read(stream, 1)
+    expect(initiated).toEqual({
+      type: 'PAYOUT_INITIATED',
+      sequence: 3,
+      version: 1,
+      objectId: payoutId,
+      data: expect.objectContaining({ id: payoutId, status: 'PROCESSING' }),
+      payout: { uuid: payoutId, status: 'PROCESSING' },
+      wallet: null,
+    })
+    await settlePayout(app.context(), { payoutId, status: 'COMPLETED' })
+    await deposit(app, walletId)
+    expect(await read(stream, 2)).toMatchObject([
+      { type: 'PAYOUT_COMPLETED', sequence: 4, version: 2, data: { status: 'COMPLETED' } },
+      { type: 'WALLET_TRANSACTION_INBOUND', sequence: 5, data: { wallet_id: walletId }, wallet: { uuid: walletId } },
+    ])
+    expect(stream.seen.ids).toEqual(['3', '4', '5'])
+  })
+
+  test('goes on after any number that a reader remembers, by GET and by POST, and misses and repeats nothing', async () => {
+    const app = await startApp(engine)
+    const walletId = await happen(app, 6)
+    for (const method of ['GET', 'POST'] as const) {
+      let had = 0
+      // Cut off at different places.
+      for (const count of [1, 3, 2]) {
+        const stream = await listen(app, fromStart, { method, ...(had > 0 && { lastEventId: String(had) }) })
+        const told = await read(stream, count)
+        stream.end()
+        expect(told.map(({ sequence }) => sequence)).toEqual(numbers(had + 1, had + count))
+        expect(stream.seen.ids).toContain(String(had + count))
+        had += count
+      }
+    }
+    // What was not there when it began, too.
+    const stream = await listen(app, all, { lastEventId: '4' })
+    expect(await read(stream, 2)).toEqual([{ sequence: 5 }, { sequence: 6 }])
+    await deposit(app, walletId)
+    expect(await read(stream, 1)).toEqual([{ sequence: 7 }])
+  })
+})
+
+describe.each(everyEngine)('a stream of events on %s', (engine) => {
+  test('tells what happens as soon as it is answered, however long its beginning takes', async () => {
+    const app = await startApp(engine)
+    const walletId = await happen(app, 2)
+    const execute = async <Result>(query: Query, params: object) => {
+      if ('merchantIds' in params) await delay(200)
+      return app.db.execute<Result>(query, params)
+    }
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const stream = await listen(app, all, { server })
+    await deposit(app, walletId)
+    expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
+  })
+
+  test('costs no query where the merchant is followed already, until something happens', async () => {
+    const app = await startApp(engine)
+    const walletId = await happen(app, 2)
+    const asked: Params[] = []
+    const execute = <Result>(query: Query, params: object) => {
+      asked.push(params as Params)
+      return app.db.execute<Result>(query, params)
+    }
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const first = await listen(app, all, { server })
+    await delay(100)
+    asked.length = 0
+    const goingOn = 'subscription { eventPublished(after: "2") { sequence } }'
+    const payouts = 'subscription { payoutsChanged { uuid } }'
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => listen(app, i < 5 ? all : i < 10 ? goingOn : payouts, { server })),
+    )
+    await delay(100)
+    // But for the key, and on a server the look in case that nothing was told.
+    const keyId = app.merchant.apiKey.split('_')[2] ?? ''
+    const isOfKey = (params: Params) => JSON.stringify(params).includes(keyId)
+    const isOwn = (params: Params) => !isOfKey(params) && !(engine === 'postgres' && 'merchantIds' in params)
+    expect(asked.filter(isOwn)).toEqual([])
+    await deposit(app, walletId)
+    for (const each of [first, ...streams.slice(0, 10)]) expect(await read(each, 1)).toEqual([{ sequence: 3 }])
+  })
+
+  test('has only events of the types that were asked for', async () => {
+    const app = await startApp(engine)
+    await happen(app, 3)
+    await app.customer()
+    await happen(app, 2)
+    const types = '[CUSTOMER_CREATED, WALLET_CREATED]'
+    const stream = await listen(app, `subscription { eventPublished(after: "1", types: ${types}) { type sequence } }`)
+    expect(await read(stream, 2)).toEqual([
+      { type: 'CUSTOMER_CREATED', sequence: 4 },
+      { type: 'WALLET_CREATED', sequence: 5 },
+    ])
+    expect(stream.seen.ids).toEqual(['4', '5'])
+  })
+
+  test('that ends while an event is made ready leaves that to whoever goes on (ruling 80)', async () => {
+    const app = await startApp(engine)
+    const walletId = await happen(app, 2)
+    const { apiKey, id: keyId } = await createKey(app.service, app.merchant.id)
+    let isHeld = false
+    let reached = () => {}
+    const execute = async <Result>(query: Query, params: object) => {
+      // What leads from the event to its wallet.
+      if (isHeld && JSON.stringify(params, (_, value) => String(value) && value).includes(walletId)) {
+        reached()
+        await new Promise(() => {})
+      }
+      return app.db.execute<Result>(query, params)
+    }
+    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const query = 'subscription { eventPublished(after: "0") { sequence wallet { uuid } } }'
+    const stream = await listen(app, query, { server, key: apiKey })
+    expect(await read(stream, 2)).toMatchObject([{ sequence: 1 }, { sequence: 2 }])
+    isHeld = true
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    await deposit(app, walletId)
+    await isReached
+    await revokeKey(app.service, keyId)
+    expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'INVALID_TOKEN' } }] })
+    expect(await stream.next()).toBeNull()
+    expect(stream.seen.ids).toEqual(['1', '2', null])
+  })
+})
+
+describe('the form of an event stream', () => {
+  test('is what it was, with ids of events alone', async () => {
+    const app = await startApp('sqlite')
+    await happen(app, 2)
+    const stream = await listen(app, 'subscription { eventPublished(after: "1") { sequence } }')
+    await stream.next()
+    expect(Object.fromEntries(stream.answered.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'content-encoding': 'none',
+    })
+    expect(stream.seen.text.replace(/,"extensions":.*\}/, '}')).toBe(
+      ':\n\nevent: next\nid: 2\ndata: {"data":{"eventPublished":{"sequence":2}}}\n\n',
+    )
+    const query = await listen(app, '{ merchant { name } }')
+    while ((await query.next()) !== null);
+    expect(query.seen.text.replace(/,"extensions":.*\}/, '}')).toBe(
+      ':\n\nevent: next\ndata: {"data":{"merchant":{"name":"Test merchant"}}}\n\nevent: complete\ndata:\n\n',
+    )
+    expect(query.seen.ids).toEqual([null])
+  })
+
+  test('of payouts has no ids: such a stream begins with how they are, or with what changes next', async () => {
+    const app = await startApp('sqlite')
+    await app.wallet({ balance: '100' })
+    const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+    const stream = await listen(app, `subscription { payoutChanged(id: "${body.data.id}") { status } }`)
+    expect(await stream.next()).toMatchObject({ data: { payoutChanged: { status: 'PROCESSING' } } })
+    await settlePayout(app.context(), { payoutId: body.data.id, status: 'FAILED' })
+    expect(await stream.next()).toMatchObject({ data: { payoutChanged: { status: 'FAILED' } } })
+    expect(await stream.next()).toBeNull()
+    expect(stream.seen.ids).toEqual([null, null])
+  })
+})
+
+describe('eventPublished', () => {
+  test.each([
+    ['after', 'subscription { eventPublished(after: "x") { sequence } }', undefined, 'sequence of an event'],
+    ['after', 'subscription { eventPublished(after: "3") { sequence } }', undefined, 'must be at most 2'],
+    ['Last-Event-ID', fromStart, 'evt_1', 'sequence of an event'],
+    ['Last-Event-ID', fromStart, '3', 'must be at most 2'],
+  ])('refuses a place that there is not, by %s', async (field, query, lastEventId, message) => {
+    const app = await startApp('sqlite')
+    await happen(app, 2)
+    const stream = await listen(app, query, lastEventId === undefined ? {} : { lastEventId })
+    const { errors } = await stream.next()
+    expect(errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [{ field }] })
+    expect(errors[0].message).toContain(message)
+    expect(await stream.next()).toBeNull()
+  })
+
+  test('takes an empty Last-Event-ID for none, as browsers that had nothing yet', async () => {
+    const app = await startApp('sqlite')
+    await happen(app, 2)
+    expect(await read(await listen(app, fromStart, { lastEventId: '' }), 2)).toEqual([{ sequence: 1 }, { sequence: 2 }])
+  })
+
+  test('is of one merchant: a number of another leads nowhere else', async () => {
+    const app = await startApp('sqlite')
+    await happen(app, 4)
+    const other = await app.otherMerchant()
+    const context = createContext(app.service, other.id)
+    const stream = await listen(app, all, { key: other.apiKey, lastEventId: '3' })
+    expect((await stream.next()).errors[0].message).toContain('must be at most 0')
+    expect(context.merchantId).toBe(other.id)
+  })
+})
+
+describe('a stream whose service was killed', () => {
+  test('goes on where it was, in whichever process answers then', async () => {
+    const place = await demoPlace({ WORKERS: '1' })
+    const { child, ended, address } = await startService(place)
+    const first = await listenAt(address, fromStart, { key: demoApiKey })
+    const had = (await read(first, 5)).map(({ sequence }) => sequence)
+    child.kill('SIGKILL')
+    await ended
+    const { wallets } = (await cli(place, 'wallet', 'list', '--own', '--json')).json() as { wallets: { id: string }[] }
+    await cli(place, 'deposit', wallets[0]?.id ?? '', '1', '--reference', 'while it was away')
+
+    const inTwo: Place = { ...place, env: Object.assign({ ...place.env }, { WORKERS: '2' }) }
+    const { address: later } = await startService(inTwo)
+    const stream = await listenAt(later, fromStart, { key: demoApiKey, lastEventId: '5' })
+    const { data } = await jsonAt(later, '{ events(first: 100) { nodes { sequence } } }')
+    const latest: number = data.events.nodes.at(-1).sequence
+    expect(latest).toBeGreaterThan(6)
+    had.push(...(await read(stream, latest - 5)).map(({ sequence }) => sequence))
+    expect(had).toEqual(numbers(1, latest))
+    expect(stream.seen.ids).toEqual(strings(numbers(6, latest)))
+    await cli(place, 'deposit', wallets[0]?.id ?? '', '1', '--reference', 'by another process')
+    expect(await read(stream, 1)).toEqual([{ sequence: latest + 1 }])
+  })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+async function jsonAt(address: string, query: string): Promise<any> {
+  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+  const answered = await fetch(`${address}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+  return answered.json()
+}

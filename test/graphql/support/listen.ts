@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import type { App } from '../../support/app.ts'
+
+/** How long is waited for what comes within a second, on a machine that has other things to do. */
+export const patienceMs = 8_000
+
+type Listening = {
+  readonly key?: string
+  readonly server?: App['server']
+  readonly signal?: AbortSignal
+  readonly method?: 'GET' | 'POST'
+  /** What the client that connects again had last. */
+  readonly lastEventId?: string
+}
+
+/** A stream of a service in this process, over a real connection. */
+export async function listen(
+  app: App,
+  query: string,
+  { key = app.merchant.apiKey, server = app.server, ...options }: Listening = {},
+) {
+  const address = server.server.address()
+  const port = typeof address === 'object' && address ? address.port : null
+  const url = port === null ? await server.listen({ port: 0, host: '127.0.0.1' }) : `http://127.0.0.1:${port}`
+  return listenAt(url, query, { ...options, key })
+}
+
+/** The same at an address: what it tells, one after another, `null` once it has ended, and the ids that came with that. */
+export async function listenAt(
+  url: string,
+  query: string,
+  { key, signal, method = 'POST', lastEventId }: Omit<Listening, 'server'> & { readonly key: string },
+) {
+  const end = new AbortController()
+  onTestFinished(() => end.abort())
+  const asked = method === 'GET' ? `?${new URLSearchParams({ query })}` : ''
+  const answered = await fetch(`${url}/graphql${asked}`, {
+    method,
+    headers: {
+      'x-api-key': key,
+      accept: 'text/event-stream',
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    },
+    ...(method === 'POST' && { body: JSON.stringify({ query }) }),
+    signal: signal ?? end.signal,
+  })
+  const seen = { text: '', ids: [] as (string | null)[] }
+  const told = resultsOf(answered, seen)
+  return {
+    answered,
+    /** All of what came so far, and the id of each result. */
+    seen,
+    next: () => Promise.race([told.next().then(({ value }) => value ?? null), delay(patienceMs, 'nothing came')]),
+    end: () => end.abort(),
+  }
+}
+
+async function* resultsOf({ body }: Response, seen: { text: string; ids: (string | null)[] }) {
+  let text = ''
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    seen.text += chunk
+    text += chunk
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    for (const part of parts) {
+      const [, json] = /^data: (\{.+)$/m.exec(part) ?? []
+      if (!json) continue
+      seen.ids.push(/^id: (.*)$/m.exec(part)?.[1] ?? null)
+      yield JSON.parse(json)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+
+/** A transfer to a watched address, on whichever chain. */
+export type ChainEvent = {
+  readonly ref: string
+  readonly network: string
+  readonly tx_hash: string
+  readonly log_index: number
+  readonly asset: string
+  readonly amount: string
+}
+
+/** What is told of a transfer. */
+export type Sighting = ChainEvent & { readonly confirmations: number; readonly state: string }
+
+/** An address that is watched, and after how many confirmations its network is taken for final. */
+export type Address = {
+  readonly ref: string
+  readonly network: string
+  readonly asset: string
+  readonly needed: number
+}
+
+type Place = { readonly network: string; readonly needed: number; readonly addresses: readonly Address[] }
+
+/** A chain of random blocks, of which it lets go now and then; what was in them is mined again, or never. */
+export function startChain({ network, needed, addresses }: Place, random: () => number) {
+  const blocks: ChainEvent[][] = []
+  let waiting: ChainEvent[] = []
+  let made = 0
+
+  function mine({ isBusy }: { isBusy: boolean }): void {
+    const again = waiting.filter(() => random() < 0.5 || !isBusy)
+    waiting = waiting.filter((event) => !again.includes(event))
+    const fresh = isBusy && random() < 0.7 ? transaction() : []
+    blocks.push([...again, ...fresh])
+  }
+
+  function letGo(): void {
+    const chance = random()
+    // Seldom of more than anybody waits for.
+    const most = chance < 0.7 ? 3 : chance < 0.9 ? needed : needed + 10
+    const depth = chance < 0.9 ? 1 + Math.floor(random() * most) : most
+    const gone = blocks.splice(Math.max(0, blocks.length - depth)).flat()
+    waiting.push(...gone.filter(() => random() < 0.7))
+  }
+
+  /** One or two transfers, no two alike: those are told apart by their places alone. */
+  function transaction(): ChainEvent[] {
+    const tx_hash = hashOf(network, `${network} ${made}`)
+    return Array.from({ length: random() < 0.2 ? 2 : 1 }, (_, log_index) => {
+      const { ref, asset } = addresses[Math.floor(random() * addresses.length)] as Address
+      made++
+      return {
+        ref,
+        network,
+        tx_hash,
+        log_index,
+        asset,
+        amount: `${1 + Math.floor(random() * 50)}.${10_000_000 + made}`,
+      }
+    })
+  }
+
+  /** Every transfer that is on it, with how much has been built on it. */
+  function sightings(): Map<string, Sighting> {
+    const seen = new Map<string, Sighting>()
+    for (const [height, events] of blocks.entries()) {
+      const confirmations = blocks.length - height
+      for (const event of events) seen.set(nameOf(event), { ...event, confirmations, state: 'DETECTED' })
+    }
+    return seen
+  }
+
+  return { network, needed, mine, letGo, sightings }
+}
+
+export type Chain = ReturnType<typeof startChain>
+
+/** By what a transfer is told from all others. */
+function nameOf({ network, tx_hash, log_index }: ChainEvent): string {
+  return `${network}:${tx_hash}:${log_index}`
+}
+
+function hashOf(network: string, name: string): string {
+  const digits = createHash('sha256').update(name).digest('hex')
+  return network === 'trc20' ? digits : `0x${digits}`
+}
+
+/**
+ * Whoever watches chains from a node that is behind now and then, and tells what it sees: some twice, some not, in any order.
+ * That enough was built on a transfer, and at the end that one is gone, it tells until it is heard.
+ */
+export function startNode(chains: readonly Chain[], random: () => number) {
+  const known = new Map<string, Sighting>()
+  const gone = new Map<string, Sighting>()
+  /** What it has seen with as much built on it as is needed. */
+  const final = new Map<string, Sighting>()
+  let untold: Sighting[] = []
+
+  function look(): void {
+    for (const chain of chains) {
+      const seen = chain.sightings()
+      for (const [name, sighting] of seen) see(name, sighting, chain.needed)
+      for (const [name, sighting] of known) {
+        if (sighting.network === chain.network && !seen.has(name)) lose(name, sighting)
+      }
+    }
+  }
+
+  function see(name: string, sighting: Sighting, needed: number): void {
+    const before = known.get(name)
+    known.set(name, sighting)
+    gone.delete(name)
+    if (sighting.confirmations >= needed && !final.has(name)) {
+      final.set(name, sighting)
+      untold.push({ ...sighting, state: 'CONFIRMED' })
+    } else if (before === undefined || random() < 0.1) maybeTell(sighting)
+  }
+
+  function lose(name: string, sighting: Sighting): void {
+    known.delete(name)
+    const lost = { ...sighting, confirmations: 0, state: 'REORGED' }
+    gone.set(name, lost)
+    maybeTell(lost)
+  }
+
+  function maybeTell(sighting: Sighting): void {
+    const times = random() < 0.1 ? 0 : random() < 0.2 ? 2 : 1
+    for (let i = 0; i < times; i++) untold.push(sighting)
+  }
+
+  /** Some of what it has to tell, in any order. */
+  function take(): Sighting[] {
+    const taken = untold.filter(() => random() < 0.4).slice(0, 1 + Math.floor(random() * 30))
+    untold = untold.filter((sighting) => !taken.includes(sighting))
+    return taken.sort(() => random() - 0.5)
+  }
+
+  function tellAgain(sightings: readonly Sighting[]): void {
+    untold.push(...sightings)
+  }
+
+  return { look, take, tellAgain, gone, final, isDone: () => untold.length === 0 }
+}
+
+export type ChainNode = ReturnType<typeof startNode>

@@ -1,0 +1,273 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { audit } from '../../../src/audit/audit.ts'
+import { createContext, createService } from '../../../src/context.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import { signerOf } from '../../../src/delivery/signing-secrets.ts'
+import { signedHeaders } from '../../../src/delivery/standard-webhooks.ts'
+import { findPendingDeposits } from '../../../src/deposits/find-pending-deposits.ts'
+import { attentionOfAllDeposits } from '../../../src/deposits/repository.ts'
+import { createMerchant } from '../../../src/merchants/create-merchant.ts'
+import { parseAmount } from '../../../src/money/amount.ts'
+import type { Network } from '../../../src/networks/network.ts'
+import { confirmationsNeeded } from '../../../src/networks/network.ts'
+import { createWallet } from '../../../src/wallets/create-wallet.ts'
+import { walletById } from '../../../src/wallets/repository.ts'
+import { perform } from '../../support/perform.ts'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { processesOf } from '../../support/processes.ts'
+import type { Address, ChainNode, Sighting } from '../chain.ts'
+import { startChain, startNode } from '../chain.ts'
+import type { Change } from '../changed-source.ts'
+import { connections, send } from '../clients.ts'
+import { newPostgresDatabase } from '../postgres-database.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { startMain } from '../server.ts'
+
+/** Kills of each way to run the service. */
+const kills = { ci: 2, quick: 6, long: 100 }
+
+/** Blocks of each chain between two kills, and those that end it: more than any network needs. */
+const [blocksBetween, lastBlocks] = [25, 70]
+
+/** Of each of two merchants a wallet on each. */
+const networks: readonly Network[] = ['erc20', 'bep20', 'trc20']
+
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
+
+export const proof: Proof = {
+  promise:
+    'each transfer on a chain that became final is credited once, whatever is reported of it, how often and when',
+  control: 'telling transfers apart by network, transaction and log',
+  seconds: { ci: 240, quick: 600, long: 4_000 },
+  run,
+}
+
+/** Each report is taken for one of another transfer. */
+const toldApart: Change = {
+  file: 'src/deposits/report-deposit.ts',
+  from: '  return { ...report, txHash:',
+  to: '  return { ...report, logIndex: Math.floor(Math.random() * 2 ** 31), txHash:',
+}
+
+/** A way to run the service. */
+type Way = { readonly name: string; readonly url: string; readonly workers: number }
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const postgres = await startPostgresServer(careless)
+  const ways: Way[] = [
+    { name: 'SQLite', url: `sqlite:${join(folder, 'one.sqlite')}`, workers: 1 },
+    { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, workers: 2 },
+    { name: 'PostgreSQL', url: await newPostgresDatabase(postgres, 'deposits'), workers: 2 },
+  ]
+  const figures: string[] = []
+  let isHeld = true
+  try {
+    for (const [place, way] of ways.entries()) {
+      const seen = await watchOver(way, { count: kills[length], random: randomFrom(seed + place), isControl })
+      figures.push(`${way.name}: ${seen.figure}`)
+      isHeld &&= seen.isHeld
+      if (!isHeld) break
+    }
+  } finally {
+    await postgres.remove()
+  }
+  return { isHeld, figure: figures.join('; ') }
+}
+
+type Watching = { readonly count: number; readonly random: () => number; readonly isControl: boolean }
+
+async function watchOver(way: Way, { count, random, isControl }: Watching): Promise<Outcome> {
+  const wallets = await openWallets(way.url)
+  const environment = {
+    ...{ WORKERS: String(way.workers), RAILS: 'one:http://127.0.0.1:9,two:http://127.0.0.1:9' },
+    ...{ RAIL_SECRET_ONE: secret, RAIL_SECRET_TWO: secret },
+  }
+  const start = () => startMain({ url: way.url, environment, changes: isControl ? [toldApart] : [] })
+  let server = await start()
+  const addresses = await listAddresses(server)
+  const chains = networks.map((network) => {
+    const place = { network, needed: confirmationsNeeded(network) }
+    return startChain({ ...place, addresses: addresses.filter((address) => address.network === network) }, random)
+  })
+  const nodes = [startNode(chains, random), startNode(chains, random)]
+  const telling = nodes.map((node, place) => tellOn(() => server, { node, rail: place === 0 ? 'one' : 'two', random }))
+
+  for (let kill = 0; kill < count; kill++) {
+    const killAt = Math.floor(random() * blocksBetween)
+    for (let block = 0; block < blocksBetween; block++) {
+      for (const chain of chains) {
+        chain.mine({ isBusy: true })
+        if (random() < 0.1) chain.letGo()
+      }
+      for (const node of nodes) if (random() < 0.7) node.look()
+      await delay(random() * 10)
+      if (block === killAt) server = await killed(server, { start, random })
+    }
+  }
+  for (let block = 0; block < lastBlocks; block++) for (const chain of chains) chain.mine({ isBusy: false })
+  for (const node of nodes) node.look()
+  await quiet(nodes)
+  // What is gone is told once more, after all that may have come late.
+  for (const { gone, tellAgain } of nodes) tellAgain([...gone.values()])
+  await quiet(nodes)
+  const tellers = await Promise.all(telling.map(({ stop }) => stop()))
+  await server.kill()
+  const faults = tellers.flatMap((teller) => teller.faults)
+  const reports = tellers.reduce((sum, teller) => sum + teller.reports, 0)
+  const judged = await judge(way.url, { wallets, nodes })
+  const figure = `${count} kills, ${reports} reports, ${judged.figure}`
+  if (faults.length + judged.faults.length > 0) {
+    return { isHeld: false, figure: `${figure}; ${[...faults, ...judged.faults].slice(0, 3).join('; ')}` }
+  }
+  return { isHeld: judged.credited > 10 * count, figure }
+}
+
+type Killed = { readonly start: () => Promise<Server>; readonly random: () => number }
+
+/** The service after it was killed: the whole of it, or the process of it that writes, which another replaces. */
+async function killed(server: Server, { start, random }: Killed): Promise<Server> {
+  const writer = processesOf(server.child.pid as number).find(({ role }) => role === 'writer')
+  if (writer !== undefined && random() < 0.5) {
+    process.kill(writer.pid, 'SIGKILL')
+    return server
+  }
+  await server.kill()
+  return start()
+}
+
+type Owned = { readonly merchantId: string; readonly walletId: string; readonly ref: string }
+
+async function opened<Result>(url: string, use: (db: Database) => Promise<Result>): Promise<Result> {
+  const db = await openDatabase({ url, onFatal: () => {} })
+  try {
+    return await use(db)
+  } finally {
+    await db.close()
+  }
+}
+
+function openWallets(url: string): Promise<Owned[]> {
+  return opened(url, async (db) => {
+    const service = createService({ db, mode: 'sandbox' })
+    const owned: Owned[] = []
+    for (const name of ['One', 'Two']) {
+      const { id: merchantId } = await createMerchant(service, { name })
+      const context = createContext(service, merchantId)
+      for (const network of networks) {
+        // On Tron there is no USDC.
+        const currency = network === 'trc20' ? 'USDT' : 'USDC'
+        const { id, addresses } = await perform(createWallet, context, { currency, description: name, network })
+        owned.push({ merchantId, walletId: id, ref: addresses[0]?.id ?? '' })
+      }
+    }
+    return owned
+  })
+}
+
+const signer = signerOf([secret])
+let requests = 0
+
+function headersOver(content: string) {
+  return signedHeaders(`msg_${requests++}`, { body: content, signer, now: Date.now() })
+}
+
+async function listAddresses({ port }: Server): Promise<Address[]> {
+  const agent = connections(1)
+  const path = '/rails/one/addresses?after=0'
+  const answer = await send({ port, apiKey: '' }, agent, { method: 'GET', path, headers: headersOver(path) })
+  agent.destroy()
+  if (answer.status !== 200) throw new Error(`the list of addresses was answered ${answer.status}: ${answer.text}`)
+  const { data } = JSON.parse(answer.text) as { data: { addresses: Address[] } }
+  return data.addresses.map((address) => ({ ...address, needed: confirmationsNeeded(address.network as Network) }))
+}
+
+type Telling = { readonly node: ChainNode; readonly rail: string; readonly random: () => number }
+
+/** Posts what a node has to tell, again until it is heard, and now and then though it was heard. */
+function tellOn(server: () => Server, { node, rail, random }: Telling) {
+  const agent = connections(4)
+  const faults: string[] = []
+  let reports = 0
+  let isOver = false
+  const path = `/rails/${rail}/deposits`
+  const post = async (deposits: readonly Sighting[]): Promise<void> => {
+    const body = JSON.stringify({ deposits })
+    const asked = { path, body, headers: headersOver(body) }
+    const answer = await send({ port: server().port, apiKey: '' }, agent, asked).catch(() => null)
+    if (answer?.status !== 200 || random() < 0.05) {
+      if (answer !== null && answer.status !== 200 && answer.status !== 503)
+        faults.push(`${answer.status} ${answer.text}`)
+      await delay(10)
+      return node.tellAgain(deposits)
+    }
+    reports += deposits.length
+    const { data } = JSON.parse(answer.text) as { data: { deposits: { status: string }[] } }
+    const refused = data.deposits.find(({ status }) => status !== 'success')
+    if (refused) faults.push(JSON.stringify(refused))
+  }
+  const teller = async () => {
+    while (!isOver) {
+      const taken = node.take()
+      if (taken.length > 0) await underWay(node, () => post(taken))
+      await delay(2)
+    }
+  }
+  const over = Promise.all([teller(), teller()])
+  const stop = async () => {
+    isOver = true
+    await over
+    agent.destroy()
+    return { faults, reports }
+  }
+  return { stop }
+}
+
+/** What each node tells just now. */
+const telling = new Map<ChainNode, number>()
+
+async function underWay(node: ChainNode, tell: () => Promise<void>): Promise<void> {
+  telling.set(node, (telling.get(node) ?? 0) + 1)
+  await tell()
+  telling.set(node, (telling.get(node) ?? 0) - 1)
+}
+
+async function quiet(nodes: readonly ChainNode[]): Promise<void> {
+  while (nodes.some((node) => !node.isDone() || (telling.get(node) ?? 0) > 0)) await delay(10)
+}
+
+type Judging = { readonly wallets: readonly Owned[]; readonly nodes: readonly ChainNode[] }
+
+function judge(url: string, { wallets, nodes }: Judging) {
+  return opened(url, async (db) => {
+    const final = new Map(nodes.flatMap((node) => [...node.final]))
+    const attention = new Map(
+      (await attentionOfAllDeposits(db, { limit: 1_000_000 })).map((each) => [each.reference, each]),
+    )
+    const faults: string[] = []
+    for (const { merchantId, walletId, ref } of wallets) {
+      const owed = [...final.values()]
+        .filter((each) => each.ref === ref)
+        .reduce((sum, { amount }) => sum + units(amount), 0n)
+      const { balance = 0n } = (await walletById(db, { merchantId, id: walletId })) ?? {}
+      if (balance !== owed) faults.push(`a wallet has ${balance} and not ${owed}`)
+      const pending = await findPendingDeposits({ db, merchantId }, [walletId])
+      if (pending.length > 0) faults.push(`${pending.length} are pending for ever`)
+    }
+    const lost = nodes.flatMap(({ gone }) => [...gone.keys()]).filter((name) => final.has(name))
+    const unseen = lost.filter((name) => !attention.has(name))
+    if (unseen.length > 0) faults.push(`${unseen.length} that were credited are gone, and nobody is told`)
+    if ([...attention.keys()].some((name) => !final.has(name))) faults.push('one needs a person, and was not credited')
+    const { balanced } = await audit(createService({ db, mode: 'sandbox' }))
+    if (!balanced) faults.push('the books do not balance')
+    const figure = `${final.size} transfers credited, ${new Set(lost).size} of them gone later, ${attention.size} in attention`
+    return { faults, figure, credited: final.size }
+  })
+}
+
+function units(amount: string): bigint {
+  return parseAmount(amount) ?? 0n
+}

@@ -1,0 +1,216 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createContext, createService } from '../../../src/context.ts'
+import { createCustomer } from '../../../src/customers/create-customer.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import type { Event } from '../../../src/events/event.ts'
+import { eventId } from '../../../src/events/event.ts'
+import { eventsAfter } from '../../../src/events/repository.ts'
+import { authenticate } from '../../../src/merchants/authenticate.ts'
+import { dullCustomer } from '../../support/bodies.ts'
+import { perform } from '../../support/perform.ts'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { processesOf } from '../../support/processes.ts'
+import type { Change } from '../changed-source.ts'
+import { connections, send } from '../clients.ts'
+import { newPostgresDatabase } from '../postgres-database.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { fillDatabase, startMain } from '../server.ts'
+import type { Receipt, WebhookReceiver } from '../webhook-receiver.ts'
+import { startWebhookReceiver } from '../webhook-receiver.ts'
+
+/** Kills of each way to run the service. */
+const kills = { ci: 4, quick: 12, long: 67 }
+
+/** Objects that things happen to, and who has them happen. */
+const [objects, clients] = [20, 4]
+
+/** What is not delivered though nothing came for so long is lost: what fails is tried again after six seconds. */
+const quietMs = 15_000
+
+export const proof: Proof = {
+  promise:
+    'every event is delivered at least once, each object’s in order, and none invented, whichever process is killed when',
+  control: 'storing the cursor only when what it passes was attempted',
+  seconds: { ci: 180, quick: 600, long: 3_000 },
+  run,
+}
+
+const passesEarly: readonly Change[] = [
+  {
+    file: 'src/dispatch/lane.ts',
+    from: '    return first === undefined ? read : first.sequence - 1',
+    to: '    return first === undefined ? read : read',
+  },
+  {
+    file: 'src/dispatch/lane.ts',
+    from: '    isSparse = own.length * 8 < events.length\n',
+    to: '    isSparse = own.length * 8 < events.length\n    record()\n',
+  },
+]
+
+/** Leases of which one is over before all have been waited for. */
+const shortLeases: readonly Change[] = [
+  { file: 'src/dispatch/leases.ts', from: 'const leaseMs = 30_000', to: 'const leaseMs = 3_000' },
+  { file: 'src/dispatch/leases.ts', from: 'const renewMs = 10_000', to: 'const renewMs = 1_000' },
+]
+
+/** A way to run the service: in so many groups of processes, each of which a kill may meet as a whole or in one part. */
+type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  const postgres = await startPostgresServer(careless)
+  const ways: Way[] = [
+    { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
+    { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, groups: 1, workers: 2 },
+    { name: 'two on PostgreSQL', url: await newPostgresDatabase(postgres, 'webhooks'), groups: 2, workers: 1 },
+  ]
+  const figures: string[] = []
+  let isHeld = true
+  try {
+    for (const way of ways) {
+      const seen = await killOver(way, { count: kills[length], random, isControl })
+      figures.push(`${way.name}: ${seen.figure}`)
+      isHeld &&= seen.isHeld
+      if (isControl && !isHeld) break
+    }
+  } finally {
+    await postgres.remove()
+  }
+  return { isHeld, figure: figures.join('; ') }
+}
+
+type Killing = { readonly count: number; readonly random: () => number; readonly isControl: boolean }
+
+async function killOver(way: Way, { count, random, isControl }: Killing): Promise<Outcome> {
+  const { url, apiKey } = await fillDatabase(way.url)
+  const { merchantId, ids } = await makeCustomers(url, apiKey)
+  // One in twenty is refused the first time.
+  const refused = new Set<string>()
+  const receiver = await startWebhookReceiver(async (id) => {
+    await delay(random() * 5)
+    const isRefused = !refused.has(id) && random() < 0.05
+    if (isRefused) refused.add(id)
+    return isRefused ? 500 : 200
+  })
+  const changes = [...(isControl ? passesEarly : []), ...(way.groups > 1 ? shortLeases : [])]
+  const environment = { WORKERS: String(way.workers), SECRETS_KEY: Buffer.alloc(32, 5).toString('base64') }
+  const start = () => startMain({ url, environment, changes })
+  const servers: Server[] = []
+  for (let group = 0; group < way.groups; group++) servers.push(await start())
+  const agent = connections(clients)
+  const target = { port: servers[0]?.port ?? 0, apiKey }
+  const made = await send(target, agent, { path: '/api/webhooks', body: { url: receiver.url } })
+  if (made.status !== 201) throw new Error(`the endpoint was answered ${made.status}: ${made.text}`)
+
+  const load = startLoad(() => ({ port: servers[Math.floor(random() * servers.length)]?.port ?? 0, apiKey }), ids)
+  for (let kill = 0; kill < count; kill++) {
+    const before = receiver.receipts.length
+    const until = performance.now() + quietMs
+    while (receiver.receipts.length === before && performance.now() < until) await delay(5)
+    await delay(random() * 300)
+    const group = Math.floor(random() * servers.length)
+    const part = partOf(servers[group] as Server, random)
+    if (part !== null) process.kill(part, 'SIGKILL')
+    else {
+      await (servers[group] as Server).kill()
+      servers[group] = await start()
+    }
+  }
+  await load.stop()
+  const events = await quiet(receiver, () => eventsOf(url, merchantId))
+  for (const server of servers) await server.kill()
+  agent.destroy()
+  receiver.close()
+  return judgeReceipts(receiver.receipts, events, count)
+}
+
+/** One of several processes of a service, the sender most often; `null` for all of them, or where there is one. */
+function partOf({ child }: Server, random: () => number): number | null {
+  const chance = random()
+  if (chance < 0.2) return null
+  const role = chance < 0.7 ? 'sender' : 'writer'
+  return processesOf(child.pid as number).find((each) => each.role === role)?.pid ?? null
+}
+
+async function makeCustomers(url: string, apiKey: string) {
+  const db = await openDatabase({ url, onFatal: () => {} })
+  const service = createService({ db, mode: 'sandbox' })
+  const { merchantId } = await authenticate(service, apiKey)
+  const context = createContext(service, merchantId)
+  const ids: string[] = []
+  for (let made = 0; made < objects; made++) ids.push((await perform(createCustomer, context, dullCustomer)).id)
+  await db.close()
+  return { merchantId, ids }
+}
+
+const changeName =
+  'mutation ($id: ID!, $name: String!) { updateCustomer(input: { customerId: $id, firstName: $name }) { __typename } }'
+
+/** Changes customers over and over, some a second; whatever becomes of each request. */
+function startLoad(target: () => { port: number; apiKey: string }, ids: readonly string[]) {
+  const agent = connections(clients)
+  let isOver = false
+  let asked = 0
+  const client = async () => {
+    while (!isOver) {
+      const variables = { id: ids[asked++ % ids.length], name: `Ada ${asked}` }
+      await send(target(), agent, { path: '/graphql', body: { query: changeName, variables } }).catch(() => delay(20))
+      await delay(5)
+    }
+  }
+  const over = Promise.all(Array.from({ length: clients }, client))
+  const stop = async () => {
+    isOver = true
+    await over
+    agent.destroy()
+  }
+  return { stop }
+}
+
+async function eventsOf(url: string, merchantId: string): Promise<Event[]> {
+  const db = await openDatabase({ url, onFatal: () => {}, isReadOnly: true })
+  const events: Event[] = []
+  for (;;) {
+    const more = await eventsAfter(db, { merchantId, after: events.at(-1)?.sequence ?? 0, limit: 1_000 })
+    if (more.length === 0) break
+    events.push(...more)
+  }
+  await db.close()
+  // What happened before there was an endpoint is not for it.
+  return events.filter(({ type }) => type === 'customer.updated')
+}
+
+/** Waits until everything was delivered, or nothing more comes. */
+async function quiet({ receipts }: WebhookReceiver, read: () => Promise<Event[]>): Promise<Event[]> {
+  const events = await read()
+  let [count, changedAt] = [receipts.length, performance.now()]
+  while (performance.now() - changedAt < quietMs) {
+    const done = new Set(receipts.flatMap(({ id, status }) => (status === 200 ? [id] : [])))
+    if (done.size >= events.length) break
+    await delay(100)
+    if (receipts.length !== count) [count, changedAt] = [receipts.length, performance.now()]
+  }
+  return events
+}
+
+function judgeReceipts(receipts: readonly Receipt[], events: readonly Event[], count: number): Outcome {
+  const ids = new Set(events.map(eventId))
+  const invented = receipts.filter(({ id }) => !ids.has(id)).length
+  const latest = new Map<string, number>()
+  const delivered = new Set<string>()
+  let overtaken = 0
+  for (const { id, objectId, sequence, status } of receipts) {
+    if (status !== 200 || delivered.has(id)) continue
+    delivered.add(id)
+    if ((latest.get(objectId) ?? 0) > sequence) overtaken++
+    latest.set(objectId, Math.max(latest.get(objectId) ?? 0, sequence))
+  }
+  const again = receipts.filter(({ status }) => status === 200).length - delivered.size
+  const lost = events.length - delivered.size
+  const figure = `${count} kills, ${events.length} events, ${lost} lost, ${invented} invented, ${overtaken} overtaken, ${again} sent again`
+  return { isHeld: lost === 0 && invented === 0 && overtaken === 0 && events.length > 5 * count, figure }
+}

@@ -1,0 +1,280 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { TransferReport } from '../../src/payout-transfers/transfer.ts'
+import { readCamtStatement } from '../../src/rails/read-camt-statement.ts'
+import { readCsvStatement } from '../../src/rails/read-csv-statement.ts'
+import type { Finding } from '../../src/rails/reconcile.ts'
+import type { StatementLine } from '../../src/rails/statement.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { cli } from '../support/process.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
+
+/** What a statement is read as, in parts of so many characters. */
+async function readIn(read: typeof readCsvStatement, text: string, size = 7) {
+  async function* parts() {
+    for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
+  }
+  const lines: StatementLine[] = []
+  for await (const each of read(parts())) lines.push(each)
+  return lines
+}
+
+const line = { id: null, reference: null, state: 'COMPLETED', date: null, isIncoming: false }
+
+describe('a statement in CSV', () => {
+  test.each<[what: string, text: string, ...lines: object[]]>([
+    [
+      'has its columns in any order, and others',
+      'Name,amount,ID,CURRENCY\r\nAda,1500.00,a-1,NGN\r\n',
+      { place: 'line 2', id: 'a-1', amount: '1500', currency: 'NGN' },
+    ],
+    [
+      'may end without a line break',
+      'id,amount,currency\na,1,ngn',
+      { place: 'line 2', id: 'a', amount: '1', currency: 'NGN' },
+    ],
+    [
+      'has quotes, with commas, quotes and lines in them',
+      '"id","amount","currency","note"\r\n"a","1.50","NGN","x, ""y""\r\nz"\r\n\r\nb,02.0,NGN,\r\n',
+      { place: 'line 2', id: 'a', amount: '1.5', currency: 'NGN' },
+      { place: 'line 5', id: 'b', amount: '2', currency: 'NGN' },
+    ],
+    [
+      'says what became of it',
+      'reference,state,date,amount,currency\nr,returned,2026-03-01,-10.10,ZAR\n',
+      { place: 'line 2', reference: 'r', state: 'RETURNED', date: '2026-03-01', amount: '10.1', currency: 'ZAR' },
+    ],
+    ['may have no payments', 'id,amount,currency\n'],
+  ])('%s', async (_, text, ...lines) => {
+    const expected = lines.map((each) => ({ ...line, ...each }))
+    for (const size of [1, 7, 1_000]) expect(await readIn(readCsvStatement, text, size)).toEqual(expected)
+  })
+
+  test.each([
+    ['', 'must have a header (line 1)'],
+    ['id,amount\na,1\n', 'must have the columns id or reference, amount and currency (line 1)'],
+    ['id,amount,currency,id\n', 'must have the column id once (line 1)'],
+    ['id,amount,currency\na,1\n', 'must have a currency of three capital letters (line 2)'],
+    ['id,amount,currency\na,"1,500.00",NGN\n', 'must have plain decimal amounts, such as 1500.00 (line 2)'],
+    ['id,amount,currency\na,1e3,NGN\n', 'must have plain decimal amounts, such as 1500.00 (line 2)'],
+    [
+      'id,amount,currency,state\n\na,1,NGN,PAID\n',
+      'must have as state one of ACCEPTED, COMPLETED, REJECTED, RETURNED (line 3)',
+    ],
+    ['id,amount,currency\n"a"b,1,NGN\n', 'must have nothing between a closing quote and a comma (line 2)'],
+    ['id,amount,currency\n"a,1,NGN\n', 'must close every quote (line 2)'],
+    [`id,amount,currency\n"${'x'.repeat(70_000)}`, 'must have shorter lines: a quote may be open (line 2)'],
+  ])('that can not be read is refused: %#', async (text, message) => {
+    const { details } = await refusalOf(() => readIn(readCsvStatement, text, 1_000))
+    expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
+  })
+})
+
+const camt = (entries: string, head = '') => `<?xml version="1.0" encoding="UTF-8"?>${head}
+  <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt>${entries}</Stmt></BkToCstmrStmt></Document>`
+const entry = (amount: string, indicator: string, inner = '') =>
+  `<Ntry><Amt Ccy="NGN">${amount}</Amt><CdtDbtInd>${indicator}</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><Dt>2026-03-01</Dt></BookgDt>${inner}</Ntry>`
+const details = (inner: string) => `<NtryDtls><TxDtls>${inner}</TxDtls></NtryDtls>`
+const refs = (id: string, reference = '') =>
+  `<Refs><EndToEndId>${id}</EndToEndId>${reference && `<AcctSvcrRef>${reference}</AcctSvcrRef>`}</Refs>`
+const ngn = { currency: 'NGN', date: '2026-03-01' }
+
+describe('a statement in camt.053', () => {
+  test.each<[what: string, text: string, ...lines: object[]]>([
+    [
+      'tells of payments and returns',
+      camt(
+        entry('1500.00', 'DBIT', details(refs('a', 'B1'))) +
+          entry('10.5', 'CRDT', details(`${refs('b')}<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`)) +
+          entry('7', 'CRDT', details(refs('NOTPROVIDED', 'B2'))),
+      ),
+      { place: 'entry 1', id: 'a', reference: 'B1', amount: '1500', ...ngn },
+      { place: 'entry 2', id: 'b', amount: '10.5', state: 'RETURNED', ...ngn },
+      { place: 'entry 3', reference: 'B2', amount: '7', state: 'RETURNED', isIncoming: true, ...ngn },
+    ],
+    [
+      'has the transactions of a batch, in newer and older versions',
+      camt(
+        entry(
+          '30',
+          'DBIT',
+          `<NtryDtls><TxDtls>${refs('a')}<Amt Ccy="NGN">10</Amt></TxDtls><TxDtls>${refs('b')}<AmtDtls><InstdAmt><Amt Ccy="USD">1</Amt></InstdAmt><TxAmt><Amt Ccy="NGN">20</Amt></TxAmt></AmtDtls></TxDtls></NtryDtls>`,
+        ),
+      ),
+      { place: 'entry 1, transaction 1', id: 'a', amount: '10', ...ngn },
+      { place: 'entry 1, transaction 2', id: 'b', amount: '20', ...ngn },
+    ],
+    [
+      'may have entries without details, prefixes and references',
+      camt(entry('5', 'DBIT', '<AcctSvcrRef>A&amp;B</AcctSvcrRef>'))
+        .replaceAll(/<(\/?)([A-Z])/g, '<$1n:$2')
+        .replace('xmlns=', 'xmlns:n='),
+      { place: 'entry 1', reference: 'A&B', amount: '5', ...ngn },
+    ],
+    [
+      'reverses what it has booked',
+      camt(entry('5', 'CRDT', `<RvslInd>true</RvslInd>${details(refs('a'))}`)),
+      { place: 'entry 1', id: 'a', amount: '5', state: 'RETURNED', ...ngn },
+    ],
+    ['leaves out what is pending', camt(entry('5', 'DBIT', details(refs('a'))).replace('BOOK', 'PDNG'))],
+    ['leaves out what is only told of', camt(entry('5', 'DBIT').replace('<Cd>BOOK</Cd>', 'INFO'))],
+  ])('%s', async (_, text, ...lines) => {
+    const expected = lines.map((each) => ({ ...line, ...each }))
+    for (const size of [1, 7, 10_000]) expect(await readIn(readCamtStatement, text, size)).toEqual(expected)
+  })
+
+  const bomb = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+  test.each([
+    ['', /must be well-formed XML/],
+    ['<Document/>', /must be a camt.053 statement/],
+    [camt(entry('5', 'DBIT')).slice(0, -9), /must be well-formed XML: .*\(entry 1\)/],
+    [camt(entry('5', 'DBIT', details(refs('&b;'))), bomb), /must have no document type/],
+    [camt(entry('5', 'DBIT'), '<!DOCTYPE d SYSTEM "file:///etc/passwd">'), /must have no document type/],
+    [camt(entry('5', 'DBIT', details(refs('&b;')))), /must be well-formed XML: .*entity/],
+    [camt(entry('5', 'BOTH')), /must have CdtDbtInd DBIT or CRDT \(entry 1\)/],
+    [camt(entry('5,00', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
+    [camt('<a>'.repeat(100)), /must not be nested deeper than 64 elements/],
+  ])('that can not be read is refused: %#', async (text, message) => {
+    const { details } = await refusalOf(() => readIn(readCamtStatement, text, 1_000))
+    expect(details.fields).toMatchObject([{ field: 'file', message: expect.stringMatching(message) }])
+  })
+})
+
+describe.each(everyEngine)('reconcile on %s', (engine) => {
+  /** Payouts that are paid, rejected, returned, and on their way, on successive days from the first of March on. */
+  async function start() {
+    let now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.wallet({ balance: '1000' })
+    const pay = async (...said: readonly TransferReport['state'][]) => {
+      const { id } = await carriedPayout(app.context())
+      const { orderId } = await transferOf(app.context(), id)
+      for (const [place, state] of said.entries()) {
+        const told = { state, reference: `BANK-${orderId.slice(-6)}` }
+        if (place === 0) await answer(app.context(), id, told)
+        else await report(app.context(), id, told)
+        now += 24 * 3_600_000
+      }
+      return { id, orderId, reference: `BANK-${orderId.slice(-6)}` }
+    }
+    return { app, pay }
+  }
+
+  async function compare(app: App, name: string, text: string, ...options: string[]) {
+    const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const file = join(folder, name)
+    await writeFile(file, text)
+    const place = { folder, file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const done = await cli(place, 'reconcile', 'sandbox', file, ...options, '--json')
+    const { findings = [], ...counts } = done.json() as { findings?: Finding[] }
+    return {
+      code: done.code,
+      counts,
+      findings: findings.map(({ finding, payoutId, place, what, ours, theirs }) => [
+        finding,
+        payoutId,
+        place,
+        what,
+        ours,
+        theirs,
+      ]),
+    }
+  }
+
+  test('finds what is missing there, missing here and differing, and else nothing', async () => {
+    const { app, pay } = await start()
+    const [paid, returned, rejected, open] = [
+      await pay('COMPLETED'),
+      await pay('COMPLETED', 'RETURNED'),
+      await pay('REJECTED'),
+      await pay('ACCEPTED'),
+    ]
+    const header = 'id,reference,amount,currency,state\r\n'
+    const of = ({ orderId }: typeof paid, state: string, amount = '15000.00') =>
+      `${orderId},,${amount},NGN,${state}\r\n`
+    const counts = { rail: 'sandbox', matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
+
+    const right = `${header}${of(paid, 'completed')},${returned.reference},15000,NGN,RETURNED\r\n${of(rejected, 'REJECTED')}`
+    expect(await compare(app, 'a.csv', `\ufeff${right}`)).toEqual({
+      code: 0,
+      counts: { ...counts, matched: 3 },
+      findings: [],
+    })
+    expect(await compare(app, 'a.csv', header + of(paid, ''))).toEqual({
+      code: 1,
+      counts: { ...counts, matched: 1, missingThere: 1 },
+      findings: [['missing there', returned.id, null, 'payment', '15000 NGN RETURNED', null]],
+    })
+    const wrong = [
+      of(paid, '', '15000.01'),
+      of(paid, ''),
+      of(returned, 'COMPLETED'),
+      of(rejected, 'COMPLETED').replace('NGN', 'ZAR'),
+      of(open, 'COMPLETED'),
+      `,SOMEBODY,1.50,NGN,\r\n`,
+    ]
+    const { code, counts: counted, findings } = await compare(app, 'a.csv', header + wrong.join(''))
+    expect([code, counted]).toEqual([1, { ...counts, differing: 4, missingHere: 1 }])
+    expect(findings.toSorted()).toEqual(
+      [
+        ['differing', paid.id, 'line 2', 'amount', '15000', '15000.01'],
+        ['differing', paid.id, 'line 2', 'times paid', '1', '2'],
+        ['differing', returned.id, 'line 4', 'state', 'RETURNED', 'COMPLETED'],
+        ['differing', rejected.id, 'line 5', 'currency', 'NGN', 'ZAR'],
+        ['differing', rejected.id, 'line 5', 'state', 'FAILED', 'COMPLETED'],
+        ['differing', open.id, 'line 6', 'state', 'PROCESSING', 'COMPLETED'],
+        ['missing here', null, 'line 7', 'payment', null, '1.5 NGN COMPLETED'],
+      ].toSorted(),
+    )
+  })
+
+  test('of a period looks for what was paid then, as far as it was known then', async () => {
+    const { app, pay } = await start()
+    // Paid on the first; paid on the second and returned on the third; paid on the fourth.
+    const [first, second, fourth] = [await pay('COMPLETED'), await pay('COMPLETED', 'RETURNED'), await pay('COMPLETED')]
+    const of = ({ orderId }: typeof first, indicator: string, inner = '') =>
+      entry('15000', indicator, details(refs(orderId.replaceAll('-', ''), 'OWN') + inner))
+    const paidSecond = camt(of(second, 'DBIT') + entry('99', 'CRDT', details(refs('NOTPROVIDED'))))
+    const ofSecond = ['--from', '2026-03-02', '--to', '2026-03-03']
+    expect(await compare(app, 'b.XML', paidSecond, ...ofSecond)).toMatchObject({
+      code: 0,
+      counts: { matched: 1, unrelated: 1 },
+      findings: [],
+    })
+    expect(await compare(app, 'b.xml', paidSecond)).toMatchObject({
+      code: 1,
+      counts: { matched: 0, differing: 1, missingThere: 2 },
+    })
+    const returnedThird = camt(of(second, 'CRDT', '<RtrInf/>'))
+    const ofThird = ['--from', '2026-03-03', '--to', '2026-03-04T00:00:00Z']
+    expect(await compare(app, 'b.xml', returnedThird, ...ofThird)).toMatchObject({ code: 0, counts: { matched: 1 } })
+    expect(await compare(app, 'b.xml', camt(''), ...ofThird)).toMatchObject({
+      code: 1,
+      findings: [['missing there', second.id, null, 'payment', '15000 NGN RETURNED', null]],
+    })
+    const all = camt(of(first, 'DBIT') + of(second, 'DBIT') + of(second, 'CRDT', '<RtrInf/>') + of(fourth, 'DBIT'))
+    expect(await compare(app, 'b.xml', all)).toMatchObject({ code: 0, counts: { matched: 3 } })
+  })
+
+  test('refuses a file that it can not read, and one that is not there', async () => {
+    const { app } = await start()
+    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    expect(await cli(place, 'reconcile', 'sandbox', '/nowhere/a.csv')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ENOENT'),
+    })
+    expect(await cli(place, 'reconcile', 'sandbox', '/nowhere/a.csv', '--from', 'x')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^--from must be a date and time/),
+    })
+    expect(await compare(app, 'a.csv', 'x')).toMatchObject({
+      code: 1,
+      counts: { error: { message: '<file> must have the columns id or reference, amount and currency (line 1).' } },
+    })
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { signerOf } from '../../src/delivery/signing-secrets.ts'
+import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
+import { httpRail } from '../../src/rails/http-rail.ts'
+import { readLeftReports } from '../../src/rails/receive-reports.ts'
+import { insertReport } from '../../src/rails/repository.ts'
+import { setRoute } from '../../src/rails/routes.ts'
+import type { App } from '../support/app.ts'
+import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
+const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], now: Date.now })
+
+async function startWithPayout(setup: (typeof everyEngineAndWorkers)[number]) {
+  const app = await startApp(setup, { rails: [bank] })
+  await app.wallet({ network: 'erc20', balance: '100' })
+  await setRoute(app.service, { rail: 'bank' })
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
+  return { app, id: body.data.id as string, orderId: body.data.reference_id as string }
+}
+
+type Posting = { readonly id?: string; readonly now?: number; readonly key?: string; readonly path?: string }
+
+function post(app: App, body: object, { id = 'msg_1', now = Date.now(), key = secret, path = 'bank' }: Posting = {}) {
+  const text = JSON.stringify(body)
+  const headers = { ...signedHeaders(id, { body: text, signer: signerOf([key]), now }) }
+  return app.rest('POST', `/rails/${path}/reports`, { key: null, payload: text, headers })
+}
+
+const status = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
+
+describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (setup) => {
+  test('settles a payout, once however often it comes', async () => {
+    const { app, id, orderId } = await startWithPayout(setup)
+    const report = { id: orderId, state: 'COMPLETED', reference: 'B-1' }
+    for (const time of [1, 2]) {
+      expect(await post(app, report), `time ${time}`).toMatchObject({
+        status: 200,
+        body: { status: 'success', data: { received: 1 } },
+      })
+    }
+    expect((await app.rest('GET', `/api/payouts/${id}`)).body.data).toMatchObject({
+      status: 'COMPLETED',
+      fiat_reference_id: 'B-1',
+    })
+    await post(app, { reports: [{ id: orderId, state: 'RETURNED', code: 'CLOSED' }] }, { id: 'msg_2' })
+    await post(app, { id: orderId, state: 'ACCEPTED' }, { id: 'msg_3' })
+    expect(await status(app, id)).toBe('RETURNED')
+    await app.expectBooksToBalance()
+  })
+
+  test('is refused unless the rail has signed it just now, and nothing is kept of it', async () => {
+    const { app, id, orderId } = await startWithPayout(setup)
+    const report = { id: orderId, state: 'REJECTED' }
+    const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
+    const minutes = 60_000
+    for (const [posting, refusal] of [
+      [{ key: other }, 401],
+      [{ now: Date.now() - 6 * minutes }, 401],
+      [{ now: Date.now() + 6 * minutes }, 401],
+      [{ path: 'other' }, 404],
+      [{ path: 'sandbox' }, 404],
+    ] as const) {
+      expect([posting, (await post(app, report, posting)).status]).toEqual([posting, refusal])
+    }
+    const unsigned = await app.rest('POST', '/rails/bank/reports', { body: report })
+    expect([unsigned.status, unsigned.body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+    expect((await app.rest('GET', '/rails/bank/reports')).status).toBe(405)
+    expect(await status(app, id)).toBe('PROCESSING')
+    // Its id was not used up.
+    expect((await post(app, report)).status).toBe(200)
+    expect(await status(app, id)).toBe('FAILED')
+  })
+
+  test('names what can not be read, and says nothing of orders that are not here', async () => {
+    const { app, orderId } = await startWithPayout(setup)
+    const wrong = await post(app, { id: orderId, state: 'PAID' })
+    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'INVALID_INPUT'])
+    for (const unknown of ['01980c60-1f2e-7d3c-8b4a-5a00000004d2', 'no-uuid']) {
+      expect(await post(app, { id: unknown, state: 'COMPLETED' }, { id: `msg_${unknown.length}` })).toMatchObject({
+        status: 200,
+        body: { data: { received: 1 } },
+      })
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('is done by another where the process that took it has died', async () => {
+    const { app, id, orderId } = await startWithPayout(setup)
+    const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
+    const receivedAt = new Date(Date.now() - 60_000).toISOString()
+    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
+    expect(await readLeftReports(app.service, bank)).toEqual([])
+    expect(await status(app, id)).toBe('COMPLETED')
+    expect(await readLeftReports(app.service, bank)).toEqual([])
+  })
+})

@@ -1,0 +1,270 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { contextByClock } from '../../src/merchants/clock.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { beginCall } from '../../src/rails/begin-call.ts'
+import type { Rail } from '../../src/rails/rail.ts'
+import { resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts'
+import { pause, resume, setRoute } from '../../src/rails/routes.ts'
+import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
+import { startRails } from '../../src/rails/run-rails.ts'
+import type { App, Engine } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { createBank } from './support/bank.ts'
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+
+/** The service with a clock that stands until it is moved, and a route that leads all payouts to the rail `bank`. */
+async function startRouted(engine: Engine) {
+  let time = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => time })
+  await app.wallet({ network: 'erc20', balance: '1000' })
+  await setRoute(app.service, { rail: 'bank' })
+  const runners: { look: () => Promise<void> }[] = []
+  const run = (rail: Rail) => {
+    const rails = startRails({
+      service: app.service,
+      rails: [rail],
+      paused: [],
+      contextOf: (merchantId) => contextByClock(app.service, merchantId),
+      onUnknown: () => {},
+      onFault: (error) => {
+        throw error
+      },
+      clock: () => time,
+    })
+    runners.push(rails)
+    onTestFinished(() => rails.stop())
+    return rails
+  }
+  const wait = (ms: number) => {
+    time += ms
+    for (const { look } of runners) look()
+  }
+  /** What is seen a while later. */
+  const later = <Seen>(ms: number, look: () => Seen): Seen => {
+    wait(ms)
+    return look()
+  }
+  return { app, run, wait, later }
+}
+
+async function pay(app: App, amount = '1'): Promise<{ id: string; orderId: string }> {
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })
+  expect(body.data.status).toBe('PROCESSING')
+  return { id: body.data.id, orderId: body.data.reference_id }
+}
+
+async function status(app: App, id: string): Promise<string> {
+  return (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
+}
+
+async function balance(app: App): Promise<string> {
+  return (await app.rest('GET', '/api/wallets')).body.data[0].balance
+}
+
+describe.each(everyEngine)('a rail, on %s', (engine) => {
+  test('what it pays is completed, under its own reference', async () => {
+    const { app, run } = await startRouted(engine)
+    const bank = createBank({ decide: ({ id }) => ({ state: 'COMPLETED', reference: `B-${id.slice(0, 8)}` }) })
+    run(bank.rail)
+
+    const { id, orderId } = await pay(app)
+
+    await expect.poll(() => status(app, id)).toBe('COMPLETED')
+    const { body } = await app.rest('GET', `/api/payouts/${id}`)
+    expect(body.data.fiat_reference_id).toBe(`B-${orderId.slice(0, 8)}`)
+    expect([...bank.taken.values()]).toMatchObject([{ id: orderId, currency: 'NGN', attempts: 1 }])
+    await app.expectBooksToBalance()
+  })
+
+  test('an answer that is lost is asked for, and never another order made', async () => {
+    const { app, run, later } = await startRouted(engine)
+    let isLost = true
+    const bank = createBank({ fate: () => (isLost ? 'answer lost' : 'answered') })
+    run(bank.rail)
+    const { id, orderId } = await pay(app)
+    await expect.poll(() => bank.submitted(orderId)).toBe(1)
+
+    // It is never taken to have failed by a clock.
+    for (const ms of [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]) {
+      const before = bank.calls.length
+      await expect.poll(() => later(ms, () => bank.calls.length)).toBeGreaterThan(before)
+    }
+    expect(await status(app, id)).toBe('PROCESSING')
+    isLost = false
+    await expect.poll(() => later(24 * hour, () => status(app, id))).toBe('COMPLETED')
+
+    expect(bank.submitted(orderId)).toBe(1)
+    expect(bank.taken.size).toBe(1)
+    await app.expectBooksToBalance()
+  })
+
+  test('what the bank does not have is submitted again under the same id, as long as the bank promises to pay it once', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    let isDown = true
+    const bank = createBank({
+      fate: (call) => (isDown && call === 'submit' ? 'lost' : 'answered'),
+      idempotentForMs: hour,
+    })
+    run(bank.rail)
+    const early = await pay(app)
+    await expect.poll(() => bank.submitted(early.orderId)).toBe(1)
+    isDown = false
+    await expect.poll(() => later(10 * second, () => status(app, early.id))).toBe('COMPLETED')
+    expect([bank.submitted(early.orderId), bank.taken.size]).toEqual([2, 1])
+
+    isDown = true
+    const late = await pay(app)
+    await expect.poll(() => bank.submitted(late.orderId)).toBe(1)
+    wait(2 * hour)
+    await expect.poll(() => bank.calls.filter(({ call, id }) => call === 'find' && id === late.orderId).length).toBe(1)
+    wait(48 * hour)
+    expect([bank.submitted(late.orderId), await status(app, late.id)]).toEqual([1, 'PROCESSING'])
+  })
+
+  test('who submits and dies is followed by another, who asks first', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    const dying = createBank()
+    const stuck = run({
+      ...dying.rail,
+      submit: async (order) => {
+        await dying.rail.submit(order)
+        return new Promise(() => {})
+      },
+    })
+    const { id, orderId } = await pay(app)
+    await expect.poll(() => dying.taken.size).toBe(1)
+    await stuck.stop()
+
+    run(dying.rail)
+    wait(20 * second)
+    expect(await status(app, id)).toBe('PROCESSING')
+    await expect.poll(() => later(minute, () => status(app, id))).toBe('COMPLETED')
+    expect(dying.submitted(orderId)).toBe(1)
+  })
+
+  test('who stood still between beginning and submitting does not submit what was given up meanwhile', async () => {
+    const { app, wait } = await startRouted(engine)
+    const { id, orderId } = await pay(app)
+    const bank = createBank({ idempotentForMs: 0 })
+    const context = app.context()
+    const begun = await beginCall(context, { orderId, rail: bank.rail })
+    wait(hour)
+    expect(await runOrder(context, bank.rail, orderId)).toBe('answered')
+    await resolveAttentionByOperator(context, { payoutId: id, action: 'FAIL', reason: 'the bank has no such order' })
+
+    expect(await answerBegun(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('nothing')
+    expect(bank.taken.size).toBe(0)
+    expect(await status(app, id)).toBe('FAILED')
+  })
+
+  test('two processes never submit an order twice', async () => {
+    const { app, run } = await startRouted(engine)
+    const bank = createBank()
+    run(bank.rail)
+    run(bank.rail)
+    const paid = await Promise.all(Array.from({ length: 20 }, () => pay(app)))
+    for (const { id } of paid) await expect.poll(() => status(app, id)).toBe('COMPLETED')
+    expect(paid.map(({ orderId }) => bank.submitted(orderId))).toEqual(paid.map(() => 1))
+    await app.expectBooksToBalance()
+  })
+
+  test('one that is down is left alone but for a look now and then; once it is back all are paid, in order of age', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    let isDown = true
+    const bank = createBank({
+      fate: () => (isDown ? 'lost' : 'answered'),
+      callsAtOnce: 1,
+      idempotentForMs: 7 * 24 * hour,
+    })
+    run(bank.rail)
+    const paid: { id: string; orderId: string }[] = []
+    for (let each = 0; each < 12; each++) {
+      paid.push(await pay(app))
+      wait(1)
+    }
+    await expect.poll(() => bank.calls.length).toBeGreaterThanOrEqual(5)
+    for (let hours = 0; hours < 24; hours++) wait(hour)
+    expect(bank.calls.length).toBeLessThan(40)
+
+    isDown = false
+    for (const { id } of paid) await expect.poll(() => later(5 * minute, () => status(app, id))).toBe('COMPLETED')
+    expect([...bank.taken.keys()].slice(-7)).toEqual(paid.slice(-7).map(({ orderId }) => orderId))
+    await app.expectBooksToBalance()
+  })
+
+  test('paused, it gets nothing new; payouts are accepted and wait', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    const bank = createBank()
+    await pause(app.service, { rail: 'bank' })
+    run(bank.rail)
+    const { id } = await pay(app)
+    wait(hour)
+    expect(bank.calls).toEqual([])
+    await resume(app.service, { rail: 'bank' })
+    await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
+  })
+
+  test('what has waited to be submitted again for longer than it promises to pay it once is asked for first', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    let isLost = true
+    const bank = createBank({ fate: (call) => (isLost && call === 'submit' ? 'lost' : 'answered') })
+    run({
+      ...bank.rail,
+      find: async (order) => {
+        // Nothing is submitted from here on, until the promise is over.
+        await pause(app.service, { rail: 'bank' })
+        return bank.rail.find(order)
+      },
+    })
+    const { id, orderId } = await pay(app)
+    const steps = async () => {
+      const query = 'query($id: ID!) { payout(id: $id) { timeline { state cause } } }'
+      return (await app.graphql(query, { id })).data.payout.timeline
+    }
+    await expect.poll(() => bank.submitted(orderId)).toBe(1)
+    await expect.poll(() => later(10 * second, async () => (await steps()).at(-1).state)).toBe('QUEUED')
+    wait(25 * hour)
+    isLost = false
+    await resume(app.service, { rail: 'bank' })
+    await expect
+      .poll(() => later(second, async () => (await steps()).at(-1)))
+      .toEqual({
+        state: 'ATTENTION',
+        cause: 'the bank has no such order, and may not be asked again without a person',
+      })
+    expect((await steps()).at(-2)).toMatchObject({ cause: 'it has waited too long to be submitted again' })
+    expect([bank.submitted(orderId), bank.taken.size]).toEqual([1, 0])
+  })
+
+  test('what it rejects is put back; what it says against that later moves nothing', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    let state: 'REJECTED' | 'COMPLETED' = 'REJECTED'
+    const bank = createBank({ decide: () => ({ state, nextAfterMs: minute }) })
+    run(bank.rail)
+    const { id } = await pay(app, '10')
+    await expect.poll(() => status(app, id)).toBe('FAILED')
+    const before = await balance(app)
+    state = 'COMPLETED'
+    const calls = bank.calls.length
+    await expect.poll(() => later(minute, () => bank.calls.length)).toBeGreaterThan(calls)
+    wait(hour)
+    expect([await status(app, id), await balance(app)]).toEqual(['FAILED', before])
+    await app.expectBooksToBalance()
+  })
+
+  test('by hand it is settled only where that is asked for twice', async () => {
+    const { app, run } = await startRouted(engine)
+    const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
+    run(bank.rail)
+    const { id } = await pay(app)
+    await expect.poll(() => bank.taken.size).toBe(1)
+    const settlement = { payoutId: id, status: 'FAILED' } as const
+    await expect(settlePayout(app.context(), settlement)).rejects.toMatchObject({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: expect.stringContaining('is on the rail bank'),
+    })
+    expect(await settlePayout(app.context(), { ...settlement, override: true })).toMatchObject({ status: 'FAILED' })
+    await app.expectBooksToBalance()
+  })
+})
