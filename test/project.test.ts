@@ -105,6 +105,7 @@ const timers: Readonly<Record<string, string>> = {
   'test/graphql/event-streams.test.ts': 'a query takes long, and what must not come does not come for a while',
   'test/graphql/streams.test.ts': 'what must not come does not come for a while',
   'test/graphql/support/listen.ts': 'what does not come at all fails',
+  'test/rails/sandbox-rail.test.ts': 'a clock is moved on while a bank is asked, and waits for it',
   'test/server/server.test.ts': 'only the kernel knows when bytes have arrived that nobody reads yet',
 }
 
