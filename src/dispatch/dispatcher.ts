@@ -57,6 +57,8 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
   const merchants = new Map<string, Merchant>()
   /** Merchants that may have something to begin, in the order of their turns. */
   const ready = new Set<Merchant>()
+  /** Merchants that were refused a place for what is doubtful, in the order in which they get one. */
+  const refused = new Set<Merchant>()
   const closing = new Set<Lane>()
   const pruneLog = logPruner(service)
   let sending = 0
@@ -82,15 +84,29 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
 
   function beginOne(merchant: Merchant): boolean {
     const lanes = [...merchant.lanes.values()]
-    const isFull = toDoubtful >= mostToDoubtful || merchant.toDoubtful >= mostToDoubtfulOfMerchant
+    const isOwnFull = merchant.toDoubtful >= mostToDoubtfulOfMerchant
+    const isFull = isOwnFull || toDoubtful >= mostToDoubtful
     for (let place = 0; place < lanes.length; place++) {
       const lane = lanes[(merchant.next + place) % lanes.length] as Lane
       // Those may take long to fail: the others have the rest for themselves.
-      if ((isFull && lane.isDoubtful()) || !lane.begin()) continue
+      if (isFull && lane.isDoubtful()) {
+        if (!isOwnFull) refused.add(merchant)
+        continue
+      }
+      if (!lane.begin()) continue
       merchant.next = (merchant.next + place + 1) % lanes.length
       return true
     }
     return false
+  }
+
+  /** Gives what became free to those who wait for it: who had it would take it again at once. */
+  function giveFreed(): void {
+    for (const merchant of refused) {
+      if (toDoubtful >= mostToDoubtful) return
+      refused.delete(merchant)
+      noteReady(merchant)
+    }
   }
 
   function noteReady(merchant: Merchant): void {
@@ -142,6 +158,7 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
     if (merchant.lanes.size > 0 || wanted.length > 0) return
     merchants.delete(merchant.id)
     ready.delete(merchant)
+    refused.delete(merchant)
     merchant.following.stop()
   }
 
@@ -210,6 +227,7 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
       merchant.sending--
       toDoubtful -= doubtful
       merchant.toDoubtful -= doubtful
+      if (isDoubtful) giveFreed()
       // What is broken off says nothing of the receiver.
       if (isOver) await new Promise(() => {})
     }

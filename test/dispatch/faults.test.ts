@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Perform, Service } from '../../src/context.ts'
@@ -69,6 +70,34 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     await app.customer()
     await until(() => got.length === 2, 'the other is sent to')
     expect(hanging.got.length).toBe(32)
+    await dispatcher.stop()
+  })
+
+  test('each place that receivers who hang leave goes to the next that waits for one, not back to them', async () => {
+    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    const held: ServerResponse[] = []
+    const hanging = await receiver((response) => {
+      held.push(response)
+    })
+    const { url, got } = await receiver()
+    const dispatcher = dispatch()
+    for (let count = 0; count < 10; count++) {
+      const context = contextOf((await app.otherMerchant()).id)
+      for (let each = 0; each < 3; each++) await endpoint(hanging.url, {}, context)
+      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
+    }
+    await until(() => hanging.got.length === 32)
+    await endpoint(url)
+    await app.customer()
+    await dispatcher.look()
+    expect(got).toEqual([])
+    // Two others have waited for longer, with as many as one merchant may have on its way.
+    for (let freed = 0; freed < 10; freed++) {
+      const before = hanging.got.length + got.length
+      held[freed]?.writeHead(500).end()
+      await until(() => hanging.got.length + got.length > before)
+    }
+    expect(got.length).toBe(1)
     await dispatcher.stop()
   })
 
