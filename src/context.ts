@@ -1,4 +1,7 @@
+import type { Caller } from './callers/api-caller.ts'
+import { hasScope, noCaller, requireAllowed, unread } from './callers/api-caller.ts'
 import type { Database } from './database/database.ts'
+import { forCustomer } from './database/one-customer.ts'
 import { Refusal } from './errors.ts'
 import type { Clock } from './ids.ts'
 import { steadyClock, timestamp, uuidV7Source } from './ids.ts'
@@ -46,6 +49,7 @@ export type Perform = <Input, Result>(
 /** A request of one merchant. */
 export type Context = Service & {
   readonly merchantId: string
+  readonly caller: Caller
   /** The caller's idempotency key, unquoted; `null` when it gave none. */
   readonly idempotencyKey: string | null
   /** How far the merchant's clock, which `now` follows, is ahead of the machine's in milliseconds: in the sandbox it may be. */
@@ -75,15 +79,34 @@ export function createService({
   return { db, mode, now, newId: () => newId(now()), secrets, webhookAllowed, perform }
 }
 
-/** A request of `merchantId` to the service, by a clock that may be ahead of the machine's. */
+/**
+ * A request of `merchantId` to the service, by a clock that may be ahead of the machine's.
+ *
+ * Whatever the caller may not see or do is held here, around the database and around operations: nothing else need ask.
+ */
 export function createContext(
   service: Service,
   merchantId: string,
   idempotencyKey: string | null = null,
   aheadMs = 0,
+  caller: Caller = noCaller,
 ): Context {
   const now = aheadMs === 0 ? service.now : () => service.now() + aheadMs
-  return { ...service, now, merchantId, idempotencyKey, aheadMs }
+  const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
+  return caller.scopes === null && caller.customerId === null ? context : restricted(context)
+}
+
+function restricted(context: Context): Context {
+  const { caller, perform } = context
+  const db = caller.customerId === null ? context.db : forCustomer(context.db, caller.customerId)
+  return {
+    ...context,
+    db: hasScope(caller, 'read') ? db : unread(db, caller),
+    perform: async (operation, asking, input) => {
+      requireAllowed(caller, operation.name)
+      return perform(operation, { ...asking, db }, input)
+    },
+  }
 }
 
 /** The same request by another clock. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { Reader, Tx } from '../database/query.ts'
-import { notFound, Refusal } from '../errors.ts'
+import { invalidInput, notFound, Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
 import { customers } from './list.ts'
@@ -29,7 +29,8 @@ export async function lockActiveCustomer(
   context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  return customerId === null ? null : requireActive(await lockBy(shareLockCustomerById, tx, context, customerId))
+  if (customerId === null) return requireTheMerchant(context)
+  return requireActive(await lockBy(shareLockCustomerById, tx, context, customerId))
 }
 
 /**
@@ -42,7 +43,15 @@ export async function requireActiveCustomer(
   context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  return customerId === null ? null : requireActive(await findCustomer(db, context, customerId))
+  if (customerId === null) return requireTheMerchant(context)
+  return requireActive(await findCustomer(db, context, customerId))
+}
+
+/** @throws Refusal INVALID_INPUT for who acts as one customer, for whom there is nothing that is the merchant's own */
+function requireTheMerchant({ caller }: Context): null {
+  if (caller.customerId === null) return null
+  const message = 'must name the customer that the token acts as'
+  throw invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
 /** @throws Refusal CUSTOMER_CLOSED */

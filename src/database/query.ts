@@ -25,10 +25,16 @@ export type Query = {
   readonly columns: Columns | null
   /** Whether transactions ask for it once, as `sharedQuery` says. */
   readonly isShared: boolean
+  /** Whether it finds rows of any customer for who acts as one; see `acrossCustomers`. */
+  readonly isOfAnyCustomer: boolean
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
-export type Reader = { readonly execute: <Result>(query: Query, params: object) => Answer<Result[]> }
+export type Reader = {
+  readonly execute: <Result>(query: Query, params: object) => Answer<Result[]>
+  /** Whose rows alone there are for it; see `one-customer.ts`. */
+  readonly customerId?: string
+}
 
 /** What is there at once where the engine is in this process, and else comes from a server. */
 export type Answer<Value> = Value | Promise<Value>
@@ -172,6 +178,17 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
   return built
 }
 
+/**
+ * Declares that a query finds a merchant's rows of any customer, also for who acts as one of them: only for what tells that
+ * caller nothing but that something is taken.
+ */
+export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
+  overCustomers.add(built)
+  return built
+}
+
+const overCustomers = new WeakSet<Compilable<unknown>>()
+
 const overAll = new WeakSet<Compilable<unknown>>()
 
 /** Finds whose a row is, for an operator who has nothing but its id: one look per merchant. */
@@ -225,7 +242,13 @@ export const rowByRow = Symbol('row by row')
 let queryCount = 0
 
 function builtQuery(built: Compilable<unknown>): Query {
-  return { number: queryCount++, ...scopedNode(built), columns: null, isShared: false }
+  const isOfAnyCustomer = overCustomers.has(built)
+  return { number: queryCount++, ...scopedNode(built), columns: null, isShared: false, isOfAnyCustomer }
+}
+
+/** Another query that takes the same parameters, with one more perhaps, and gives the same columns. */
+export function rewritten(query: Query, node: RootOperationNode): Query {
+  return { ...query, number: query.columns ? formCount++ : queryCount++, node }
 }
 
 /** Forms that are shared by all who choose the same columns of the same query. */
@@ -272,6 +295,6 @@ export function isRead({ node }: Query): boolean {
 }
 
 /** Stands for the parameters while a query is built: reading any of them yields its placeholder. */
-function placeholders<P extends object>(): P {
+export function placeholders<P extends object>(): P {
   return new Proxy({} as P, { get: (_, name) => placeholder(String(name)) })
 }

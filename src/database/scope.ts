@@ -23,10 +23,12 @@ import { camelCase, columnsInDatabase } from './tables.ts'
 export type Scope = 'merchant' | 'everyMerchant' | 'shared'
 
 /** Tables that say of each row whose it is. */
-const owned = Object.keys(columnsInDatabase).filter((table) => 'merchant_id' in (columnsInDatabase[table] ?? {}))
+export const ownedTables: readonly string[] = Object.keys(columnsInDatabase).filter(
+  (table) => 'merchant_id' in (columnsInDatabase[table] ?? {}),
+)
 
 /** Those among them whose rows an engine itself keeps apart, where it can: the merchant comes first in them. */
-const keptApart = owned.filter((table) => Object.keys(columnsInDatabase[table] ?? {})[0] === 'merchant_id')
+const keptApart = ownedTables.filter((table) => Object.keys(columnsInDatabase[table] ?? {})[0] === 'merchant_id')
 
 /**
  * The scope of a query, which it must say itself: it is across merchants, or each table of a merchant that it touches is held
@@ -67,7 +69,7 @@ function lookInto(query: OperationNode, outer: ReadonlySet<string>, found: Found
 }
 
 function note(table: string, isHeld: boolean, { tables, open }: Found): void {
-  if (!owned.includes(table)) return
+  if (!ownedTables.includes(table)) return
   tables.add(table)
   if (!isHeld) open.add(table)
 }
@@ -89,10 +91,15 @@ function collect(node: unknown, parts: Parts, query: OperationNode): void {
  */
 function lookIntoRaw(fragment: RawNode, found: Found): void {
   const { sql, parameters } = compiled(fragment)
-  const read = [...sql.matchAll(ownedInText)].map(([table]) => table.toLowerCase())
+  const read = ownedTablesIn(sql)
   const compared = sql.match(/\bmerchant_id"? *=/gi) ?? []
   const isHeld = parameters.some(isTheMerchant) && compared.length >= read.length
   for (const table of read) note(table, isHeld, found)
+}
+
+/** The tables that SQL in text reads which say of each row whose it is. */
+export function ownedTablesIn(sql: string): string[] {
+  return [...sql.matchAll(ownedInText)].map(([table]) => table.toLowerCase())
 }
 
 function compiled(fragment: RawNode) {
@@ -100,7 +107,7 @@ function compiled(fragment: RawNode) {
 }
 
 /** A table's name, but for where it stands before one of its columns. */
-const ownedInText = new RegExp(`\\b(?:${owned.join('|')})\\b(?!"?\\.)`, 'gi')
+const ownedInText = new RegExp(`\\b(?:${ownedTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
 /** The names whose rows are the merchant's: what is equal to the merchant, and whatever is equal to that. */
 function heldIn(query: OperationNode, parts: Parts, outer: ReadonlySet<string>): ReadonlySet<string> {

@@ -30,6 +30,9 @@ export const tables = {
     createdAt: timestamp(),
     lastUsedAt: nullable(timestamp()),
     revokedAt: nullable(timestamp()),
+    scopes: nullable(json<readonly string[]>()),
+    expiresAt: nullable(timestamp()),
+    networks: nullable(json<readonly string[]>()),
   },
   assetCodes: {
     id: uuid(),

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ExecutionResult, OperationDefinitionNode, OperationTypeNode } from 'graphql'
 import { GraphQLError } from 'graphql'
+import type { Caller } from '../callers/api-caller.ts'
 import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { refusalText } from '../doors/refusal-text.ts'
@@ -17,6 +18,7 @@ export type Asked = {
   readonly engine: Engine
   readonly merchantId: string
   readonly aheadMs?: number
+  readonly caller?: Caller
   readonly requestId: string
   readonly log: FastifyBaseLogger
   /** What the caller of a stream had last, where it says so. */
@@ -55,11 +57,12 @@ export async function answer(request: GraphqlRequest, asked: Asked): Promise<Ans
 }
 
 /** Begins to answer a request. */
-export function askingOf({ service, merchantId, aheadMs = 0, requestId, log, lastEventId = null }: Asked): Asking {
+export function askingOf(asked: Asked): Asking {
+  const { service, merchantId, aheadMs = 0, caller, requestId, log, lastEventId = null } = asked
   let operation: string | null = null
   const codes = new Set<string>()
   const context = {
-    ...createContext(service, merchantId, null, aheadMs),
+    ...createContext(service, merchantId, null, aheadMs, caller),
     stream: { before: lastEventId, latest: null },
     onOperation: (node: OperationDefinitionNode) => {
       operation = operationText(node)

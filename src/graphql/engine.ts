@@ -1,5 +1,6 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, ValidatedExecutionArgs } from 'graphql'
 import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
+import { hasScope, lacking } from '../callers/api-caller.ts'
 import type { Context } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import type { Document, Faulty, Operation } from './documents.ts'
@@ -96,6 +97,9 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
     asking: Context & Watching,
   ): Checked | Refused {
     const { node, cost } = operation
+    if (node.operation !== 'mutation' && !hasScope(asking.caller, 'read')) {
+      return { errors: [requestError('INSUFFICIENT_SCOPE', lacking(asking.caller, 'read').message)], cost: null }
+    }
     const excess = excessOfVariables(variables)
     if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)], cost: null }
     const context: GraphqlContext = { ...asking, loaders: new Map() }

@@ -1,4 +1,5 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
+import { hasScope } from '../callers/api-caller.ts'
 import type { Done, Operation } from '../context.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -109,7 +110,7 @@ function performerOf<Given extends InputFields, Input extends object, Answer ext
         const asked = mutationContext(context, key)
         const taken = (inputOf ? inputOf(input) : input) as Input
         const { result, isReplayed } = await asked.perform(operation, asked, taken)
-        return isReplayed && current ? await current(asked, result) : result
+        return isReplayed && current && hasScope(context.caller, 'read') ? await current(asked, result) : result
       })
     } finally {
       // What was read before may have changed.

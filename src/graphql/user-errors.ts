@@ -30,6 +30,8 @@ const meanings: Record<ErrorCode, string | null> = {
   NOT_CONFIGURED: 'The service is not configured for this: the message names the variable that its operator must set.',
   // The live schema has no field that could answer it.
   SANDBOX_ONLY: null,
+  INSUFFICIENT_SCOPE: null,
+  NETWORK_NOT_ALLOWED: null,
   MALFORMED_JSON: null,
   MALFORMED_REQUEST: null,
   MISSING_TOKEN: null,

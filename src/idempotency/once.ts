@@ -45,7 +45,7 @@ export function once<Result extends object>(
     return db.write(async (tx) => ({ result: await operation(tx, null), isReplayed: false }), { merchantId })
   }
   const { recall, keep } = typeof memory === 'string' ? keyMemory<Result>(context, memory) : memory
-  const idempotency = { key, fingerprint: fingerprintOf(request) }
+  const idempotency = { key, fingerprint: fingerprintOf(asCaller(context, request)) }
   const run = async (tx: Tx): Promise<Done<Result>> => {
     const recalling = recall(tx, key)
     const isKnown = !(recalling instanceof Promise)
@@ -58,6 +58,11 @@ export function once<Result extends object>(
     return { result, isReplayed: false }
   }
   return db.write(run, { merchantId })
+}
+
+/** Whoever acts as one customer is answered nothing that another was, though both ask for the same. */
+function asCaller({ caller: { customerId } }: Context, request: object): object {
+  return customerId === null ? request : { ...request, actingAs: customerId }
 }
 
 /** @throws Refusal IDEMPOTENCY_KEY_REUSED */

@@ -38,6 +38,8 @@ export type Declaration<
       asked: Asked<Fields>,
       context: Asking,
     ) => Narrowed<NoInfer<Name>> | Promise<Narrowed<NoInfer<Name>>>
+    /** The condition that leaves what is one customer's, and is always given for who acts as that customer. */
+    readonly ofCustomer?: NoInfer<Name>
     /** What tells it from others of its kind in cursors, where its conditions don't: these stay valid while this stays the same. */
     readonly cursorName?: (asked: Asked<Fields>, context: Asking) => object
     /** Whose lists are asked for many at a time: the field that names one, with what it holds, and the condition that it is. */
@@ -63,7 +65,7 @@ type ParentField<Fields extends Filters, Name extends string> = {
 export type AnyList = KeptTotals<string> &
   Pick<
     Declaration<TableName, TableName, object, string, Filters, string, string>,
-    'table' | 'name' | 'filters' | 'order' | 'mergedBy'
+    'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'ofCustomer'
   > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
     readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>

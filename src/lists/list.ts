@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Columns, Values } from '../database/chosen-columns.ts'
 import { columnsOf } from '../database/chosen-columns.ts'
 import type { Reader, Tx } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
@@ -118,13 +119,31 @@ function withoutTypes(declaration: AnyDeclaration): AnyList {
   const names = Object.keys(declaration.conditions)
   // In the order of their declaration, however they were come by: a list has one name.
   const inOrder = (given: Given<string>) => Object.fromEntries(names.map((name) => [name, given[name]]))
+  const conditionsOf = declaration.conditionsOf ?? present
   return {
     ...declaration,
-    conditionsOf: declaration.conditionsOf ?? present,
-    cursorName: (asked: Asked<Filters>, given: Given<string>, context: Asking) =>
-      declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) },
+    conditionsOf: (asked: Asked<Filters>, context: Asking) =>
+      answerOf(conditionsOf(asked, context), (given) =>
+        ofCustomer(declaration, given as Given<string> | null, context),
+      ),
+    cursorName: (asked: Asked<Filters>, given: Given<string>, context: Asking) => {
+      const name = declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) }
+      const { customerId } = context.db
+      return customerId === undefined ? name : { ...name, actingAs: customerId }
+    },
     queries: listQueries(declaration),
   } as unknown as AnyList
+}
+
+/** What is asked for of what there is for the caller; `null` where it asks for what is another customer's. */
+function ofCustomer(
+  { ofCustomer: condition }: Pick<AnyDeclaration, 'ofCustomer'>,
+  given: Given<string> | null,
+  { db: { customerId } }: Asking,
+): Given<string> | null {
+  if (customerId === undefined || condition === undefined || given === null) return given
+  const asked = given[condition]
+  return asked === undefined || asked === customerId ? { ...given, [condition]: customerId } : null
 }
 
 /** What is asked for and not `null`. */

@@ -6,7 +6,7 @@ import { offsetOf } from './page.ts'
 import type { Given } from './queries.ts'
 import type { Created } from './times.ts'
 import { everything, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
-import { countedListOf, countLimit, keptTotal } from './totals.ts'
+import { countedListOf, countLimit, keptTotalFor } from './totals.ts'
 
 /** A parsed request for a page: its times, its place, and whatever else the list's filters ask for. */
 type PageAsked = Created & Place
@@ -30,7 +30,7 @@ export async function pageOf(list: AnyList, context: Asking, asked: PageAsked): 
   const given = await list.conditionsOf(filters, context)
   if (given === null) return { items: [], total: 0, page, limit }
   const narrowed = { merchantId: context.merchantId, given, created: { createdFrom, createdBefore } }
-  const total = isTimed(narrowed.created) ? null : keptTotal(list, context.merchantId, given)
+  const total = isTimed(narrowed.created) ? null : keptTotalFor(list, context, given)
   return context.db.snapshot((read) =>
     total ? keptPage(list, read, narrowed, { page, limit, total }) : rangePage(list, read, narrowed, { page, limit }),
   )

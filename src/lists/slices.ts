@@ -9,7 +9,7 @@ import type { SequencedList, Slice, SliceRequest } from './slice.ts'
 import { listInMemory, sliceOf, slicesOf } from './slice.ts'
 import type { Created } from './times.ts'
 import { intersection, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
-import { countLimit, keptTotal, keptTotalsOfEach } from './totals.ts'
+import { countLimit, keptTotalFor, keptTotalsOfEach } from './totals.ts'
 
 /** A parsed request for a slice: its times, its ends, and whatever else the list's filters ask for. */
 export type SliceAsked = Created & SliceRequest
@@ -43,9 +43,10 @@ type Narrowed = { readonly given: Given<string>; readonly created: Created; read
  */
 function sequencedList(
   list: AnyList,
-  { db, merchantId }: Asking,
+  context: Asking,
   { name, given, created, columns }: Named & Narrowed,
 ): SequencedList<object> {
+  const { db, merchantId } = context
   const { queries } = list
   const asked = { merchantId, ...given, ...timesOf(created) }
   let found: ReturnType<typeof spanOf> | null = null
@@ -62,7 +63,7 @@ function sequencedList(
       return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined }, columns)
     },
     total: async () => {
-      const kept = isTimed(created) ? null : keptTotal(list, merchantId, given)
+      const kept = isTimed(created) ? null : keptTotalFor(list, context, given)
       if (kept) return kept(db)
       const range = await span()
       if (isEmpty(range)) return 0

@@ -33,12 +33,21 @@ type ParentTotals = (
 
 type Source = KeptTotals<string> & { readonly name: string }
 
-/** What finds the total of a list with these conditions; `null` where it is not kept. */
-export function keptTotal(
-  source: Source,
-  merchantId: string,
+/**
+ * What finds the total of a list with these conditions, as it is for who asks; `null` where it is not kept. The merchant's own
+ * totals count what does not exist for who acts as one customer.
+ */
+export function keptTotalFor(
+  list: Source & { readonly ofCustomer?: string },
+  { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   given: Given<string>,
 ): ((db: Reader) => Promise<number>) | null {
+  const isAsMerchant = db.customerId === undefined || list.ofCustomer !== undefined || list.keptBy !== undefined
+  return isAsMerchant ? keptTotal(list, merchantId, given) : null
+}
+
+/** The same for the merchant itself. */
+function keptTotal(source: Source, merchantId: string, given: Given<string>): ((db: Reader) => Promise<number>) | null {
   const counted = countedListOf(source, given)
   if (counted !== null) return (db) => countOfList(db, { merchantId, list: counted })
   const { numberedBy, keptBy } = source

@@ -1,9 +1,13 @@
+import type { Caller } from '../callers/api-caller.ts'
+import { hasScope } from '../callers/api-caller.ts'
+import type { Scope } from '../callers/scopes.ts'
 import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
+import { isClientToken, keyNamedBy, verifyClientToken } from './client-token.ts'
 import { apiKeyById, apiKeysByIds, markKeyUsed } from './repository.ts'
 
 /** The use of a key is recorded at most this often. */
@@ -13,16 +17,24 @@ const lastUsedPrecisionMs = 60_000
 const nobody = { id: '0000000000000000', secret: '0'.repeat(48) }
 const nobodysHash = hashSecret('no key has this secret, because it is not hexadecimal')
 
-/** Whose key it is, and which; `aheadMs` is how far the merchant's clock is ahead. */
-export type Admitted = { readonly merchantId: string; readonly id: string; readonly aheadMs: number }
+/** Who was found to ask, for which merchant; `aheadMs` is how far the merchant's clock is ahead. */
+export type Admitted = {
+  readonly merchantId: string
+  readonly aheadMs: number
+  readonly caller: Caller
+  /** When the key or token ends by itself, in milliseconds since 1970. */
+  readonly endsAt: number | null
+  /** The networks from which the key may be used, in CIDR notation; `null` for any. Tokens are for whoever has them. */
+  readonly networks: readonly string[] | null
+}
 
 /** A key that was found valid: what its next use needs of it. */
-type KnownKey = Admitted & { readonly lastUsedAtMs: number }
+type KnownKey = Admitted & { readonly keyId: string; readonly lastUsedAtMs: number }
 
 /**
- * The merchant whose API key this is; at once where the key is known and nothing has changed since it was looked up.
+ * The merchant whose API key or client token this is; at once where it is known and nothing has changed since it was looked up.
  *
- * A key that is malformed, unknown, revoked or of the other mode takes the same path and gets the same refusal (ruling 4).
+ * One that is malformed, unknown, expired, revoked or of the other mode takes the same path and gets the same refusal (ruling 4).
  *
  * @throws Refusal INVALID_TOKEN, by the promise
  */
@@ -30,7 +42,8 @@ export function authenticate(service: Service, text: string): Admitted | Promise
   // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
   const keys = knownKeys(service)
   const known = keys && knownKey(keys, text)
-  if (!known) return lookUp(service, text, (found) => keys?.byHash.set(hashSecret(text), found))
+  if (!known || isOver(known, service.now()))
+    return lookUp(service, text, (found) => keys?.byHash.set(hashSecret(text), found))
   recordUse(service, known)
   return known
 }
@@ -46,22 +59,54 @@ function knownKey({ inUse, byHash }: KnownKeys, text: string): KnownKey | undefi
 }
 
 async function lookUp(service: Service, presented: string, remember: (key: KnownKey) => void): Promise<Admitted> {
-  const key = parseApiKey(presented)
-  const { id, secret } = key ?? nobody
+  const token = isClientToken(presented) ? presented : null
+  const key = token === null ? parseApiKey(presented) : null
+  const id = token === null ? (key?.id ?? nobody.id) : (keyNamedBy(token) ?? nobody.id)
   const row = await apiKeyById(service.db, { id })
-  const isSecretRight = matchesHash(secret, row?.secretHash ?? nobodysHash)
-  if (!key || !row || !isSecretRight || row.revokedAt !== null || row.mode !== service.mode) {
+  const found =
+    token === null
+      ? keyFound(row, matchesHash(key?.secret ?? nobody.secret, row?.secretHash ?? nobodysHash) && key !== null)
+      : await tokenFound(service, token, row)
+  if (!row || !found || row.revokedAt !== null || row.mode !== service.mode || isOver(found, service.now())) {
     // Whoever is refused has looked for a key that is there and for one that is not, in whichever order.
     await apiKeyById(service.db, { id: row ? nobody.id : (latestUsed.get(service.db) ?? nobody.id) })
     throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
   }
   latestUsed.set(service.db, id)
-  const { merchantId, lastUsedAt } = row
-  const aheadMs = Number(row.aheadMs ?? 0)
-  const known = { id, merchantId, aheadMs, lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt) }
-  remember(known)
-  recordUse(service, known)
-  return known
+  remember(found)
+  recordUse(service, found)
+  return found
+}
+
+type KeyRow = NonNullable<Awaited<ReturnType<typeof apiKeyById>>>
+
+function keyFound(row: KeyRow | null, isSecretRight: boolean): KnownKey | null {
+  if (row === null || !isSecretRight) return null
+  const { id: keyId, merchantId, lastUsedAt, expiresAt, networks } = row
+  return {
+    keyId,
+    merchantId,
+    aheadMs: Number(row.aheadMs ?? 0),
+    caller: { keyId, tokenId: null, scopes: row.scopes as Scope[] | null, customerId: null },
+    endsAt: expiresAt === null ? null : Date.parse(expiresAt),
+    networks,
+    lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt),
+  }
+}
+
+/** Whom a token admits: never to more than its key may do, nor for longer than that is valid. */
+async function tokenFound({ secrets }: Service, token: string, row: KeyRow | null): Promise<KnownKey | null> {
+  const claims = await verifyClientToken(secrets, row ?? { id: nobody.id, secretHash: nobodysHash }, token)
+  const key = keyFound(row, claims !== null)
+  if (claims === null || key === null) return null
+  const { id: tokenId, scopes, customerId } = claims
+  if (!scopes.every((scope) => hasScope(key.caller, scope))) return null
+  const endsAt = Math.min(claims.expiresAt * 1_000, key.endsAt ?? Number.POSITIVE_INFINITY)
+  return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, endsAt, networks: null }
+}
+
+function isOver({ endsAt }: Pick<Admitted, 'endsAt'>, now: number): boolean {
+  return endsAt !== null && endsAt <= now
 }
 
 /** The keys among `ids` that are valid no more, by one look at all of them. */
@@ -113,7 +158,7 @@ const keysOfVersion = new WeakMap<Service, KnownKeys>()
 /** The key that was last looked up and valid: one that is there. */
 const latestUsed = new WeakMap<Database, string>()
 
-function recordUse(service: Service, { id, merchantId, lastUsedAtMs }: KnownKey): void {
+function recordUse(service: Service, { keyId: id, merchantId, lastUsedAtMs }: KnownKey): void {
   const { db, now } = service
   const at = now()
   const uses = recordedUses.get(db) ?? new Map<string, number>()

@@ -1,7 +1,34 @@
-import { addQuery, askedById, column } from '../graphql/fields.ts'
+import type { Caller } from '../callers/api-caller.ts'
+import { scopes } from '../callers/scopes.ts'
+import { valuesEnum } from '../graphql/enums.ts'
+import { addQuery, askedById, column, columnOrNull, leadsTo, made, objectType } from '../graphql/fields.ts'
+import type { Source } from '../graphql/loader.ts'
 import { nodeType } from '../graphql/node.ts'
 import { getMerchant } from './get-merchant.ts'
 import type { Merchant as MerchantRow } from './merchant.ts'
+
+export const ScopeEnum = valuesEnum('Scope', scopes, 'What an API key or a client token may do.')
+
+const ApiKey = objectType<Caller>('ApiKey', {
+  description: 'What the caller bears: an API key, or a client token that was made with it.',
+  fields: {
+    id: columnOrNull('keyId', 'The id of the key, which stands in the key itself and tells nothing of its secret.'),
+    isToken: made('Boolean', ['tokenId'], 'Whether it is a client token.', ({ tokenId }) => tokenId !== null),
+    scopes: made([ScopeEnum], ['scopes'], 'What it may do.', (caller) => [...(caller.scopes ?? scopes)]),
+    customerId: columnOrNull(
+      'customerId',
+      'The one customer that it acts as, by its UUID; null where it acts as the merchant.',
+      'UUID',
+    ),
+  },
+})
+
+const callers: Source<Caller | null> = {
+  find:
+    async ({ caller }) =>
+    () =>
+      caller,
+}
 
 export const Merchant = nodeType<MerchantRow>('Merchant', {
   description: 'The business that holds the API key: it has customers, wallets, payout methods and payouts.',
@@ -16,6 +43,7 @@ export const Merchant = nodeType<MerchantRow>('Merchant', {
     uuid: column('id', 'The id that the REST paths use.', 'UUID'),
     name: column('name', 'What it is called.'),
     createdAt: column('createdAt', 'When it was registered.', 'DateTime'),
+    key: leadsTo(Object.assign(ApiKey, { source: callers }), 'id', 'What the caller bears, and what that may do.'),
   },
 })
 

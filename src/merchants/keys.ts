@@ -1,36 +1,74 @@
+import { z } from 'zod'
+import { scopes } from '../callers/scopes.ts'
 import type { Service } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
+import { instant, oneOf, optional, parse, refuse } from '../input.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './find-merchant.ts'
+import { parseNetwork } from './networks.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** Keys of one merchant that work at the same time: the old and the new one of a rotation. */
+/** Keys of one merchant that work at the same time and may do everything: the old and the new one of a rotation. */
 export const liveKeyLimit = 2
+
+/** Those that may do less. */
+const restrictedKeyLimit = 100
 
 /** A key as an operator sees it; its secret is not kept. */
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 
+/** What a key may do, until when, and from where: everything, for ever, from anywhere unless it says less. */
+export const CreateKeyInput = z.object({
+  scopes: optional(
+    z
+      .array(oneOf(scopes))
+      .min(1)
+      .transform((given) => [...new Set(given)]),
+  ),
+  expiresAt: optional(instant()),
+  networks: optional(z.array(network()).min(1).max(50)),
+})
+
+function network() {
+  return z
+    .string()
+    .transform((text, context) =>
+      parseNetwork(text) === null
+        ? refuse(context, 'INVALID_FORMAT', 'must be an address or a network such as 203.0.113.0/24')
+        : text,
+    )
+}
+
 /**
  * Gives the merchant one more key, shown here and never again.
  *
- * @throws Refusal RESOURCE_NOT_FOUND, INVALID_INPUT when the merchant has two live keys already
+ * @throws Refusal INVALID_INPUT, also when the merchant has as many live keys as it may have; RESOURCE_NOT_FOUND
  */
-export async function createKey(service: Service, merchantId: string): Promise<{ id: string; apiKey: string }> {
+export async function createKey(
+  service: Service,
+  merchantId: string,
+  input: z.input<typeof CreateKeyInput> = {},
+): Promise<{ id: string; apiKey: string }> {
+  const terms = parse(CreateKeyInput, input)
   return service.db.write(async (tx) => {
-    const live = await liveKeys(tx, merchantId)
-    if (live.length >= liveKeyLimit) {
-      throw new Refusal('INVALID_INPUT', `The merchant has ${liveKeyLimit} live keys: revoke one, or rotate.`)
+    const live = await liveKeys(tx, service, merchantId)
+    const isRestricted = terms.scopes !== null
+    const most = isRestricted ? restrictedKeyLimit : liveKeyLimit
+    if (live.filter(({ scopes }) => (scopes !== null) === isRestricted).length >= most) {
+      const which = isRestricted ? 'live keys with scopes' : 'live keys'
+      throw new Refusal('INVALID_INPUT', `The merchant has ${most} ${which}: revoke one, or rotate.`)
     }
-    return addNewKey(tx, service, merchantId)
+    return addNewKey(tx, service, merchantId, terms)
   })
 }
 
 /**
- * Gives the merchant a new key beside its latest one and revokes any older: callers move over while both work.
+ * Gives the merchant a new key that may do everything beside its latest such one and revokes any older: callers move over while
+ * both work. Keys with scopes stay as they are.
  *
  * @throws Refusal RESOURCE_NOT_FOUND
  */
@@ -39,7 +77,8 @@ export async function rotateKey(
   merchantId: string,
 ): Promise<{ id: string; apiKey: string; revoked: string[] }> {
   return service.db.write(async (tx) => {
-    const older = (await liveKeys(tx, merchantId)).slice(0, -(liveKeyLimit - 1))
+    const unrestricted = (await liveKeys(tx, service, merchantId)).filter(({ scopes }) => scopes === null)
+    const older = unrestricted.slice(0, -(liveKeyLimit - 1))
     for (const { id } of older) await revokeApiKeyRow(tx, { id, revokedAt: timestamp(service.now()) })
     return { ...(await addNewKey(tx, service, merchantId)), revoked: older.map(({ id }) => id) }
   })
@@ -69,23 +108,30 @@ export async function listKeys(service: Service, merchantId: string): Promise<Ap
   return keys.map(({ secretHash: _, ...key }) => key)
 }
 
-async function liveKeys(tx: Tx, merchantId: string) {
+async function liveKeys(tx: Tx, { now }: Service, merchantId: string) {
   const { id } = await lockMerchant(tx, merchantId)
   const keys = await apiKeysOfMerchant(tx, { merchantId: id })
-  return keys.filter(({ revokedAt }) => revokedAt === null)
+  const time = timestamp(now())
+  return keys.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > time))
 }
 
-function addNewKey(tx: Tx, { mode, now }: Service, merchantId: string) {
-  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()) })
+type Terms = z.output<typeof CreateKeyInput>
+
+const noTerms: Terms = { scopes: null, expiresAt: null, networks: null }
+
+function addNewKey(tx: Tx, { mode, now }: Service, merchantId: string, terms = noTerms) {
+  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()), terms })
 }
+
+type NewKey = { readonly key: ApiKey; readonly merchantId: string; readonly createdAt: string; readonly terms?: Terms }
 
 /** Records a key of the merchant; what it is shown as, here and never again. */
 export async function addKey(
   tx: Tx,
-  { key, merchantId, createdAt }: { key: ApiKey; merchantId: string; createdAt: string },
+  { key, merchantId, createdAt, terms = noTerms }: NewKey,
 ): Promise<{ id: string; apiKey: string }> {
   const { id, mode, secret } = key
   const secretHash = hashSecret(secret)
-  await insertApiKey(tx, { id, merchantId, mode, secretHash, createdAt, lastUsedAt: null, revokedAt: null })
+  await insertApiKey(tx, { id, merchantId, mode, secretHash, createdAt, lastUsedAt: null, revokedAt: null, ...terms })
   return { id, apiKey: formatApiKey(key) }
 }

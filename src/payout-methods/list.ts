@@ -37,6 +37,7 @@ export const payoutMethods = defineList({
     const implied = asset && (asset.assetType === 'FIAT' ? 'BANK' : 'WALLET')
     return implied === type ? { ownerId, currency, ...present(others) } : null
   },
+  ofCustomer: 'ownerId',
   cursorName: ({ owner, type, currency }, { merchantId }) => ({ merchantId, owner, type, currency }),
   parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
   counted: [

@@ -38,6 +38,7 @@ export const payouts = defineList({
     ...(owner === 'merchant' ? { isMerchantOwned: true } : owner === 'any' ? {} : owner),
     ...present(asked),
   }),
+  ofCustomer: 'customerId',
   parents: {
     customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'customerId' },
     wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'walletId' },

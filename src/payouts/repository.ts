@@ -1,6 +1,16 @@
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
-import { change, from, insertRow, list, merchantOf, query, queryOne, statementOne } from '../database/query.ts'
+import {
+  acrossCustomers,
+  change,
+  from,
+  insertRow,
+  list,
+  merchantOf,
+  query,
+  queryOne,
+  statementOne,
+} from '../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
@@ -8,8 +18,11 @@ type PayoutKey = { merchantId: string; id: string }
 /** Records a payout; it may only be written beside its ledger transfer. */
 export const insertPayout = insertRow('payouts')
 
+/** The payout that a key was used for, of whichever customer: its fingerprint says whose it is. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
-  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('idempotencyKey', '=', p.idempotencyKey),
+  acrossCustomers(
+    from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('idempotencyKey', '=', p.idempotencyKey),
+  ),
 )
 
 /** Moves a payout from one status to another; `null` when it is not in the first. */

@@ -25,6 +25,7 @@ export function secretsOfOwnKey(path: string): Secrets {
   return {
     seal: (text, aad) => secrets().seal(text, aad),
     open: (sealed, aad) => secrets().open(sealed, aad),
+    derive: (purpose) => secrets().derive(purpose),
   }
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { Refusal } from '../errors.ts'
 
 /**
@@ -14,6 +14,8 @@ export type Secrets = {
    * @throws an error where it was changed, or belongs elsewhere
    */
   readonly open: (sealed: string, aad: string) => string
+  /** Bytes that nobody can make who does not have the key that seals, the same for the same purpose; none where there is no key. */
+  readonly derive: (purpose: string) => Buffer
 }
 
 /** Bytes of a key of AES-256. */
@@ -50,6 +52,7 @@ export function secretsWith(keys: readonly Buffer[]): Secrets {
       if (key === undefined) throw keyMissing(id)
       return opened(bytes, { key, aad })
     },
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', first, Buffer.alloc(0), purpose, keyBytes)),
   }
 }
 
@@ -80,6 +83,7 @@ export const noSecrets: Secrets = {
   open: () => {
     throw new Refusal('NOT_CONFIGURED', `The service can open no secrets: ${whatItMustBe}.`)
   },
+  derive: () => Buffer.alloc(0),
 }
 
 function keyMissing(id: string): Refusal {

@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../callers/api-caller.ts'
 import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
 import { Refusal } from '../errors.ts'
 import type { Admitted } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
+import { isWithin } from '../merchants/networks.ts'
 import { presentedKey } from './credentials.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { Turn } from './turn.ts'
@@ -14,8 +16,10 @@ declare module 'fastify' {
     merchantId: string
     /** How far the merchant's clock is ahead of the machine's, in milliseconds. */
     aheadMs: number
-    /** The id of that key. */
-    keyId: string
+    /** Who asks, by that key or a token made with it. */
+    caller: Caller
+    /** When that key or token ends by itself, in milliseconds since 1970. */
+    endsAt: number | null
     /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
     refusalCode: string | null
     /** The type and name of the GraphQL operation that it ran. */
@@ -31,10 +35,13 @@ declare module 'fastify' {
  * there is something to wait for, which a request by a known key has not.
  */
 export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
-  const admit = (request: FastifyRequest, reply: FastifyReply, { merchantId, id, aheadMs }: Admitted) => {
+  const admit = (request: FastifyRequest, reply: FastifyReply, admitted: Admitted) => {
+    const { merchantId, aheadMs, caller, endsAt, networks } = admitted
+    if (networks !== null && !isWithin(networks, request.ip)) throw elsewhere()
     request.merchantId = merchantId
     request.aheadMs = aheadMs
-    request.keyId = id
+    request.caller = caller
+    request.endsAt = endsAt
     return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
   }
   const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
@@ -55,6 +62,10 @@ export function admission(service: Service, limits: RateLimits | null, turn: Tur
     if (waiting) return waiting
     done()
   }
+}
+
+function elsewhere(): Refusal {
+  return new Refusal('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
 }
 
 function missingToken(): Refusal {

@@ -59,6 +59,7 @@ export function addGraphqlRoute(
       engine,
       merchantId: request.merchantId,
       aheadMs: request.aheadMs,
+      caller: request.caller,
       requestId: request.id,
       log: request.log,
       lastEventId: request.headers['last-event-id']?.toString() ?? null,

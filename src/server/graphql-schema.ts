@@ -1,4 +1,5 @@
 import '../asset-codes/graphql.ts'
+import '../client-tokens/graphql.ts'
 import '../customers/graphql.ts'
 import '../deposits/graphql.ts'
 import '../feed/graphql.ts'

@@ -6,6 +6,9 @@ import { endedKeys } from '../merchants/authenticate.ts'
 /** Answers that one merchant may hold open at once, in all processes of a machine together. */
 export const streamsPerMerchant = 100
 
+/** Those that one token may hold open, in each process: a page that leaks them takes none from other pages. */
+const streamsPerToken = 10
+
 /** Seconds after which a stream that found no room may be asked for again: those that end by themselves do so in moments. */
 const retryAfterSeconds = 5
 
@@ -21,6 +24,9 @@ type HeldStream = { readonly ended: Promise<Refusal | null>; readonly release: (
 /** An answer that stays open. */
 type Stream = {
   readonly keyId: string
+  readonly tokenId: string | null
+  /** When its key or token ends by itself, in milliseconds since 1970. */
+  readonly endsAt: number | null
   readonly refuse: (refusal: Refusal) => void
   readonly end: () => void
 }
@@ -50,7 +56,7 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
     watch.stop()
     for (const { end } of every()) end()
   })
-  return ({ merchantId, keyId }, reply, onEnding = () => reply.raw.destroy()) => {
+  return ({ merchantId, caller: { keyId, tokenId }, endsAt }, reply, onEnding = () => reply.raw.destroy()) => {
     // Whoever is gone already is told of no more: nobody would hear of it a second time, and the stream would never end.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
     // It was let in before the service began to end, which ends what is open then, and no later.
@@ -65,8 +71,13 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
       const message = `At most ${streamsPerMerchant} streams of a merchant may be open at once${share}.`
       throw new Refusal('RATE_LIMITED', message)
     }
+    const ofToken = tokenId === null ? 0 : [...streams].filter((stream) => stream.tokenId === tokenId).length
+    if (ofToken >= streamsPerToken) {
+      reply.header('retry-after', String(retryAfterSeconds))
+      throw new Refusal('RATE_LIMITED', `At most ${streamsPerToken} streams of a token may be open at once.`)
+    }
     const { promise, resolve } = Promise.withResolvers<Refusal | null>()
-    const stream = { keyId, refuse: resolve, end: onEnding }
+    const stream = { keyId: keyId ?? '', tokenId, endsAt, refuse: resolve, end: onEnding }
     open.set(merchantId, streams.add(stream))
     watch.start()
     const release = () => {
@@ -93,6 +104,7 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
     if (isLooking) return
     isLooking = true
     try {
+      endWhatIsOver(service.now(), streams())
       // Taken before the rows are read: what they say holds as of then.
       const version = service.db.version('apiKeys')
       if (version !== null && version === seen) return
@@ -117,6 +129,13 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
       if (timer !== null) clearInterval(timer)
       timer = null
     },
+  }
+}
+
+function endWhatIsOver(now: number, streams: readonly Stream[]): void {
+  for (const { endsAt, refuse } of streams) {
+    if (endsAt !== null && endsAt <= now)
+      refuse(new Refusal('INVALID_TOKEN', 'The time of this stream’s token is over.'))
   }
 }
 

@@ -91,7 +91,8 @@ export function createServer({
 
   app.decorateRequest('merchantId', '')
   app.decorateRequest('aheadMs', 0)
-  app.decorateRequest('keyId', '')
+  app.decorateRequest('caller')
+  app.decorateRequest('endsAt', null)
   app.decorateRequest('names', null)
   app.decorateRequest('refusalCode', null)
   app.decorateRequest('operation', null)

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requireScope } from '../callers/api-caller.ts'
 import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
@@ -68,7 +69,9 @@ async function answer(
   { service, turn, holdStream }: Pick<RestOptions, 'service' | 'turn' | 'holdStream'>,
 ): Promise<void> {
   const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
-  const context = createContext(service, request.merchantId, key, request.aheadMs)
+  const { merchantId, aheadMs, caller } = request
+  if (route.performs === null) requireScope(caller, 'read')
+  const context = createContext(service, merchantId, key, aheadMs, caller)
   const input = unpack(route, request, faults)
   request.names = route.names
   const run = (context: Context) => route.run(context, input)

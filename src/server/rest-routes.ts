@@ -1,4 +1,5 @@
 import { assetCodeEndpoints } from '../asset-codes/rest.ts'
+import { clientTokenEndpoints } from '../client-tokens/rest.ts'
 import { customerEndpoints } from '../customers/rest.ts'
 import { eventEndpoints } from '../feed/rest.ts'
 import { payoutMethodEndpoints } from '../payout-methods/rest.ts'
@@ -15,6 +16,7 @@ export const groups: readonly Group[] = [
   payoutMethodEndpoints,
   eventEndpoints,
   webhookEndpointRoutes,
+  clientTokenEndpoints,
   assetCodeEndpoints,
 ]
 

@@ -43,6 +43,7 @@ export const wallets = defineList({
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...present(others) } : null
   },
+  ofCustomer: 'ownerId',
   cursorName: ({ owner, assetType, currency }, context) => ({
     merchantId: context.merchantId,
     ownerId: ownerIdOf(owner, context),

@@ -20,9 +20,11 @@ import { sandboxSchema, schemaFor } from '../../src/server/graphql-schema.ts'
 
 /** Lists that are no connections, each with what bounds it. */
 const boundedLists: Record<string, string> = {
+  'ApiKey.scopes': 'the values of an enum',
   'AssetCode.networks': 'the networks of one asset, of which five exist',
   'AttentionPage.nodes': 'as many as are asked for, 100 at most',
   'BankPayoutMethod.checks': 'one for each identifier of an account',
+  'CreateClientTokenPayload.scopes': 'the values of an enum',
   'EventPage.nodes': 'as many as are asked for, 100 at most',
   'FieldRequirement.allowedValues': 'the values of an enum',
   'FieldRequirement.checks': 'one for each identifier of an account',

@@ -40,12 +40,8 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
     expect(JSON.stringify(stored)).not.toContain(secret)
     const [listed] = await listKeys(app.service, app.merchant.id)
     expect(Object.keys(listed ?? {}).sort()).toEqual([
-      'createdAt',
-      'id',
-      'lastUsedAt',
-      'merchantId',
-      'mode',
-      'revokedAt',
+      ...['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'merchantId', 'mode'],
+      ...['networks', 'revokedAt', 'scopes'],
     ])
   })
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
+import { noCaller } from '../../callers/api-caller.ts'
 import type { Perform } from '../../context.ts'
 import { answerLimitMs, machineClock } from '../../database/deadline.ts'
 import { Refusal, unavailable, unknownOutcome } from '../../errors.ts'
@@ -116,9 +117,10 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
     if (isNestedBeyond(nestingLimit, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (waiting.size >= waitingLimit) throw unavailable('Too many requests are waiting to be stored.')
-      const { merchantId, idempotencyKey, aheadMs } = context
+      const { merchantId, caller, idempotencyKey, aheadMs } = context
       const beginBy = machineClock() + limitMs
-      const call = { id: ++lastId, operation: operation.name, merchantId, idempotencyKey, aheadMs, input, beginBy }
+      const asked = { operation: operation.name, merchantId, caller, idempotencyKey, aheadMs, input }
+      const call = { id: ++lastId, ...asked, beginBy }
       add({ call, isSent: false, resolve, reject })
     })
   }
@@ -130,6 +132,7 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
         id: ++lastId,
         operation: pingCall,
         merchantId: '',
+        caller: noCaller,
         idempotencyKey: null,
         aheadMs: 0,
         input: null,

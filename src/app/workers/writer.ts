@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import type { Caller } from '../../callers/api-caller.ts'
 import type { Context, Operation, Service } from '../../context.ts'
 import { createContext, createService } from '../../context.ts'
 import { closeCustomer } from '../../customers/close-customer.ts'
@@ -69,6 +70,7 @@ export type Call = {
   readonly id: number
   readonly operation: string
   readonly merchantId: string
+  readonly caller: Caller
   readonly idempotencyKey: string | null
   readonly aheadMs: number
   readonly input: unknown
@@ -128,7 +130,7 @@ export function listenForCalls(service: Service, path: string): Promise<Server> 
 function takeCalls(service: Service, socket: Socket): void {
   const send = channelOver(socket, (call: Call) => {
     const bounded = { ...service, db: beginningBy(service.db, call.beginBy) }
-    const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs)
+    const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
     outcomeOf(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
   // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.
@@ -142,7 +144,7 @@ async function outcomeOf(context: Context, { operation, input, beginBy }: Call) 
     if (operation === pingCall) return { result: await context.db.ping() }
     const run = operations.get(operation)
     if (!run) throw new Error(`${operation} is no operation that is handed over`)
-    return { result: await run(context, input) }
+    return { result: await context.perform(run, context, input) }
   } catch (error) {
     if (!(error instanceof Refusal)) return { fault: error }
     const { code, message, details, cause } = error

@@ -55,14 +55,18 @@ const controls: Readonly<Record<Control, string>> = {
   rollback: 'rollback',
 }
 
-/** Says which merchant's rows the transaction may touch: `app.merchant_id`, or everyone's. Gone with the transaction. */
-const scopeText = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true)`
+/**
+ * Says which merchant's rows the transaction may touch, `app.merchant_id`, or everyone's; and `app.customer_id` of which customer
+ * alone. Gone with the transaction.
+ */
+const scopeText = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true),
+  set_config('app.customer_id', $3, true)`
 
 /** No answer takes longer than the server lets a statement run; if it does, the network is gone and nobody said so. */
 const answerTimeoutMs = 60_000
 
 /** Whose rows a transaction may touch, as the settings have it. */
-type Scoped = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off' }
+type Scoped = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off'; readonly customerId: string }
 
 /**
  * Runs queries on a connection of pg's, each prepared once for it.
@@ -149,9 +153,9 @@ export function postgresConnection(client: Client, statements: Statements): Post
         }
         const known = knownOfEach[i] as Known
         const next = settingsFor(known.scope, item, scoped)
-        if (next && (next.merchantId !== scoped?.merchantId || next.everyMerchant !== scoped.everyMerchant)) {
+        if (next && !isSame(next, scoped)) {
           scoped = next
-          steps.push(step('scope', scopeText, [next.merchantId, next.everyMerchant], null))
+          steps.push(step('scope', scopeText, [next.merchantId, next.everyMerchant, next.customerId], null))
         }
         asked.push(steps.length)
         steps.push(step(known.name, known.sql, valuesOf(known, item), known.toRow))
@@ -179,9 +183,20 @@ function isOfForm(name: string): boolean {
  * be for nothing. After an operator's view the door is shut all the same.
  */
 function settingsFor(scope: Scope, { params }: Call, scoped: Scoped | null): Scoped | null {
-  if (scope === 'merchant') return { merchantId: String(params.merchantId), everyMerchant: 'off' }
-  if (scope === 'everyMerchant') return { merchantId: '', everyMerchant: 'on' }
-  return scoped?.everyMerchant === 'on' ? { merchantId: '', everyMerchant: 'off' } : null
+  if (scope === 'merchant') {
+    const { merchantId, theCustomer = '' } = params as { merchantId: unknown; theCustomer?: string }
+    return { merchantId: String(merchantId), everyMerchant: 'off', customerId: theCustomer }
+  }
+  if (scope === 'everyMerchant') return { merchantId: '', everyMerchant: 'on', customerId: '' }
+  return scoped?.everyMerchant === 'on' ? { merchantId: '', everyMerchant: 'off', customerId: '' } : null
+}
+
+function isSame(next: Scoped, scoped: Scoped | null): boolean {
+  return (
+    next.merchantId === scoped?.merchantId &&
+    next.everyMerchant === scoped.everyMerchant &&
+    next.customerId === scoped.customerId
+  )
 }
 
 function valuesOf({ parameters, parameterTypes }: Known, { params }: Call): (string | null)[] {

@@ -8,6 +8,31 @@ const isVisible = `merchant_id = nullif(current_setting('app.merchant_id', true)
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
+ * Of these tables rows are the customer's that is set besides, where one is (one-customer.ts), by the column that says whose they
+ * are. What belongs to them is found by way of them.
+ */
+const ownersOfRows = { customers: 'id', wallets: 'owner_id', payout_methods: 'owner_id', payouts: 'customer_id' }
+
+const ofCustomer = (column: string) => `nullif(current_setting('app.customer_id', true), '') is null
+  or ${column} = nullif(current_setting('app.customer_id', true), '')::uuid`
+
+/** Holds rows to one customer, where one is set, beside what holds them to the merchant. */
+async function secureRowsOfCustomers(client: Client): Promise<void> {
+  for (const [table, column] of Object.entries(ownersOfRows)) {
+    const { rows } = await client.query(
+      `select exists (select from pg_policy where polrelid = to_regclass($1) and polname = 'one_customer') as "isHeld",
+        to_regclass($1) is not null as "isThere"`,
+      [table],
+    )
+    if (rows[0]?.isHeld || !rows[0]?.isThere) continue
+    const isVisible = ofCustomer(column)
+    await client.query(
+      `create policy one_customer on ${table} as restrictive using (${isVisible}) with check (${isVisible})`,
+    )
+  }
+}
+
+/**
  * Puts every table whose rows belong to a merchant under row-level security, its owner too, and lets the service's role
  * work with all tables. Whatever has a policy already stays as it is.
  */
@@ -23,6 +48,7 @@ export async function secureRows(client: Client): Promise<void> {
     await client.query(`alter table ${table} force row level security`)
     await client.query(`create policy one_merchant on ${table} using (${isVisible}) with check (${isVisible})`)
   }
+  await secureRowsOfCustomers(client)
   if (!(await isBypassing(client))) return
   await client.query(`do $$ begin
     create role ${serviceRole} nologin nobypassrls;

@@ -93,7 +93,7 @@ describePostgres('the catalogue', {}, () => {
   test('has no table of a merchant without row-level security, for its owner too', async () => {
     const found = await catalogue<{ name: string; isForced: boolean; policies: number }>(
       `select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
-        (select count(*)::int from pg_policy where polrelid = c.oid) as policies
+        (select count(*)::int from pg_policy where polrelid = c.oid and polpermissive) as policies
         from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
     )
 
@@ -101,6 +101,11 @@ describePostgres('the catalogue', {}, () => {
     const open = found.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
     expect(open).toEqual(shared)
     expect(secured).toHaveLength(found.length - shared.length)
+    // What says of each row whose customer's it is lets through no other's, beside that.
+    const ofCustomers = await catalogue<{ name: string }>(
+      `select polrelid::regclass::text as name from pg_policy where not polpermissive order by 1`,
+    )
+    expect(ofCustomers.map(({ name }) => name)).toEqual(['customers', 'payout_methods', 'payouts', 'wallets'])
   })
 
   test('has every append-only table refuse to be changed', async () => {

@@ -1,0 +1,261 @@
+import type {
+  DeleteQueryNode,
+  FromNode,
+  InsertQueryNode,
+  JoinNode,
+  OperationNode,
+  RawNode,
+  SelectQueryNode,
+  UpdateQueryNode,
+} from 'kysely'
+import {
+  AliasNode,
+  IdentifierNode,
+  OperationNodeTransformer,
+  SqliteQueryCompiler,
+  sql,
+  TableNode,
+  ValueListNode,
+  ValuesNode,
+  WhereNode,
+} from 'kysely'
+import { Refusal } from '../errors.ts'
+import type { Database } from './database.ts'
+import { isPlaceholder } from './placeholder.ts'
+import type { Params, Query, Reader, Tx } from './query.ts'
+import { from, placeholders, rewritten } from './query.ts'
+import { ownedTables, ownedTablesIn } from './scope.ts'
+import { snakeCase } from './tables.ts'
+
+/** What queries for one customer bind beside their own parameters; PostgreSQL holds rows against it as well. */
+type Bound = { readonly merchantId: string; readonly theCustomer: string }
+
+/** What of a table is a customer's. */
+type Part = { readonly toOperationNode: () => OperationNode }
+
+const p = placeholders<Params<Bound>>()
+
+const customersWallet = from('wallets')
+  .select('wallets.id')
+  .where('wallets.merchantId', '=', p.merchantId)
+  .where('wallets.ownerId', '=', p.theCustomer)
+const customersPayout = from('payouts')
+  .select('payouts.id')
+  .where('payouts.merchantId', '=', p.merchantId)
+  .where('payouts.customerId', '=', p.theCustomer)
+const customersMethod = from('payoutMethods')
+  .select('payoutMethods.id')
+  .where('payoutMethods.merchantId', '=', p.merchantId)
+  .where('payoutMethods.ownerId', '=', p.theCustomer)
+
+/** The nouns of which each says itself whose it is. */
+const nouns = {
+  customers: from('customers').selectAll('customers').where('customers.id', '=', p.theCustomer),
+  wallets: from('wallets').selectAll('wallets').where('wallets.ownerId', '=', p.theCustomer),
+  payoutMethods: from('payoutMethods').selectAll('payoutMethods').where('payoutMethods.ownerId', '=', p.theCustomer),
+  payouts: from('payouts').selectAll('payouts').where('payouts.customerId', '=', p.theCustomer),
+} satisfies Record<string, Part>
+
+/** The column of a new row that says whose it is. */
+const ownersOfNew: Readonly<Record<string, string>> = {
+  customers: 'id',
+  wallets: 'customer_id',
+  payout_methods: 'customer_id',
+  payouts: 'customer_id',
+}
+
+/**
+ * What else is read for who acts as one customer: what belongs to such a noun. A merchant's table that is not here has no row
+ * for it.
+ */
+const read = {
+  ...nouns,
+  walletAddresses: from('walletAddresses')
+    .selectAll('walletAddresses')
+    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'walletAddresses.walletId' as never))),
+  accounts: from('accounts')
+    .selectAll('accounts')
+    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'accounts.id' as never))),
+  transfers: from('transfers')
+    .selectAll('transfers')
+    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'transfers.walletId' as never))),
+  deposits: from('deposits')
+    .selectAll('deposits')
+    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'deposits.walletId' as never))),
+  chainDeposits: from('chainDeposits')
+    .selectAll('chainDeposits')
+    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'chainDeposits.walletId' as never))),
+  payoutEvents: from('payoutEvents')
+    .selectAll('payoutEvents')
+    .where(({ exists }) => exists(customersPayout.whereRef('payouts.id', '=', 'payoutEvents.payoutId' as never))),
+  payoutTransfers: from('payoutTransfers')
+    .selectAll('payoutTransfers')
+    .where(({ exists }) => exists(customersPayout.whereRef('payouts.id', '=', 'payoutTransfers.payoutId' as never))),
+  events: from('events')
+    .selectAll('events')
+    .where(({ eb, exists, or }) =>
+      or([
+        eb('events.objectId', '=', p.theCustomer),
+        exists(customersPayout.whereRef('payouts.id', '=', 'events.objectId' as never)),
+        exists(customersWallet.whereRef('wallets.id', '=', 'events.objectId' as never)),
+        exists(customersMethod.whereRef('payoutMethods.id', '=', 'events.objectId' as never)),
+      ]),
+    ),
+  // Their numbers are the merchant's, and a stream of one customer's begins where the merchant's is.
+  sequences: from('sequences').selectAll('sequences').where('sequences.name', '=', sql.lit('events')),
+  listCounts: from('listCounts')
+    .selectAll('listCounts')
+    .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`),
+} satisfies Record<string, Part>
+
+/** A query for one customer, and the parameter that must name it where the query inserts. */
+type Narrowed = { readonly query: Query; readonly owner: string | null }
+
+/** For reading alone, every table of a merchant is narrowed; in a transaction the nouns are, and the books are the merchant's. */
+type Kind = 'reading' | 'writing'
+
+const known = { reading: new WeakMap<Query, Narrowed>(), writing: new WeakMap<Query, Narrowed>() }
+
+/**
+ * The database of a merchant as it is for one of its customers: rows of others are not there, wherever they are read or changed,
+ * and none can be made. Each query is rewritten, once, so that every table in it is no more than the customer's part of it; so
+ * there is nothing that an operation, a list or a resolver could forget.
+ */
+export function forCustomer(db: Database, customerId: string): Database {
+  return {
+    ...db,
+    ...narrowedReader(db, customerId, 'reading'),
+    snapshot: (run, options) => db.snapshot((reader) => run(narrowedReader(reader, customerId, 'reading')), options),
+    write: (operation, options) =>
+      db.write((tx) => operation({ ...tx, ...narrowedReader(tx, customerId, 'writing') } as Tx), options),
+  }
+}
+
+function narrowedReader(reader: Reader, customerId: string, kind: Kind): Reader {
+  const execute: Reader['execute'] = (query, params) => {
+    if (query.isOfAnyCustomer || query.isShared) return reader.execute(query, params)
+    const narrowed = known[kind].get(query) ?? narrow(query, kind)
+    if (narrowed.query === query) return reader.execute(query, params)
+    if (narrowed.owner !== null && (params as Record<string, unknown>)[narrowed.owner] !== customerId) {
+      throw new Refusal('INSUFFICIENT_SCOPE', 'This token acts as one customer and can make nothing for others.')
+    }
+    return reader.execute(narrowed.query, { ...params, theCustomer: customerId } satisfies object)
+  }
+  return { execute, customerId }
+}
+
+function narrow(query: Query, kind: Kind): Narrowed {
+  const narrower = new Narrower(kind === 'reading' ? partsOf(read) : partsOf(nouns), kind === 'reading')
+  const node = narrower.transformNode(query.node)
+  if (narrower.isTouched && query.scope !== 'merchant') {
+    throw new Error('a query over all merchants is not for who acts as one customer')
+  }
+  const narrowed = { query: narrower.isTouched ? rewritten(query, node) : query, owner: narrower.owner }
+  known[kind].set(query, narrowed)
+  return narrowed
+}
+
+type Parts = ReadonlyMap<string, SelectQueryNode>
+
+function partsOf(parts: Readonly<Record<string, Part>>): Parts {
+  return new Map(
+    Object.entries(parts).map(([table, part]) => [snakeCase(table), part.toOperationNode() as SelectQueryNode]),
+  )
+}
+
+/** Puts a customer's part of a table in the place of each table. */
+class Narrower extends OperationNodeTransformer {
+  isTouched = false
+  /** The parameter that says whose a new row is. */
+  owner: string | null = null
+  readonly #parts: Parts
+  readonly #isClosed: boolean
+
+  /** @param isClosed whether a merchant's table of which no part is known has no rows, rather than all */
+  constructor(parts: Parts, isClosed: boolean) {
+    super()
+    this.#parts = parts
+    this.#isClosed = isClosed
+  }
+
+  protected override transformFrom(node: FromNode): FromNode {
+    const { froms, ...rest } = super.transformFrom(node)
+    return { ...rest, froms: froms.map((source) => this.#narrowed(source)) }
+  }
+
+  protected override transformJoin(node: JoinNode): JoinNode {
+    const { table, ...rest } = super.transformJoin(node)
+    return { ...rest, table: this.#narrowed(table) }
+  }
+
+  protected override transformUpdateQuery(node: UpdateQueryNode): UpdateQueryNode {
+    const changed = super.transformUpdateQuery(node)
+    return node.table ? this.#changing(changed, node.table) : changed
+  }
+
+  protected override transformDeleteQuery(node: DeleteQueryNode): DeleteQueryNode {
+    const { from: rows } = node
+    return { ...this.#changing(super.transformDeleteQuery(node), rows.froms[0] as OperationNode), from: rows }
+  }
+
+  protected override transformInsertQuery(node: InsertQueryNode): InsertQueryNode {
+    const table = node.into?.table.identifier.name ?? ''
+    const owner = ownersOfNew[table]
+    if (owner !== undefined) {
+      this.isTouched = true
+      this.owner = parameterFor(node, owner)
+    }
+    return super.transformInsertQuery(node)
+  }
+
+  protected override transformRaw(node: RawNode): RawNode {
+    const { sql: text } = new SqliteQueryCompiler().compileQuery(node, { queryId: '' })
+    const named = ownedTablesIn(text).filter((table) => this.#isClosed || this.#parts.has(table))
+    if (named.length > 0) throw new Error(`a query in text reads ${named.join(' and ')} for one customer`)
+    return super.transformRaw(node)
+  }
+
+  #narrowed(source: OperationNode): OperationNode {
+    const table = tableOf(source)
+    const part = table === null ? null : this.#partOf(table)
+    if (part === null) return source
+    this.isTouched = true
+    const name = AliasNode.is(source) ? source.alias : IdentifierNode.create(table as string)
+    return AliasNode.create(part, name)
+  }
+
+  #changing<Node extends UpdateQueryNode | DeleteQueryNode>(node: Node, changed: OperationNode): Node {
+    const part = TableNode.is(changed) ? this.#partOf(changed.table.identifier.name) : null
+    const condition = part?.where?.where
+    if (!condition) return node
+    this.isTouched = true
+    const where = node.where ? WhereNode.cloneWithOperation(node.where, 'And', condition) : WhereNode.create(condition)
+    return { ...node, where }
+  }
+
+  #partOf(table: string): SelectQueryNode | null {
+    const part = this.#parts.get(table)
+    if (part) return part
+    return this.#isClosed && ownedTables.includes(table) ? nothingOf(table) : null
+  }
+}
+
+function tableOf(source: OperationNode): string | null {
+  const table = AliasNode.is(source) ? source.node : source
+  return TableNode.is(table) ? table.table.identifier.name : null
+}
+
+function nothingOf(table: string): SelectQueryNode {
+  const rows = from(table as 'wallets').selectAll(table as 'wallets')
+  return rows.where(sql<boolean>`1 = 0`).toOperationNode()
+}
+
+/** The parameter that a new row's column takes its value from. */
+function parameterFor({ columns = [], values }: InsertQueryNode, column: string): string {
+  const place = columns.findIndex(({ column: each }) => each.name === column)
+  const [row] = values && ValuesNode.is(values) ? values.values : []
+  const value =
+    row && (ValueListNode.is(row) ? (row.values[place] as { value?: unknown } | undefined)?.value : row.values[place])
+  if (!isPlaceholder(value)) throw new Error(`a new row does not say by a parameter what its ${column} is`)
+  return value.placeholder
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import type { App } from '../support/app.ts'
+import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+
+const every = ['read', 'customers', 'payout_methods', 'wallets', 'payouts', 'sandbox'] as const
+
+async function tokenFor(app: App, customerId: string | null, scopes: readonly string[]): Promise<string> {
+  const made = await app.rest('POST', '/api/client-tokens', { body: { customer_id: customerId, scopes } })
+  expect([made.status, made.text]).toEqual([201, expect.stringContaining('token')])
+  return made.body.data.token
+}
+
+const bearing = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
+
+describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) => {
+  test('sees that customer and what is its, and nothing else', async () => {
+    const app = await startApp(setup)
+    const [own, other] = [await app.customer(), await app.customer()]
+    const wallets = [
+      await app.wallet({ balance: '100' }),
+      await app.wallet({ balance: '200', customerId: other }),
+      await app.wallet({ balance: '300', customerId: own }),
+    ]
+    const token = await tokenFor(app, own, every)
+    const rest = (method: 'GET' | 'POST', path: string, body?: object) =>
+      app.rest(method, path, { ...bearing(token), ...(body && { body }) })
+
+    for (const wallet of wallets.slice(0, 2)) expect((await rest('GET', `/api/wallets/${wallet}`)).status).toBe(404)
+    expect((await rest('GET', `/api/wallets/${wallets[2]}`)).body.data.balance).toBe('300.00000000')
+    expect((await rest('GET', '/api/customers')).body).toMatchObject({ data: [{ id: own }], pagination: { total: 1 } })
+
+    const { data, errors } = await app.graphql(
+      `{ merchant { key { isToken scopes customerId } }
+         wallets { totalCount nodes { uuid balance addresses { address } ledgerEntries { totalCount nodes { balanceAfter } } } }
+         customers { totalCount nodes { uuid wallets { totalCount } } } payouts { totalCount } payoutMethods { totalCount } }`,
+      {},
+      bearing(token),
+    )
+    expect(errors).toEqual([])
+    expect(data).toMatchObject({
+      merchant: { key: { isToken: true, customerId: own } },
+      wallets: { totalCount: 1, nodes: [{ uuid: wallets[2], ledgerEntries: { totalCount: 1 } }] },
+      customers: { totalCount: 1, nodes: [{ uuid: own, wallets: { totalCount: 1 } }] },
+      payouts: { totalCount: 0 },
+      payoutMethods: { totalCount: 0 },
+    })
+
+    expect((await rest('POST', '/api/payouts/banks', payoutBody)).body.error).toMatchObject({ code: 'INVALID_INPUT' })
+    expect((await rest('POST', '/api/payouts/banks', { ...payoutBody, customer_id: other })).status).toBe(404)
+    const paid = await rest('POST', '/api/payouts/banks', { ...payoutBody, customer_id: own })
+    expect([paid.status, paid.body.data?.status]).toEqual([201, 'PROCESSING'])
+    expect((await rest('GET', `/api/payouts/${paid.body.data.id}`)).body.data).toEqual(paid.body.data)
+    const method = await rest('POST', '/api/payout/methods/banks', { ...bankMethodBody, customer_id: own })
+    expect(method.status).toBe(201)
+    expect((await rest('POST', '/api/webhooks', { url: 'https://example.com' })).status).toBe(403)
+    await app.expectBooksToBalance()
+  })
+})
