@@ -19,6 +19,7 @@ const refusedEverywhere: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
   'MISSING_TOKEN',
   'INVALID_TOKEN',
+  'API_KEY_IN_BROWSER',
   'NOT_ACCEPTABLE',
   'REQUEST_TIMEOUT',
   'EXPECTATION_FAILED',
