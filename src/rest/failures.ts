@@ -15,7 +15,7 @@ export const meanings: Record<ErrorCode, string | null> = {
   MISSING_TOKEN: 'No API key was sent.',
   INVALID_TOKEN: 'The API key is malformed, unknown or revoked, or two that differ were sent.',
   API_KEY_IN_BROWSER:
-    'In live: an API key moves money and was sent by a page, which the `Origin` header tells. A page sends a token of your server’s in its place.',
+    'In live: an API key came from a page, which the `Origin` header tells. A page sends a client token, which your server makes.',
   RESOURCE_NOT_FOUND: 'Something that the request names does not exist, or is not visible to this merchant.',
   ENDPOINT_NOT_FOUND: 'There is no such path.',
   METHOD_NOT_ALLOWED: 'The path does not take this method; `Allow` names those that it takes.',
