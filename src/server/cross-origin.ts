@@ -18,7 +18,7 @@ const preflightLastsSeconds = 86_400
  * Whoever is no page sends no Origin, and gets nothing more than before: no `Vary` either, because nobody may keep those
  * answers. The few that may be kept have it always.
  *
- * `@fastify/cors` can't do that: it marks each answer, and comes too late for a path that can't be decoded.
+ * `@fastify/cors` can't do that: it marks each answer, and never runs for a path that can't be decoded.
  */
 export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers
