@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { modes } from '../context.ts'
 import { allowedForm, readAllowed } from '../delivery/allowance.ts'
 import { keyForm, readKeys } from '../secrets/read-keys.ts'
+import { defaultOrigins, originsForm, readOrigins } from '../server/allowed-origins.ts'
 import type { ConfiguredRails } from './read-rails.ts'
 import { readRails } from './read-rails.ts'
 
@@ -19,6 +20,12 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(logLevels).default('info'),
   /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
+  /** Whose pages may read answers; by default any in the sandbox, and none in live. */
+  CORS_ORIGINS: z
+    .string()
+    .transform(readOrigins)
+    .refine((origins) => origins !== null, `must be ${originsForm}`)
+    .optional(),
   /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
   /** The first seals secrets, all open them. */
@@ -45,6 +52,7 @@ const Configuration = Environment.transform((variables) => ({
   mode: variables.MODE,
   logLevel: variables.LOG_LEVEL,
   rateLimit: variables.RATE_LIMIT,
+  corsOrigins: variables.CORS_ORIGINS ?? defaultOrigins(variables.MODE),
   workers: variables.WORKERS,
   secretsKeys: variables.SECRETS_KEY ?? [],
   webhookAllowed: variables.WEBHOOK_ALLOW ?? [],

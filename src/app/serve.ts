@@ -71,7 +71,7 @@ function withPing(db: Database, ping: () => Promise<void>): Database {
 /** Answers that the service is alive and not ready, until it is told to stop. */
 async function refuseAll(config: Config, logger: Started['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: absentDatabase(), mode: config.mode })
-  const app = createServer({ service, logger, rateLimit: null })
+  const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
   await listenAt(app, config)
   return async () => {
     app.server.closeAllConnections()
@@ -109,6 +109,7 @@ async function listen(
     service,
     logger,
     rateLimit: config.rateLimit,
+    corsOrigins: config.corsOrigins,
     rails: railsOf(config, service),
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),

@@ -36,6 +36,7 @@ const meanings: Record<ErrorCode, string | null> = {
   MALFORMED_REQUEST: null,
   MISSING_TOKEN: null,
   INVALID_TOKEN: null,
+  API_KEY_IN_BROWSER: null,
   ENDPOINT_NOT_FOUND: null,
   METHOD_NOT_ALLOWED: null,
   NOT_ACCEPTABLE: null,

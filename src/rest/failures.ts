@@ -16,6 +16,8 @@ export const meanings: Record<ErrorCode, string | null> = {
   INVALID_TOKEN: 'The API key or token is malformed, unknown, expired or revoked, or two that differ were sent.',
   INSUFFICIENT_SCOPE: 'The API key or the token may not do this: the message names the scope that it would need.',
   NETWORK_NOT_ALLOWED: 'The API key may not be used from the address that the request comes from.',
+  API_KEY_IN_BROWSER:
+    'In live: an API key came from a page, which the `Origin` header tells. A page sends a client token, which your server makes.',
   RESOURCE_NOT_FOUND: 'Something that the request names does not exist, or is not visible to this merchant.',
   ENDPOINT_NOT_FOUND: 'There is no such path.',
   METHOD_NOT_ALLOWED: 'The path does not take this method; `Allow` names those that it takes.',

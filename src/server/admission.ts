@@ -6,7 +6,7 @@ import { Refusal } from '../errors.ts'
 import type { Admitted } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import { isWithin } from '../merchants/networks.ts'
-import { presentedKey } from './credentials.ts'
+import { bearsApiKey, presentedKey } from './credentials.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { Turn } from './turn.ts'
 
@@ -52,6 +52,7 @@ export function admission(service: Service, limits: RateLimits | null, turn: Tur
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
     turn.sendOverdue()
+    if (request.headers.origin !== undefined) refuseKeyOfPage(service, request)
     const key = presentedKey(request.headers)
     if (key === null) turnAway(request, reply, missingToken())
     const admitted = authenticate(service, key as string)
@@ -66,6 +67,21 @@ export function admission(service: Service, limits: RateLimits | null, turn: Tur
 
 function elsewhere(): Refusal {
   return new Refusal('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
+}
+
+/**
+ * In live an API key does not come from a page, so nobody ships one in a page by mistake. It is refused unseen, right or wrong: a
+ * key that is in a page is anybody's.
+ *
+ * @throws Refusal API_KEY_IN_BROWSER
+ */
+function refuseKeyOfPage({ mode }: Service, { headers }: FastifyRequest): void {
+  if (mode !== 'live' || !bearsApiKey(headers)) return
+  const advice = 'Make a client token on your server (POST /api/client-tokens) and have the page send that.'
+  throw new Refusal(
+    'API_KEY_IN_BROWSER',
+    `An API key must not be in a page: whoever opens it could pay with it. ${advice}`,
+  )
 }
 
 function missingToken(): Refusal {

@@ -8,6 +8,7 @@ import type { Rail } from '../rails/rail.ts'
 import { failure, toldTo } from '../rest/failures.ts'
 import { publicKeys } from '../webhooks/public-keys.ts'
 import type { AnswerLog } from './answer-log.ts'
+import { answerPreflight, setCorsHeaders } from './cross-origin.ts'
 import { addDepositEndpoints } from './deposit-endpoints.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
 import { countStreams } from './held-streams.ts'
@@ -32,6 +33,8 @@ export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AnswerLog
   readonly rateLimit: number | null
+  /** Origins whose pages may read answers, as `readOrigins` has them. */
+  readonly corsOrigins?: readonly string[]
   /** What GraphiQL opens with, in the sandbox. */
   readonly tabs?: () => Promise<readonly Tab[]>
   /** The key that the examples of the reference have; without it readers put theirs. */
@@ -56,6 +59,7 @@ export function createServer({
   service,
   logger,
   rateLimit,
+  corsOrigins = [],
   tabs = async () => [],
   demoKey = null,
   isPlanned = true,
@@ -64,6 +68,13 @@ export function createServer({
   sharing,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
+  /** What every answer has, whatever becomes of the request. */
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    restoreMethod(request)
+    reply.header('x-request-id', request.id)
+    setSecurityHeaders(reply)
+    setCorsHeaders(request, reply, corsOrigins)
+  }
   const app = fastify({
     loggerInstance: childless(logger),
     logController: new LogController({ disableRequestLogging: true }),
@@ -83,9 +94,8 @@ export function createServer({
     clientErrorHandler: (error, socket) => refuseConnection(error, socket, service.newId()),
     frameworkErrors: (_error, request, reply) => {
       // No hook runs for a URL that can't be decoded.
-      reply.header('x-request-id', request.id)
-      setSecurityHeaders(reply)
-      refuse(endpointNotFound(), request, reply)
+      begin(request, reply)
+      if (!answerPreflight(request, reply)) refuse(endpointNotFound(), request, reply)
     },
   })
 
@@ -99,10 +109,10 @@ export function createServer({
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, reply, done) => {
-    restoreMethod(request)
-    reply.header('x-request-id', request.id)
-    setSecurityHeaders(reply)
-    done(refusalOfHead(request) ?? (request.is404 ? endpointNotFound() : undefined))
+    begin(request, reply)
+    const refusal = refusalOfHead(request)
+    if (refusal === undefined && answerPreflight(request, reply)) return
+    done(refusal ?? (request.is404 ? endpointNotFound() : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
     logger.answered({

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 
 /** The methods that paths have. */
-const routed = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
+export const routed = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
 /** What every other method is routed as: routes for each of thirty would be most of what it takes to make the host. */
 const anyOther = 'TRACE'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { readConfig } from '../../src/app/config.ts'
+import { originsForm } from '../../src/server/allowed-origins.ts'
 
 const defaults: Config = {
   host: '127.0.0.1',
@@ -10,6 +11,7 @@ const defaults: Config = {
   isModeGiven: false,
   logLevel: 'info',
   rateLimit: null,
+  corsOrigins: ['*'],
   workers: 1,
   secretsKeys: [],
   webhookAllowed: [],
@@ -48,6 +50,7 @@ test('an empty variable is an absent one', () => {
     MODE: '',
     LOG_LEVEL: '',
     RATE_LIMIT: '',
+    CORS_ORIGINS: '',
     WORKERS: '',
     SECRETS_KEY: '',
     WEBHOOK_ALLOW: '',
@@ -66,6 +69,7 @@ test('every variable is read', () => {
     MODE: 'live',
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '50',
+    CORS_ORIGINS: 'https://App.example.com:443, http://localhost:5173,https://*.example.com',
     WORKERS: '4',
     SECRETS_KEY: `${key(1)},${key(2)}`,
     WEBHOOK_ALLOW: '10.0.0.0/8, hooks.internal:8080',
@@ -83,6 +87,7 @@ test('every variable is read', () => {
     isModeGiven: true,
     logLevel: 'warn',
     rateLimit: 50,
+    corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'https://*.example.com'],
     workers: 4,
     secretsKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
     webhookAllowed: ['10.0.0.0/8', 'hooks.internal 8080'],
@@ -100,6 +105,12 @@ test.each([
   [{ RATE_LIMIT: 'off' }, { rateLimit: null }],
   [{ RATE_LIMIT: '1' }, { rateLimit: 1 }],
   [{ RATE_LIMIT: '1000000' }, { rateLimit: 1_000_000 }],
+  [{ MODE: 'live' }, { mode: 'live' as const, isModeGiven: true, corsOrigins: [] }],
+  [
+    { MODE: 'live', CORS_ORIGINS: ' * ' },
+    { mode: 'live' as const, isModeGiven: true, corsOrigins: ['*'] },
+  ],
+  [{ CORS_ORIGINS: 'https://app.example.com' }, { corsOrigins: ['https://app.example.com'] }],
   [{ RAIL_PAUSE: 'all' }, { pausedRails: 'all' as const }],
   [{ RAIL_PAUSE: 'sandbox' }, { pausedRails: ['sandbox'] }],
 ])('%j is allowed', (environment, expected) => {
@@ -144,19 +155,25 @@ describe('a wrong value is named with what is allowed', () => {
     ...['0', '-1', '1000001', 'none', '1.5'].map(
       (value) => ['RATE_LIMIT', value, 'must be off or a whole number from 1 to 1000000'] as const,
     ),
+    ...['app.example.com', 'https://app.example.com,', '*,https://app.example.com', 'https://app.example.com/'].map(
+      (value) => ['CORS_ORIGINS', value, `must be ${originsForm}`] as const,
+    ),
   ])('%s=%s', (name, value, allowed) => {
     expect(faultsOf({ [name]: value })).toEqual(['The configuration is wrong:', `  ${name} ${allowed}`])
   })
 })
 
 test('all faults are named at once', () => {
-  expect(faultsOf({ PORT: 'x', DATABASE_URL: 'x', MODE: 'x', LOG_LEVEL: 'x', RATE_LIMIT: 'x' })).toEqual([
+  expect(
+    faultsOf({ PORT: 'x', DATABASE_URL: 'x', MODE: 'x', LOG_LEVEL: 'x', RATE_LIMIT: 'x', CORS_ORIGINS: 'x' }),
+  ).toEqual([
     'The configuration is wrong:',
     '  PORT must be a whole number from 0 to 65535',
     '  DATABASE_URL must be sqlite:<path> or postgres://<user>@<host>/<database>',
     '  MODE must be one of sandbox, live',
     `  LOG_LEVEL must be one of ${logLevels}`,
     '  RATE_LIMIT must be off or a whole number from 1 to 1000000',
+    `  CORS_ORIGINS must be ${originsForm}`,
   ])
 })
 

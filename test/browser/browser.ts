@@ -16,8 +16,12 @@ const cutOff = ['--proxy-server=127.0.0.1:9', '--proxy-bypass-list=127.0.0.1']
 const { values } = parseArgs({ options: { screenshots: { type: 'string' } } })
 const faults: string[] = []
 
-/** A service of its own, and a browser that reaches it and no other host. */
-export type Visit = { readonly browser: BrowserContext; readonly service: Service }
+/** A service of its own, a browser that reaches it and no other host, and more services where one is configured otherwise. */
+export type Visit = {
+  readonly browser: BrowserContext
+  readonly service: Service
+  readonly start: (environment: Record<string, string>) => Promise<Service>
+}
 
 /** Lets `look` use them and prints what it found; the exit code is 1 when anything was wrong or there is no chromium. */
 export async function visit(look: (visit: Visit) => Promise<void>): Promise<void> {
@@ -30,7 +34,13 @@ export async function visit(look: (visit: Visit) => Promise<void>): Promise<void
 async function visitOnce(look: (visit: Visit) => Promise<void>): Promise<void> {
   if (values.screenshots) await mkdir(values.screenshots, { recursive: true })
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
-  const service = await startService(join(folder, 'tour.sqlite'))
+  const services: Service[] = []
+  const start = async (environment: Record<string, string>) => {
+    const service = await startService(join(folder, `service-${services.length}.sqlite`), environment)
+    services.push(service)
+    return service
+  }
+  const service = await start({})
   // A browser of its own, which nobody has used: what it keeps lies in the folder too.
   const browser = await chromium.launchPersistentContext(join(folder, 'browser'), {
     executablePath,
@@ -38,13 +48,13 @@ async function visitOnce(look: (visit: Visit) => Promise<void>): Promise<void> {
     viewport: { width: 1280, height: 800 },
   })
   try {
-    await look({ browser, service })
+    await look({ browser, service, start })
   } catch (error) {
     wrong(`it stops: ${(error as Error).message}`)
     for (const [index, page] of browser.pages().entries()) await shoot(page, `stopped-${index}`)
   } finally {
     await browser.close()
-    await service.end()
+    for (const each of services) await each.end()
     await rm(folder, { recursive: true })
   }
 }
@@ -52,10 +62,10 @@ async function visitOnce(look: (visit: Visit) => Promise<void>): Promise<void> {
 export type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts the service as `npm start` does, on a free port. */
-async function startService(file: string) {
+async function startService(file: string, environment: Record<string, string>) {
   const { PATH = '' } = process.env
   const child = spawn(process.execPath, ['src/app/main.ts'], {
-    env: { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}` },
+    env: { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}`, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''
@@ -74,11 +84,11 @@ async function startService(file: string) {
   })
   return {
     address,
-    /** How it answered those who asked for GraphiQL; a browser that gets a 304 tells its page of a 200. */
-    pageStatuses: () =>
+    /** How it answered those who asked for something; a browser that gets a 304 tells its page of a 200. */
+    statusesOf: (method: string, route: string) =>
       log
         .split('\n')
-        .filter((line) => line.includes('"method":"GET","route":"/graphql"'))
+        .filter((line) => line.includes(`"method":"${method}","route":"${route}"`))
         .map((line) => JSON.parse(line).status as number),
     end: () => {
       child.kill('SIGTERM')

@@ -9,7 +9,7 @@ import { openPage, say, shoot, visit, wrong } from './browser.ts'
 await visit(takeTour)
 
 async function takeTour(visiting: Visit): Promise<void> {
-  const { address, pageStatuses } = visiting.service
+  const { address, statusesOf } = visiting.service
   const { page, strangers } = await openPage(visiting)
   await open(page, () => page.goto(`${address}/graphql`), 'first load')
   const titles = await tabTitles(page)
@@ -33,7 +33,8 @@ async function takeTour(visiting: Visit): Promise<void> {
   )
   await open(page, () => page.reload(), 'second load')
   // The second window has it from the first.
-  if (pageStatuses().join() !== '200,304,304') wrong(`the service answers the loads with ${pageStatuses()}`)
+  const statuses = statusesOf('GET', '/graphql').join()
+  if (statuses !== '200,304,304') wrong(`the service answers the loads with ${statuses}`)
   const reloaded = await tabTitles(page)
   if (reloaded.length !== titles.length + 1) wrong(`after a reload the tabs are ${reloaded.join(' ')}`)
   await shoot(page, 'reloaded')

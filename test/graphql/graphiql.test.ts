@@ -274,7 +274,7 @@ describe('the page', () => {
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
       'cache-control': 'private, no-cache',
-      vary: 'accept, accept-encoding',
+      vary: 'accept, accept-encoding, origin',
     })
   })
 

@@ -296,6 +296,12 @@ describe.each(everyWay)('keys on %s, short way: %s', (engine, hasShortWay) => {
     expect((await post(app, { query: who }, {}, apiKey)).status).toBe(200)
     now += 1_000
     expect((await post(app, { query: who })).status).toBe(200)
+    for (const accept of ['text/event-stream', 'multipart/mixed']) {
+      const headers = { ...json, accept, 'x-api-key': app.merchant.apiKey }
+      const stream = await app.server.inject({ method: 'POST', url: path, headers, payload: { query: who } })
+      expect([stream.statusCode, stream.headers['ratelimit-policy']]).toEqual([200, '"default";q=3;w=1'])
+      expect(stream.headers.ratelimit).toBe(`"default";r=${accept === 'multipart/mixed' ? 0 : 1};t=1`)
+    }
   })
 })
 

@@ -60,12 +60,15 @@ export function answerFaults(document: OpenapiDocument, exchange: Exchange): str
   ]
 }
 
+/** What tells browsers and caches about an answer, and no caller. */
+const ofHttp = /^(content-type|vary|access-control-[a-z-]+)$/
+
 function headerFaults(document: OpenapiDocument, names: readonly string[], given: Exchange['headers']): string[] {
   const known = names.map((name) => name.toLowerCase())
   const all: Record<string, { required: boolean }> = document.components.headers
   return [
     ...Object.keys(given)
-      .filter((name) => name !== 'content-type' && !known.includes(name))
+      .filter((name) => !ofHttp.test(name) && !known.includes(name))
       .map((name) => `the header ${name} is not there`),
     ...names
       .filter((name) => all[name]?.required && !(name.toLowerCase() in given))

@@ -45,6 +45,8 @@ export const everyWay: readonly (readonly [engine: Engine, hasShortWay: boolean]
 export type AppOptions = {
   readonly mode?: Mode
   readonly rateLimit?: number
+  /** Origins whose pages may read answers; none unless they are named. */
+  readonly corsOrigins?: readonly string[]
   /** Milliseconds since 1970. */
   readonly clock?: () => number
   /** What is in force from the start. */
@@ -93,6 +95,7 @@ export async function startApp(
   {
     mode = 'sandbox',
     rateLimit,
+    corsOrigins = [],
     clock,
     onLog,
     isPlanned = true,
@@ -113,6 +116,7 @@ export async function startApp(
     service: doors.service,
     logger,
     rateLimit: rateLimit ?? null,
+    corsOrigins,
     isPlanned,
     hasShortWay,
     rails,

@@ -21,7 +21,8 @@ export function addDocs(app: FastifyInstance, groups: readonly Group[], { mode, 
 
   app.get('/openapi.json', async (request, reply) => {
     const { json } = await get()
-    return sendKept(json, request, reply.type('application/json; charset=utf-8'))
+    // Whoever keeps it must not give a page of one origin what was for another.
+    return sendKept(json, request, reply.header('vary', 'origin').type('application/json; charset=utf-8'))
   })
   app.get('/docs', async (request, reply) => {
     const { page, policy } = await get()

@@ -63,7 +63,7 @@ export async function sendGraphiql(
   reply
     .header('etag', `W/"${etag}"`)
     .header('cache-control', 'private, no-cache')
-    .header('vary', 'accept, accept-encoding')
+    .header('vary', 'accept, accept-encoding, origin')
     .header('content-security-policy', policy(scriptHash))
   if (headers['if-none-match']?.includes(`"${etag}"`)) return reply.code(304).send()
   reply.type('text/html; charset=utf-8')

@@ -19,6 +19,7 @@ const refusedEverywhere: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
   'MISSING_TOKEN',
   'INVALID_TOKEN',
+  'API_KEY_IN_BROWSER',
   'NOT_ACCEPTABLE',
   'REQUEST_TIMEOUT',
   'EXPECTATION_FAILED',
@@ -52,6 +53,10 @@ Failures are described here as they are unless another form is asked for. Who se
 ## Events
 
 What happens is an event, numbered for each merchant from 1 without a gap, and can be read in \`GET /api/events\` for ever. Webhook endpoints get each as it happens, at least once, signed by Standard Webhooks 1.0.0; \`webhooks\` below tells what is posted.
+
+## Pages
+
+A page in a browser may call every endpoint, and read every answer, from the origins that the service names. In live it sends a client token, which the merchant’s server makes, as \`Authorization: Bearer\`: an API key that comes from a page is refused with 403 \`API_KEY_IN_BROWSER\`.
 
 ## GraphQL
 
@@ -301,10 +306,14 @@ const headers = {
   'X-Request-Id': header(true, 'The id of the request: yours, or one of the service.', 'my-request-1'),
   'RateLimit-Policy': header(
     false,
-    'How many requests are answered in a second, where there is a limit.',
+    'How many requests (`q`) of a merchant are answered in any window of `w` seconds, where there is a limit.',
     '"default";q=50;w=1',
   ),
-  RateLimit: header(false, 'How many requests are left now, where there is a limit.', '"default";r=49;t=1'),
+  RateLimit: header(
+    false,
+    'How many requests are left (`r`), where there is a limit: all of them are again in `t` seconds.',
+    '"default";r=49;t=1',
+  ),
   'Idempotent-Replayed': header(
     false,
     '`true` when the answer is that of an earlier request with the same key.',

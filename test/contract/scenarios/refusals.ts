@@ -21,6 +21,7 @@ export async function recordCommonRefusals(
   await transcript.exchange(app, '405: another method', `PATCH ${request.split(' ')[1]}`)
   if (!request.startsWith('GET ')) await recordBodyRefusals(transcript, app, request)
   await recordRateRefusal(transcript, request, given)
+  await recordPageRefusal(transcript, request, given)
 }
 
 async function recordKeyRefusals(
@@ -67,6 +68,12 @@ async function recordRateRefusal(transcript: Transcript, request: string, given:
   const limited = await transcript.start({ rateLimit: 1 })
   await limited.rest('GET', '/api/asset-codes')
   await transcript.exchange(limited, '429: over the rate limit', request, given)
+}
+
+async function recordPageRefusal(transcript: Transcript, request: string, given: { body?: unknown }): Promise<void> {
+  const origin = 'https://app.example.com'
+  const live = await transcript.start({ mode: 'live', corsOrigins: [origin] })
+  await transcript.exchange(live, '403: a key in a page', request, { ...given, headers: { origin } })
 }
 
 /** An id that nothing has. */

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest'
+import { createLogger } from '../../src/app/logger.ts'
+import { unavailable } from '../../src/errors.ts'
+import { createServer } from '../../src/server/host.ts'
+import { nodeRail } from '../deposits/support/node.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, everyWay, payoutBody, startApp } from '../support/app.ts'
+
+const page = 'https://app.example.com'
+const stranger = 'https://evil.example'
+const exposed = 'x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy'
+const json = { 'content-type': 'application/json' }
+const merchantId = { query: '{ merchant { id } }' }
+
+/** What an answer says to a browser about who may read it. */
+const corsOf = (headers: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-') || name === 'vary'))
+const readable = { vary: 'origin', 'access-control-allow-origin': page, 'access-control-expose-headers': exposed }
+const unreadable = { vary: 'origin' }
+
+type Sent = {
+  readonly key?: string | null
+  readonly headers?: Record<string, string>
+  readonly body?: object
+  readonly payload?: string
+}
+type Case = readonly [
+  status: number,
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS',
+  path: string,
+  sent?: Sent,
+]
+
+/** Every way in which an answer comes to be. */
+const cases: readonly Case[] = [
+  [200, 'GET', '/api/customers'],
+  [200, 'HEAD', '/api/customers'],
+  [201, 'POST', '/api/wallets', { body: { currency: 'NGN', description: 'Naira' } }],
+  [400, 'POST', '/api/wallets', { body: {} }],
+  [400, 'POST', '/api/wallets', { payload: '{', headers: json }],
+  [400, 'POST', '/api/wallets', { body: {}, headers: { accept: 'application/problem+json' } }],
+  [401, 'GET', '/api/customers', { key: null }],
+  [401, 'GET', '/api/customers', { key: 'wrong' }],
+  [404, 'GET', '/api/customers/x'],
+  [404, 'GET', '/api/nowhere'],
+  [404, 'GET', '/api/customers/%zz'],
+  [404, 'POST', '/graphql/', { body: merchantId }],
+  [405, 'DELETE', '/api/customers'],
+  [405, 'PUT', '/graphql'],
+  [405, 'OPTIONS', '/api/customers'],
+  [406, 'GET', '/api/customers', { headers: { accept: 'text/csv' } }],
+  [413, 'POST', '/api/wallets', { payload: `"${' '.repeat(300_000)}"`, headers: json }],
+  [413, 'POST', '/graphql', { payload: `"${' '.repeat(300_000)}"`, headers: json }],
+  [415, 'POST', '/api/wallets', { payload: 'a=b', headers: { 'content-type': 'text/plain' } }],
+  [417, 'GET', '/api/customers', { headers: { expect: 'tea' } }],
+  [200, 'POST', '/graphql', { body: merchantId }],
+  [200, 'POST', '/graphql', { body: { query: '{ nothing }' } }],
+  [400, 'POST', '/graphql', { body: {} }],
+  [401, 'POST', '/graphql', { body: merchantId, key: null }],
+  [406, 'POST', '/graphql', { body: merchantId, headers: { accept: 'text/csv' } }],
+  [200, 'POST', '/graphql', { body: merchantId, headers: { accept: 'text/event-stream' } }],
+  [200, 'POST', '/graphql', { body: merchantId, headers: { accept: 'multipart/mixed' } }],
+  [200, 'GET', `/graphql?query=${encodeURIComponent(merchantId.query)}`],
+  [200, 'GET', '/openapi.json', { key: null }],
+]
+
+const titled = cases.map(
+  (each) => [`${each.slice(0, 3).join(' ')} ${JSON.stringify(each[3] ?? {}).slice(0, 80)}`, each] as const,
+)
+
+type Served = Pick<App, 'server' | 'merchant'>
+
+function send({ server, merchant }: Served, [, method, url, sent = {}]: Case) {
+  const { key = merchant.apiKey, headers, body, payload = body } = sent
+  return server.inject({
+    method,
+    url,
+    headers: { ...(key !== null && { 'x-api-key': key }), ...headers },
+    ...(payload !== undefined && { payload }),
+  })
+}
+
+const sendFrom = (origin: string, app: Served, [status, method, url, sent = {}]: Case) =>
+  send(app, [status, method, url, { ...sent, headers: { ...sent.headers, origin } }])
+
+describe.each(everyWay)('an answer on %s, by the short way: %s', (engine, hasShortWay) => {
+  test.each(titled)('of %s can be read by pages of the origins that are named', async (_, each) => {
+    const app = await startApp(engine, { hasShortWay, corsOrigins: ['https://other.example', page] })
+    const answer = await sendFrom(page, app, each)
+    expect([answer.statusCode, corsOf(answer.headers)]).toEqual([each[0], readable])
+    const refused = await sendFrom(stranger, app, each)
+    expect([refused.statusCode, corsOf(refused.headers)]).toEqual([each[0], unreadable])
+  })
+})
+
+describe.each(everyEngine)('pages on %s', (engine) => {
+  test('read by a wildcard, each its own origin, and by * all of them', async () => {
+    const named = await startApp(engine, { corsOrigins: ['https://*.example.com'] })
+    const open = await startApp(engine, { corsOrigins: ['*'] })
+    for (const each of cases) {
+      expect(corsOf((await sendFrom(page, named, each)).headers)).toEqual(readable)
+      expect(corsOf((await sendFrom('https://a.app.example.com', named, each)).headers)).toEqual(unreadable)
+      for (const origin of [page, 'null', '']) {
+        const { headers } = await sendFrom(origin, open, each)
+        expect(corsOf(headers)).toEqual({ ...readable, 'access-control-allow-origin': '*' })
+      }
+    }
+  })
+
+  test('read that they were too fast, and how much is left', async () => {
+    const app = await startApp(engine, { corsOrigins: [page], rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
+    const ask = (path: string, key = app.merchant.apiKey) => sendFrom(page, app, [200, 'GET', path, { key }])
+    expect((await ask('/api/customers')).headers).toMatchObject({ ...readable, ratelimit: '"default";r=0;t=1' })
+    for (const path of ['/api/customers', '/graphql?query={merchant{id}}']) {
+      const { statusCode, headers } = await ask(path)
+      expect([statusCode, corsOf(headers), headers['retry-after']]).toEqual([429, readable, '1'])
+    }
+    expect((await ask('/api/customers', 'wrong')).statusCode).toBe(401)
+    const { statusCode, headers } = await ask('/api/customers', 'wrong')
+    expect([statusCode, corsOf(headers)]).toEqual([429, readable])
+  })
+
+  test('read that nothing can be stored now, and that the service failed', async () => {
+    const app = await startApp(engine, { corsOrigins: [page] })
+    for (const [status, fault] of [
+      [503, unavailable()],
+      [500, new Error('the cause')],
+    ] as const) {
+      const fail = () => {
+        throw fault
+      }
+      const service = { ...app.service, db: { ...app.db, requireRoom: fail, write: async () => fail() } }
+      const logger = createLogger('silent', { write: () => {} })
+      const server = createServer({ service, logger, rateLimit: null, corsOrigins: [page] })
+      const body = { currency: 'NGN', description: 'Naira' }
+      const answer = await sendFrom(page, { ...app, server }, [status, 'POST', '/api/wallets', { body }])
+      expect([answer.statusCode, corsOf(answer.headers)]).toEqual([status, readable])
+      const query = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
+      const result = await sendFrom(page, { ...app, server }, [status, 'POST', '/graphql', { body: { query } }])
+      expect(result.json().errors[0].extensions.code).toBe(status === 503 ? 'UNAVAILABLE' : 'INTERNAL')
+      expect(corsOf(result.headers)).toEqual(readable)
+    }
+  })
+
+  test('read that a payout was there already', async () => {
+    const app = await startApp(engine, { corsOrigins: [page] })
+    await app.wallet({ balance: '100' })
+    const pay = () =>
+      sendFrom(page, app, [
+        201,
+        'POST',
+        '/api/payouts/banks',
+        { body: payoutBody, headers: { 'idempotency-key': 'once' } },
+      ])
+    await pay()
+    expect((await pay()).headers).toMatchObject({ ...readable, 'idempotent-replayed': 'true' })
+  })
+
+  test.each(titled)('change nothing for who is none: %s', async (_, each) => {
+    const [status, , url] = each
+    const headersOf = async (corsOrigins: readonly string[]) => {
+      const { server, merchant } = await startApp(engine, { corsOrigins })
+      const answer = await send({ server, merchant }, each)
+      expect(answer.statusCode).toBe(status)
+      return Object.keys(answer.headers)
+    }
+    const before = await headersOf([])
+    expect(before.filter((name) => name.startsWith('access-control-'))).toEqual([])
+    for (const origins of [['*'], [page]]) expect(await headersOf(origins)).toEqual(before)
+    // Nobody may keep the others.
+    expect(before.includes('vary')).toBe(url === '/openapi.json')
+  })
+
+  test('may not read what is none of theirs, nor ask whether they may', async () => {
+    const app = await startApp(engine, { corsOrigins: ['*'], rails: [nodeRail] })
+    const paths = ['/', '/docs', '/livez', '/readyz', '/.well-known/webhook-keys', '/rails/node/addresses']
+    for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {
+      const { headers } = await sendFrom(page, app, [200, 'GET', path])
+      expect([path, Object.keys(headers).filter((name) => name.startsWith('access-control-'))]).toEqual([path, []])
+      const asked = await preflight(app, path)
+      expect([path, [404, 405].includes(asked.statusCode)]).toEqual([path, true])
+      expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+    }
+  })
+})
+
+const wanted = {
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'authorization,content-type,idempotency-key,sentry-trace',
+}
+
+/** What a browser sends before a request of a page. */
+const preflight = (app: App, url: string, headers: Record<string, string> = {}) =>
+  app.server.inject({ method: 'OPTIONS', url, headers: { origin: page, ...wanted, ...headers } })
+
+const allowed = {
+  ...readable,
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+  'access-control-allow-headers': wanted['access-control-request-headers'],
+  'access-control-max-age': '86400',
+}
+
+describe.each(everyEngine)('a preflight on %s', (engine) => {
+  test('is answered for every path of both doors, there or not, without a key', async () => {
+    const app = await startApp(engine, { corsOrigins: [page] })
+    await app.server.ready()
+    const { paths } = (await app.server.inject('/openapi.json')).json()
+    const known = Object.keys(paths).map((path) => path.replace(/\{\w+\}/g, 'x'))
+    expect(known.length).toBeGreaterThan(15)
+    for (const path of [
+      ...known,
+      '/api/nowhere',
+      '/api/customers/%zz',
+      '/graphql',
+      '/graphql?query=x',
+      '/openapi.json',
+    ]) {
+      for (const key of [{}, { 'x-api-key': 'wrong' }]) {
+        const answer = await preflight(app, path, key)
+        expect([path, answer.statusCode, answer.body]).toEqual([path, 204, ''])
+        expect(corsOf(answer.headers)).toEqual(allowed)
+        expect(answer.headers['content-type']).toBeUndefined()
+      }
+    }
+  })
+
+  test('allows a page of another origin nothing', async () => {
+    const app = await startApp(engine, { corsOrigins: [page] })
+    for (const path of ['/api/customers', '/graphql']) {
+      const answer = await preflight(app, path, { origin: stranger })
+      expect([answer.statusCode, corsOf(answer.headers)]).toEqual([204, unreadable])
+    }
+  })
+
+  test('allows no headers where none were asked for', async () => {
+    const app = await startApp(engine, { corsOrigins: ['*'] })
+    const { headers } = await app.server.inject({
+      method: 'OPTIONS',
+      url: '/api/customers',
+      headers: { origin: page, 'access-control-request-method': 'DELETE' },
+    })
+    const { 'access-control-allow-headers': _, ...others } = allowed
+    expect(corsOf(headers)).toEqual({ ...others, 'access-control-allow-origin': '*' })
+  })
+
+  test('counts for nobody', async () => {
+    const app = await startApp(engine, { corsOrigins: [page], rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
+    for (let i = 0; i < 20; i++) {
+      const key = i % 2 === 0 ? app.merchant.apiKey : 'wrong'
+      for (const path of ['/api/customers', '/graphql']) {
+        const { statusCode, headers } = await preflight(app, path, { 'x-api-key': key })
+        expect([statusCode, headers.ratelimit]).toEqual([204, undefined])
+      }
+    }
+    expect((await app.rest('GET', '/api/customers', { key: 'wrong' })).status).toBe(401)
+    expect((await app.rest('GET', '/api/customers')).status).toBe(200)
+  })
+
+  test.each([
+    ['OPTIONS without an origin', 'OPTIONS', wanted],
+    ['OPTIONS that announces no method', 'OPTIONS', { origin: page }],
+    ['another method', 'PATCH', { origin: page, ...wanted }],
+  ] as const)('is not %s: that is told the methods of the path', async (_, method, headers) => {
+    const app = await startApp(engine, { corsOrigins: [page] })
+    for (const [path, methods] of [
+      ['/api/customers', 'GET, HEAD'],
+      ['/graphql', 'GET, HEAD, POST'],
+    ]) {
+      const answer = await app.server.inject({ method, url: String(path), headers })
+      expect([answer.statusCode, answer.headers.allow]).toEqual([405, methods])
+      expect(answer.body).toContain('"METHOD_NOT_ALLOWED"')
+    }
+  })
+
+  test('with a head that is wrong is refused as anything else', async () => {
+    const app = await startApp(engine, { corsOrigins: [page] })
+    const { statusCode, headers } = await preflight(app, '/api/customers', { expect: 'tea' })
+    expect([statusCode, corsOf(headers)]).toEqual([417, readable])
+  })
+
+  test('is in the log like any other request', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { corsOrigins: [page], onLog: (line) => lines.push(line) })
+    await preflight(app, '/api/customers')
+    const seen = lines
+      .map((line) => JSON.parse(line))
+      .map(({ method, route, status, code }) => [method, route, status, code])
+    expect(seen).toEqual([['OPTIONS', '/api/customers', 204, null]])
+  })
+})

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { formatApiKey, newApiKey } from '../../src/merchants/api-key.ts'
+import { everyEngine, everyWay, startApp } from '../support/app.ts'
+import { whatIsStored } from '../support/stored.ts'
+
+const origin = 'https://app.example.com'
+const mutation = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
+const requests = [
+  ['POST', '/api/wallets', { currency: 'NGN', description: 'Naira' }],
+  ['GET', '/api/customers', undefined],
+  ['POST', '/graphql', { query: mutation }],
+  ['GET', '/graphql?query={merchant{id}}', undefined],
+] as const
+
+/** Each way to send a key, and whether it is a good one or not. */
+const credentials = (apiKey: string): readonly Record<string, string>[] => [
+  { 'x-api-key': apiKey },
+  { authorization: `Bearer ${apiKey}` },
+  { authorization: `bearer   ${apiKey}` },
+  { 'x-api-key': formatApiKey(newApiKey('live')) },
+  { 'x-api-key': formatApiKey(newApiKey('sandbox')) },
+  { 'x-api-key': 'nonsense' },
+  { 'x-api-key': apiKey, authorization: 'Bearer a.b.c' },
+]
+
+describe.each(everyWay)('an API key in a page on %s, by the short way: %s', (engine, hasShortWay) => {
+  test.each(requests)('is refused in live, whichever it is: %s %s', async (method, path, body) => {
+    const app = await startApp(engine, { mode: 'live', hasShortWay, corsOrigins: [origin] })
+    const before = await whatIsStored(app)
+    for (const each of credentials(app.merchant.apiKey)) {
+      for (const from of [origin, 'https://evil.example', 'null']) {
+        const answer = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
+        expect([answer.status, codeIn(answer.body)]).toEqual([403, 'API_KEY_IN_BROWSER'])
+        expect(answer.text).toContain('POST /api/client-tokens')
+        expect(answer.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
+      }
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+    const { status } = await app.rest(method, path, { body })
+    expect(status).toBe(path === '/api/wallets' ? 201 : 200)
+  })
+})
+
+describe.each(everyEngine)('on %s', (engine) => {
+  test('what is no API key is judged for what it is, from a page too', async () => {
+    const app = await startApp(engine, { mode: 'live', corsOrigins: [origin] })
+    for (const [method, path, body] of requests) {
+      const ask = (headers: Record<string, string>) =>
+        app.rest(method, path, { body, key: null, headers: { ...headers, origin } })
+      for (const headers of [{ authorization: 'Bearer a.b.c' }, { authorization: 'Bearer' }]) {
+        const { status, body } = await ask(headers)
+        expect([status, codeIn(body)]).toEqual([401, 'INVALID_TOKEN'])
+      }
+      for (const headers of [{}, { authorization: 'Basic pgw_live_x' }]) {
+        const { status, body } = await ask(headers)
+        expect([status, codeIn(body)]).toEqual([401, 'MISSING_TOKEN'])
+      }
+    }
+  })
+
+  test('a key that is refused for coming from a page counts for nobody', async () => {
+    const app = await startApp(engine, { mode: 'live', rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
+    for (let i = 0; i < 5; i++) {
+      for (const key of [app.merchant.apiKey, 'nonsense']) {
+        const { status, headers } = await app.rest('GET', '/api/customers', { key, headers: { origin } })
+        expect([status, headers.ratelimit]).toEqual([403, undefined])
+      }
+    }
+    expect((await app.rest('GET', '/api/customers', { key: 'nonsense' })).status).toBe(401)
+    expect((await app.rest('GET', '/api/customers')).status).toBe(200)
+  })
+
+  test('the sandbox takes it, as GraphiQL sends it', async () => {
+    const app = await startApp(engine)
+    for (const [method, path, body] of requests) {
+      const { status } = await app.rest(method, path, { body, headers: { origin } })
+      expect(status).toBe(path === '/api/wallets' ? 201 : 200)
+    }
+  })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: each door has its own envelope.
+function codeIn(body: any): string | undefined {
+  return body.error?.code ?? body.errors?.[0]?.extensions.code
+}
