@@ -107,6 +107,15 @@ export const asciiWord = (limit: number) =>
 /** One of a list of values, exactly as written there. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
+/** Some of a list of values, at least one: each once, and in the list's order. */
+export const someOf = <const Values extends readonly string[]>(values: Values) =>
+  z.array(z.string()).transform((given, context): Values[number][] => {
+    if (given.length > 0 && given.every((each) => values.includes(each))) {
+      return values.filter((value) => given.includes(value))
+    }
+    return refuse(context, 'INVALID_PARAMETER', `must be some of ${values.join(', ')}`)
+  })
+
 /** A UUID in either case. */
 export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID'))

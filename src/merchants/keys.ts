@@ -5,7 +5,7 @@ import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
-import { instant, oneOf, optional, parse, refuse } from '../input.ts'
+import { instant, optional, parse, refuse, someOf } from '../input.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './find-merchant.ts'
@@ -18,29 +18,26 @@ export const liveKeyLimit = 2
 /** Those that may do less. */
 const restrictedKeyLimit = 100
 
+/** Networks from which a key may be used, at most. */
+const mostNetworks = 50
+
 /** A key as an operator sees it; its secret is not kept. */
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 
 /** What a key may do, until when, and from where: everything, for ever, from anywhere unless it says less. */
 export const CreateKeyInput = z.object({
-  scopes: optional(
-    z
-      .array(oneOf(scopes))
-      .min(1)
-      .transform((given) => [...new Set(given)]),
-  ),
+  scopes: optional(someOf(scopes)),
   expiresAt: optional(instant()),
-  networks: optional(z.array(network()).min(1).max(50)),
+  networks: optional(someNetworks()),
 })
 
-function network() {
-  return z
-    .string()
-    .transform((text, context) =>
-      parseNetwork(text) === null
-        ? refuse(context, 'INVALID_FORMAT', 'must be an address or a network such as 203.0.113.0/24')
-        : text,
-    )
+function someNetworks() {
+  return z.array(z.string()).transform((given, context) => {
+    const isSome =
+      given.length > 0 && given.length <= mostNetworks && given.every((each) => parseNetwork(each) !== null)
+    const message = `must be at most ${mostNetworks} addresses or networks, such as 203.0.113.0/24`
+    return isSome ? given : refuse(context, 'INVALID_FORMAT', message)
+  })
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Page, Response } from 'playwright-core'
+import type { Page, Request, Response } from 'playwright-core'
 import type { Visit } from './browser.ts'
 import { openPage, say, shoot, visit, wrong } from './browser.ts'
 
@@ -21,6 +21,7 @@ async function takeTour(visiting: Visit): Promise<void> {
     if (title.includes('Watch')) await watch(visiting, page, index)
     else await runTab(page, index)
   }
+  await actAsCustomer(page)
   await page.getByRole('tab').first().click()
   await readDocs(page)
   await complete(page)
@@ -136,6 +137,30 @@ async function runTab(page: Page, index: number): Promise<void> {
   if (text.includes('"errors"')) wrong(`${title} shows errors`)
   say(`${title}: ${Object.keys(data ?? {}).join(', ')}`)
   await shoot(page, title)
+}
+
+/** Chooses a customer, as whom the first tab is asked with a token, and then the merchant again. */
+async function actAsCustomer(page: Page): Promise<void> {
+  const menu = page.locator('#acting')
+  await menu.hover()
+  await page.waitForFunction(() => document.querySelectorAll('#acting option').length > 1)
+  for (const [place, bears] of [
+    [1, 'authorization'],
+    [0, 'x-api-key'],
+  ] as const) {
+    const [option] = await menu.selectOption({ index: place })
+    const asked = page.waitForRequest((request) => request.postData()?.includes('query') === true && !isToken(request))
+    await runTab(page, 0)
+    const headers = await (await asked).allHeaders()
+    const sent = ['authorization', 'x-api-key'].filter((name) => name in headers).join()
+    if (sent !== bears) wrong(`as ${option || 'the merchant'} it is asked with ${sent}`)
+    await shoot(page, `as-${place === 0 ? 'merchant' : 'customer'}`)
+  }
+  say(`acts as each of ${await menu.locator('option').count()}`)
+}
+
+function isToken(request: Request): boolean {
+  return request.postData()?.includes('createClientToken') === true
 }
 
 async function readDocs(page: Page): Promise<void> {

@@ -11,7 +11,6 @@ import { Refusal } from '../../errors.ts'
 import { fill } from '../../fill/fill.ts'
 import { createMerchant } from '../../merchants/create-merchant.ts'
 import { findMerchant } from '../../merchants/find-merchant.ts'
-import { createKey, listKeys, revokeKey, rotateKey } from '../../merchants/keys.ts'
 import { allMerchants } from '../../merchants/repository.ts'
 import { setExtendedPublicKeys } from '../../merchants/set-extended-public-keys.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../payouts/payout.ts'
@@ -22,6 +21,7 @@ import type { Command, Options } from './command.ts'
 import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
 import { depositCommands } from './deposits.ts'
 import { eventCommands } from './events.ts'
+import { keyCommands } from './keys.ts'
 import { listCommands } from './lists.ts'
 import { priceCommands } from './prices.ts'
 import { progressOn } from './progress.ts'
@@ -54,26 +54,7 @@ export const commands: Readonly<Record<string, Command>> = {
     names: { evmExtendedPublicKey: '--evm', tronExtendedPublicKey: '--tron', addresses: '--solana' },
     run: setAddresses,
   },
-  'key create': {
-    summary: 'Gives a merchant a second API key and shows it, once.',
-    words: ['merchant id'],
-    run: (service, words) => createKey(service, word(words, 0)),
-  },
-  'key list': {
-    summary: "Lists a merchant's API keys with their last use.",
-    words: ['merchant id'],
-    run: (service, words) => listKeys(service, word(words, 0)),
-  },
-  'key revoke': {
-    summary: 'Ends an API key at once.',
-    words: ['key id'],
-    run: (service, words) => revokeKey(service, word(words, 0)),
-  },
-  'key rotate': {
-    summary: 'Gives a merchant a new API key beside its latest one and revokes any older.',
-    words: ['merchant id'],
-    run: (service, words) => rotateKey(service, word(words, 0)),
-  },
+  ...keyCommands,
   'customer create': {
     summary: 'Registers a customer: an individual with --first-name and --last-name, a business with --business-name.',
     words: ['merchant id'],

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql'
+import { actingMenu, actingScript } from './graphiql-acting.ts'
 
 /** The page in the encodings that it is sent in. `scriptHash` is that of its script, as a policy writes it. */
 export type MadePage = {
@@ -27,6 +28,9 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 .graphiql-logo nav a { color: hsl(var(--color-neutral)); text-decoration: none }
 .graphiql-logo nav a:is(:hover, :focus-visible) { text-decoration: underline }
 .graphiql-logo nav a:first-child { font-weight: 600 }
+/* The menu of whom to act as stands in the corner of the answers, where it takes no room of the tabs. */
+.graphiql-logo nav label { position: fixed; right: 2.6rem; bottom: 1.6rem; z-index: 2; padding: .2rem .5rem; border-radius: 6px; background: hsl(var(--color-base)); color: hsl(var(--color-neutral)) }
+.graphiql-logo nav select { max-width: 12rem; font: inherit; color: inherit; background: transparent; border: 1px solid hsla(var(--color-neutral), .4); border-radius: 4px }
 @media (max-width: 48rem) {
   /* Without what a phone's browser lays over the page. */
   .graphiql-container { height: 100dvh; flex-direction: column; --sidebar-width: 44px }
@@ -89,7 +93,7 @@ function pageHtml(script: string): string {
 /** All that the page runs, as one script, so that its policy can name it by its hash. */
 function pageScript(tabs: Tabs): string {
   const options = {
-    title: '<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a></nav>',
+    title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${actingMenu}</nav>`,
     // The default is the mark of another project.
     logo: ' ',
     // By POST too for subscriptions, which would go by GET and so into logs and into the limits of an address.
@@ -127,6 +131,7 @@ try {
 } catch {
   // A browser that keeps nothing opens the tour each time.
 }
+${actingScript};
 ${js};
 // A POST to the address of the page itself would have the browser forget the page (RFC 9111, 4.4). And in full: what makes
 // the addresses of subscriptions does not know that one may be told from where the page is.

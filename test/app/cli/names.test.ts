@@ -8,7 +8,7 @@ import { Refusal } from '../../../src/errors.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
 /** Commands that take no fields, or whose only fault is an id that is not there. */
-const exceptions = ['backup', 'fill', 'demo', 'audit', 'migrate', 'customer close', 'key create', 'key rotate']
+const exceptions = ['backup', 'fill', 'demo', 'audit', 'migrate', 'customer close', 'key rotate']
 
 /** No field of any operation takes this. */
 const junk = '\u0007'
