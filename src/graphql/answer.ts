@@ -18,7 +18,7 @@ export type Asked = {
   readonly engine: Engine
   readonly merchantId: string
   readonly aheadMs?: number
-  readonly caller?: Caller
+  readonly caller: Caller
   readonly requestId: string
   readonly log: FastifyBaseLogger
   /** What the caller of a stream had last, where it says so. */

@@ -55,4 +55,23 @@ describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) 
     expect((await rest('POST', '/api/webhooks', { url: 'https://example.com' })).status).toBe(403)
     await app.expectBooksToBalance()
   })
+
+  test('waits for that customer’s events, beside those who wait for all of the merchant’s', async () => {
+    const app = await startApp(setup)
+    const [own, other] = [await app.customer(), await app.customer()]
+    const token = await tokenFor(app, own, ['read'])
+    const waitOf = (request: object) => app.rest('GET', '/api/events?after=2&wait=20', request)
+    const [ofCustomer, ofMerchant] = [waitOf(bearing(token)), waitOf({})]
+    const changed = await app.graphql(
+      'mutation ($id: ID!) { updateCustomer(input: { customerId: $id, firstName: "Grace" }) { __typename } }',
+      { id: other },
+    )
+    expect([changed.errors, changed.data]).toEqual([[], { updateCustomer: { __typename: 'UpdateCustomerPayload' } }])
+    expect((await ofMerchant).body.data).toMatchObject([{ sequence: 3, object: { id: other } }])
+    await app.graphql(
+      'mutation ($id: ID!) { updateCustomer(input: { customerId: $id, firstName: "Grace" }) { __typename } }',
+      { id: own },
+    )
+    expect((await ofCustomer).body.data).toMatchObject([{ sequence: 4, object: { id: own } }])
+  })
 })

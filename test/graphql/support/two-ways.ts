@@ -1,4 +1,5 @@
 import { createLogger } from '../../../src/app/logger.ts'
+import { noCaller } from '../../../src/callers/api-caller.ts'
 import type { Service } from '../../../src/context.ts'
 import { answer, bodyOf } from '../../../src/graphql/answer.ts'
 import { createEngine } from '../../../src/graphql/engine.ts'
@@ -28,7 +29,7 @@ export function bothWays(service: Service, merchantId: string) {
   const way = (isPlanned: boolean): AskOneWay => {
     const engine = createEngine(sandboxSchema, { isPlanned })
     return async ({ query, variables = {}, operationName = null }) => {
-      const asked = { service, engine, merchantId, requestId: 'same', log }
+      const asked = { service, engine, merchantId, caller: noCaller, requestId: 'same', log }
       const answered = await answer({ query, variables, operationName }, asked)
       if (!answered) throw new Error('a subscription has many answers')
       const { result } = answered
