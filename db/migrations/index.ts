@@ -36,6 +36,7 @@ import { webhookLeases } from './0034-webhook-leases.ts'
 import { payoutTransfers } from './0035-payout-transfers.ts'
 import { merchantClocks } from './0036-merchant-clocks.ts'
 import { chainDeposits } from './0037-chain-deposits.ts'
+import { trustedDocuments } from './0038-trusted-documents.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -76,6 +77,7 @@ export const migrations: readonly Migration[] = [
   payoutTransfers,
   merchantClocks,
   chainDeposits,
+  trustedDocuments,
 ]
 
 /** The one that every database of ours has. */

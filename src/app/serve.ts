@@ -109,6 +109,7 @@ async function listen(
     service,
     logger,
     rateLimit: config.rateLimit,
+    documents: config.documents,
     rails: railsOf(config, service),
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),

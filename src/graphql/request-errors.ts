@@ -2,7 +2,15 @@ import { GraphQLError } from 'graphql'
 import { limits } from './limits.ts'
 
 /** Why the engine itself refuses a request. */
-type RequestErrorCode = 'INVALID_DOCUMENT' | 'QUERY_TOO_COMPLEX' | 'INVALID_INPUT' | 'METHOD_NOT_ALLOWED'
+type RequestErrorCode =
+  | 'INVALID_DOCUMENT'
+  | 'QUERY_TOO_COMPLEX'
+  | 'INVALID_INPUT'
+  | 'METHOD_NOT_ALLOWED'
+  | 'DOCUMENT_NOT_TRUSTED'
+  | 'PERSISTED_DOCUMENT_NOT_FOUND'
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
 
 /** A refusal of the engine's own. */
 export function requestError(code: RequestErrorCode, message: string): GraphQLError {

@@ -11,6 +11,7 @@ import type { AnswerLog } from './answer-log.ts'
 import { addDepositEndpoints } from './deposit-endpoints.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
 import { countStreams } from './held-streams.ts'
+import type { DocumentsTaken } from './known-documents.ts'
 import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './other-methods.ts'
 import { addPages, isMissingPage, sendMissingPage } from './pages/add-pages.ts'
 import { addDocs } from './pages/docs.ts'
@@ -32,6 +33,8 @@ export type ServerOptions = {
   readonly service: Service
   readonly logger: FastifyBaseLogger & AnswerLog
   readonly rateLimit: number | null
+  /** Which GraphQL documents are run; any unless said otherwise. */
+  readonly documents?: DocumentsTaken
   /** What GraphiQL opens with, in the sandbox. */
   readonly tabs?: () => Promise<readonly Tab[]>
   /** The key that the examples of the reference have; without it readers put theirs. */
@@ -56,6 +59,7 @@ export function createServer({
   service,
   logger,
   rateLimit,
+  documents = 'any',
   tabs = async () => [],
   demoKey = null,
   isPlanned = true,
@@ -142,7 +146,7 @@ export function createServer({
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, hasShortWay, holdStream, turn })
+    addGraphqlRoute(scope, { service, limits, graphiql, documents, isPlanned, hasShortWay, holdStream, turn })
   })
   return app
 }

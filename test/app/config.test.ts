@@ -9,6 +9,7 @@ const defaults: Config = {
   mode: 'sandbox',
   isModeGiven: false,
   logLevel: 'info',
+  documents: 'any',
   rateLimit: null,
   workers: 1,
   secretsKeys: [],

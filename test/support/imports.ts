@@ -30,6 +30,7 @@ export const order = [
   'graphql',
   'ledger',
   'installation',
+  'trusted-documents',
   'idempotency',
   'events',
   'networks',

@@ -28,6 +28,7 @@ import { progressOn } from './progress.ts'
 import { railCheckCommand } from './rail-check.ts'
 import { railCommands } from './rails.ts'
 import { reconciliationCommands } from './reconciliation.ts'
+import { documentCommands } from './trusted-documents.ts'
 import { webhookCommands } from './webhooks.ts'
 
 const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
@@ -126,6 +127,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...reconciliationCommands,
   ...webhookCommands,
   ...eventCommands,
+  ...documentCommands,
   ...priceCommands,
   'asset add': {
     mayStart: 'inSandbox',
