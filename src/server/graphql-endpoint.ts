@@ -4,19 +4,17 @@ import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
 import type { Refusal } from '../errors.ts'
 import type { Answer } from '../graphql/answer.ts'
 import { answer, bodyOf, failedResult } from '../graphql/answer.ts'
-import { createEngine } from '../graphql/engine.ts'
 import { isPageWanted } from './accept.ts'
 import { admission } from './admission.ts'
 import { formsTaken } from './forms-taken.ts'
 import { parametersOf } from './graphql-parameters.ts'
-import { schemaFor } from './graphql-schema.ts'
 import { httpOf } from './graphql-status.ts'
 import type { YogaHandler } from './graphql-yoga.ts'
 import { createYogaHandler } from './graphql-yoga.ts'
 import type { HoldStream } from './held-streams.ts'
 import { takeJson } from './json-body.ts'
 import type { DocumentsTaken } from './known-documents.ts'
-import { knownDocuments } from './known-documents.ts'
+import { engineKnowing } from './known-documents.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { GraphiqlPage } from './pages/graphiql.ts'
 import { sendGraphiql } from './pages/graphiql.ts'
@@ -50,9 +48,7 @@ export function addGraphqlRoute(
   app: FastifyInstance,
   { service, limits, graphiql, documents, isPlanned, hasShortWay, holdStream, turn }: GraphqlOptions,
 ): void {
-  const schema = schemaFor(service.mode)
-  const find = knownDocuments(app, { service, schema, documents, isPlanned })
-  const engine = createEngine(schema, { isPlanned, find })
+  const engine = engineKnowing(app, { service, documents, isPlanned })
   const admit = admission(service, limits, turn)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))

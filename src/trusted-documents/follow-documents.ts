@@ -24,13 +24,14 @@ export type FollowedDocuments = {
  */
 export function followDocuments(
   { db }: Service,
-  { isWaitedFor, take }: { isWaitedFor: boolean; take: (changed: readonly TrustedDocument[]) => void },
+  { isWaitedFor, take }: { isWaitedFor: boolean; take: (changed: readonly TrustedDocument[]) => Promise<void> },
 ): FollowedDocuments {
   let revision = 0
   let seen: number | null = null
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
   let stopWatching: (() => void) | null = null
+  let hasBegun = false
   let isEnded = false
 
   async function run(): Promise<void> {
@@ -38,8 +39,11 @@ export function followDocuments(
     const version = db.version('trustedDocuments')
     const changed = await documentsAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
-    if (changed.length > 0) take(changed)
     seen = version
+    // What it does at once is done; the rest makes no request wait, but for the start.
+    const taken = changed.length > 0 ? take(changed) : null
+    if (!hasBegun) await taken
+    hasBegun = true
     const isTold = version !== null
     if (!isTold && !isEnded && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void look().catch(() => {}))

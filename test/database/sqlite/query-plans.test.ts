@@ -44,6 +44,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
   'deposits:attentionOfAllDeposits': 'lists what a person must look at, of all merchants',
   'trusted-documents:allTrustedDocuments': 'lists the documents, for an operator',
+  'trusted-documents:latestRevision': 'reads one number at the end of an index, for an operator',
   'wallets:walletsOfMerchant': 'serves the filling with data',
 }
 
