@@ -23,6 +23,8 @@ export function pinDocuments(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
   const byId = new Map<string, Pinned>()
   // Tools of two kinds may call the same text by two ids.
   const byText = new Map<string, Pinned & { readonly ids: Set<string> }>()
+  // How many of the texts are so long: to find a text takes as long as it is, which most others need not.
+  const lengths = new Map<number, number>()
   const plans = keepPlans(membersPinned)
 
   function pinText(text: string): Pinned & { readonly ids: Set<string> } {
@@ -35,10 +37,11 @@ export function pinDocuments(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
 
   return {
     byId: (id) => byId.get(id),
-    byText: (text) => byText.get(text)?.document,
+    byText: (text) => (lengths.has(text.length) ? byText.get(text)?.document : undefined),
     pin: (id, text) => {
       const pinned = byText.get(text) ?? pinText(text)
       pinned.ids.add(id)
+      if (!byText.has(text)) lengths.set(text.length, (lengths.get(text.length) ?? 0) + 1)
       byText.set(text, pinned)
       byId.set(id, pinned)
       return pinned.document
@@ -49,7 +52,11 @@ export function pinDocuments(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
       byId.delete(id)
       const pinned = byText.get(text)
       pinned?.ids.delete(id)
-      if (pinned?.ids.size === 0) byText.delete(text)
+      if (pinned?.ids.size !== 0) return
+      byText.delete(text)
+      const left = (lengths.get(text.length) ?? 0) - 1
+      if (left > 0) lengths.set(text.length, left)
+      else lengths.delete(text.length)
     },
   }
 }
