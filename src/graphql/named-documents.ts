@@ -42,12 +42,12 @@ export function findDocuments(
 ): FindDocument {
   const remembered = rememberDocuments(schema)
   const persisted = keepPersistedQueries()
-  const byText = (text: string) => trusted.byText(text) ?? remembered(text)
+  const byText = (text: string) => trusted.byText(text)?.document() ?? remembered(text)
 
   function findText(text: string): Found {
     if (taken === 'any') return byText(text)
     const found = trusted.byText(text)
-    if (found) return found
+    if (found) return found.document()
     if (taken === 'trusted') return notTrusted
     const other = remembered(text)
     return 'errors' in other || isOfSchema(other) ? other : notTrusted
@@ -56,14 +56,14 @@ export function findDocuments(
   function findId(id: string): Found | undefined {
     // The prefix by which GraphQL over HTTP has clients say what kind of id it is (appendix A).
     const pinned = trusted.byId(id) ?? (id.startsWith('sha256:') ? trusted.byId(id.slice(7)) : undefined)
-    return pinned?.document
+    return pinned?.document()
   }
 
   function findHash(hash: string, text: string | null, merchantId: string): Found {
     // Apollo's client has the ids of its manifest sent like this.
     const pinned = trusted.byId(hash)
-    if (pinned && (text === null || text === pinned.text)) return pinned.document
-    if (taken !== 'any') return (text === null ? undefined : trusted.byText(text)) ?? notSupported
+    if (pinned && (text === null || text === pinned.text)) return pinned.document()
+    if (taken !== 'any') return (text === null ? undefined : trusted.byText(text))?.document() ?? notSupported
     if (text !== null) return takeText(hash, text, merchantId)
     const known = persisted.find(merchantId, hash)
     return known === undefined ? notKnown : byText(known)

@@ -69,21 +69,23 @@ const longestName = 207
 /** What a request calls its document, by the draft of GraphQL over HTTP (appendix A) or as Apollo's and urql's links do. */
 function nameIn({ documentId = null, extensions }: Record<string, unknown>, faults: FieldFault[]): DocumentName | null {
   if (documentId !== null) return named('documentId', 'documentId', documentId, faults)
-  const { persistedQuery = null } =
-    isMap(extensions) && extensions !== null ? (extensions as Record<string, unknown>) : {}
+  const persistedQuery = mapOf(extensions)?.persistedQuery ?? null
   if (persistedQuery === null) return null
   const field = 'extensions.persistedQuery'
-  if (!isMap(persistedQuery) || (persistedQuery as Record<string, unknown>).version !== 1) {
-    faults.push({ field, code: 'INVALID_PARAMETER', message: 'must be an object of version 1' })
-    return null
-  }
-  return named('sha256Hash', `${field}.sha256Hash`, (persistedQuery as Record<string, unknown>).sha256Hash, faults)
+  const { version, sha256Hash } = mapOf(persistedQuery) ?? {}
+  if (version === 1) return named('sha256Hash', `${field}.sha256Hash`, sha256Hash, faults)
+  faults.push({ field, code: 'INVALID_PARAMETER', message: 'must be an object of version 1' })
+  return null
 }
 
 function named(kind: DocumentName['kind'], field: string, value: unknown, faults: FieldFault[]): DocumentName {
   if (typeof value === 'string' && value.length > 0 && value.length <= longestName) return { kind, value }
   faults.push({ field, code: 'INVALID_FORMAT', message: `must be a string of 1 to ${longestName} characters` })
   return { kind, value: '' }
+}
+
+function mapOf(value: unknown): Record<string, unknown> | null {
+  return isMap(value) ? (value as Record<string, unknown> | null) : null
 }
 
 function isMap(value: unknown): boolean {

@@ -1,10 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../context.ts'
 import type { Engine } from '../graphql/engine.ts'
 import { createEngine } from '../graphql/engine.ts'
 import { findDocuments } from '../graphql/named-documents.ts'
 import { pinDocuments } from '../graphql/pinned-documents.ts'
-import type { Document, Faulty } from '../graphql/prepare-document.ts'
 import { rehearse } from '../graphql/rehearse.ts'
 import { followDocuments } from '../trusted-documents/follow-documents.ts'
 import type { TrustedDocument } from '../trusted-documents/trusted-document.ts'
@@ -28,24 +28,31 @@ type KnowingOptions = {
  */
 export function engineKnowing(app: FastifyInstance, { service, documents, isPlanned }: KnowingOptions): Engine {
   const schema = schemaFor(service.mode)
-  const pinned = pinDocuments(schema, { isPlanned })
+  const pinned = pinDocuments(schema)
   const isRestricted = documents === 'trusted'
   const take = async (changed: readonly TrustedDocument[]) => {
-    const fresh: Document[] = []
     for (const { id, text, removedAt } of changed) {
-      if (removedAt !== null) pinned.unpin(id)
-      else {
-        const document = pinned.pin(id, text)
-        if ('errors' in document) warnOf(id, document)
-        else fresh.push(document)
-      }
+      if (removedAt === null) pinned.pin(id, text)
+      else pinned.unpin(id)
     }
-    if (isPlanned) for (const document of fresh) await rehearse(engine, service, document)
+    for (const { id } of changed) {
+      // One a turn: requests go on meanwhile.
+      await nextTurn()
+      await makeReady(id).catch((error) =>
+        app.log.warn({ err: error, document_id: id }, 'a trusted document is not ready'),
+      )
+    }
   }
-  /** A later version of the service may have another schema than that by which a document was added. */
-  const warnOf = (id: string, { errors }: Faulty) => {
-    const faults = errors.map(({ message }) => message)
-    app.log.warn({ document_id: id, faults }, 'a trusted document can not be run by this schema')
+  const makeReady = async (id: string) => {
+    const document = pinned.byId(id)?.document()
+    if (document && 'errors' in document) {
+      // A later version of the service may have another schema than that by which the document was added.
+      const faults = document.errors.map(({ message }) => message)
+      app.log.warn({ document_id: id, faults }, 'a trusted document can not be run by this schema')
+    } else if (document && isPlanned) {
+      pinned.byId(id)?.planAhead()
+      await rehearse(engine, service, document)
+    }
   }
   const followed = followDocuments(service, { isWaitedFor: isRestricted, take })
   const find = findDocuments(schema, {

@@ -20,6 +20,7 @@ export type FollowedDocuments = {
  * removed is gone at once. A server tells of changes within moments, or two seconds at most where nobody could tell; whoever asks
  * for a document that is not known looks at once, but never more than one at a time.
  *
+ * @param take told of all changes together; what it does before it waits is done for whoever asks next, and it must not fail
  * @param isWaitedFor whether changes are to be heard of before there is any document
  */
 export function followDocuments(
@@ -31,7 +32,7 @@ export function followDocuments(
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
   let stopWatching: (() => void) | null = null
-  let hasBegun = false
+  let taking: Promise<void> = Promise.resolve()
   let isEnded = false
 
   async function run(): Promise<void> {
@@ -40,10 +41,8 @@ export function followDocuments(
     const changed = await documentsAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
     seen = version
-    // What it does at once is done; the rest makes no request wait, but for the start.
-    const taken = changed.length > 0 ? take(changed) : null
-    if (!hasBegun) await taken
-    hasBegun = true
+    // What it does at once is done; nobody but the start waits for the rest.
+    if (changed.length > 0) taking = take(changed)
     const isTold = version !== null
     if (!isTold && !isEnded && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void look().catch(() => {}))
@@ -73,7 +72,10 @@ export function followDocuments(
       return version === null || version === seen ? undefined : look()
     },
     lookAgain: () => (db.version('trustedDocuments') === null ? look() : undefined),
-    begin: look,
+    begin: async () => {
+      await look()
+      await taking
+    },
     end: () => {
       isEnded = true
       stopWatching?.()

@@ -286,10 +286,11 @@ async function askAfterStart(engine: Engine) {
 }
 
 test('whatever else is asked, a trusted document stays prepared and planned', async () => {
-  const pinned = pinDocuments(sandboxSchema, { isPlanned: true })
+  const pinned = pinDocuments(sandboxSchema)
   const nothing = { keepUp: () => undefined, lookAgain: () => undefined }
   const find = findDocuments(sandboxSchema, { taken: 'any', trusted: { ...pinned, ...nothing } })
   pinned.pin('who', who)
+  pinned.byId('who')?.planAhead()
   const before = await find({ query: null, name: { kind: 'documentId', value: 'who' } }, 'a')
   if ('errors' in before) throw before.errors[0]
   const planOf = () => before.operations[0]?.planFor({ sources: {}, coerced: {} })
@@ -303,4 +304,17 @@ test('whatever else is asked, a trusted document stays prepared and planned', as
   expect(await find({ query: null, name: { kind: 'documentId', value: 'who' } }, 'a')).toBe(before)
   expect(await find({ query: who }, 'a')).toBe(before)
   expect(planOf()).toBe(plan)
+})
+
+test('a text with several ids is known until the last of them is gone', () => {
+  const pinned = pinDocuments(sandboxSchema)
+  for (const id of ['a', 'b', 'a']) pinned.pin(id, who)
+  expect(pinned.byId('a')).toBe(pinned.byId('b'))
+  pinned.unpin('a')
+  expect([pinned.byId('a'), pinned.byText(who)?.text]).toEqual([undefined, who])
+  pinned.unpin('a')
+  pinned.unpin('b')
+  expect([pinned.byId('b'), pinned.byText(who)]).toEqual([undefined, undefined])
+  pinned.pin('b', who)
+  expect(pinned.byText(who)?.document()).toHaveProperty('operations')
 })
