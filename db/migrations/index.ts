@@ -37,6 +37,7 @@ import { payoutTransfers } from './0035-payout-transfers.ts'
 import { merchantClocks } from './0036-merchant-clocks.ts'
 import { chainDeposits } from './0037-chain-deposits.ts'
 import { restrictedKeys } from './0038-restricted-keys.ts'
+import { trustedDocuments } from './0039-trusted-documents.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -78,6 +79,7 @@ export const migrations: readonly Migration[] = [
   merchantClocks,
   chainDeposits,
   restrictedKeys,
+  trustedDocuments,
 ]
 
 /** The one that every database of ours has. */

@@ -18,6 +18,8 @@ const Environment = z.object({
     .default('sqlite:db/payouts.sqlite'),
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
+  /** Which GraphQL documents are run. */
+  DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
   /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
   /** Whose pages may read answers; by default any in the sandbox, and none in live. */
@@ -51,6 +53,7 @@ const Configuration = Environment.transform((variables) => ({
   databaseUrl: variables.DATABASE_URL,
   mode: variables.MODE,
   logLevel: variables.LOG_LEVEL,
+  documents: variables.DOCUMENTS,
   rateLimit: variables.RATE_LIMIT,
   corsOrigins: variables.CORS_ORIGINS ?? defaultOrigins(variables.MODE),
   workers: variables.WORKERS,

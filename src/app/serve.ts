@@ -110,6 +110,7 @@ async function listen(
     logger,
     rateLimit: config.rateLimit,
     corsOrigins: config.corsOrigins,
+    documents: config.documents,
     rails: railsOf(config, service),
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),

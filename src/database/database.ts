@@ -70,7 +70,7 @@ export type Database = Reader & {
 }
 
 /** The tables that may be watched: an engine may have to tell others of each change. */
-export const watchedTables = ['events'] as const
+export const watchedTables = ['events', 'trustedDocuments'] as const
 export type WatchedTable = (typeof watchedTables)[number]
 
 /** What a process ends with when another has taken its database over. */

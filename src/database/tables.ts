@@ -379,6 +379,14 @@ export const tables = {
     creditedAt: nullable(timestamp()),
     updatedAt: timestamp(),
   },
+  trustedDocuments: {
+    id: text(),
+    revision: integer(),
+    name: nullable(text()),
+    text: text(),
+    addedAt: timestamp(),
+    removedAt: nullable(timestamp()),
+  },
 } as const
 
 /** The views, which show what follows from the tables: they are for operators and the audit. */

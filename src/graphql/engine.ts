@@ -3,17 +3,17 @@ import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs
 import { hasScope, lacking } from '../callers/api-caller.ts'
 import type { Context } from '../context.ts'
 import { Refusal } from '../errors.ts'
-import type { Document, Faulty, Operation } from './documents.ts'
 import { rememberDocuments } from './documents.ts'
 import { inDocumentOrder } from './fault-order.ts'
 import type { GraphqlContext, Watching } from './graphql-context.ts'
 import { excessOfVariables, limits } from './limits.ts'
+import type { DocumentAsked, FindDocument } from './named-documents.ts'
 import type { Run } from './plan/written.ts'
+import type { Document, Faulty, Operation } from './prepare-document.ts'
 import { requestError, withCode } from './request-errors.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
-export type GraphqlRequest = {
-  readonly query: string
+export type GraphqlRequest = DocumentAsked & {
   readonly operationName: string | null
   readonly variables: Readonly<Record<string, unknown>>
 }
@@ -24,8 +24,8 @@ export type GraphqlRequest = {
  */
 export type Engine = {
   readonly schema: GraphQLSchema
-  /** Parses and checks a document, or knows it again. */
-  readonly prepare: (query: string) => Document | Faulty
+  /** The document that is asked for, parsed and checked. */
+  readonly find: FindDocument
   /** Finds the operation that is asked for, and tells `asking` of it; a mutation only where it may change something. */
   readonly choose: (document: Document, request: Choice, asking: Watching) => Chosen | Faulty
   /** Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits. */
@@ -73,14 +73,16 @@ export type Outcome = {
 export type WrittenResult = { readonly dataText: string }
 
 /**
- * An engine that parses, checks and plans each document once.
+ * An engine that runs the documents which `find` finds: unless said otherwise those that are sent, each parsed, checked and planned
+ * once.
  *
  * What can be planned is (`plan/plan.ts`), at its first use; everything else is run by graphql-js, and so is whatever meets an
  * error when it runs by a plan. Both ways answer alike: tests turn the plans off to see that.
  */
-export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: boolean }): Engine {
-  const prepare = rememberDocuments(schema)
-
+export function createEngine(
+  schema: GraphQLSchema,
+  { isPlanned, find = textsOnly(schema) }: { isPlanned: boolean; find?: FindDocument },
+): Engine {
   function choose(document: Document, { operationName, isReadOnly }: Choice, asking: Watching): Chosen | Faulty {
     const operation = operationNamed(document.operations, operationName)
     if (operation instanceof GraphQLError) return { errors: [operation] }
@@ -138,7 +140,7 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
 
   return {
     schema,
-    prepare,
+    find,
     choose,
     check,
     execute,
@@ -146,8 +148,10 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
       const result = await subscribe({ ...args, abortSignal: signal })
       return { result, operation: operation.node.operation, cost }
     },
-    run: async ({ query, operationName, variables }, asking) => {
-      const document = prepare(query)
+    run: async (request, asking) => {
+      const { operationName, variables } = request
+      const found = find(request, asking.merchantId)
+      const document = found instanceof Promise ? await found : found
       if ('errors' in document) return refused(document)
       const chosen = choose(document, { operationName, isReadOnly: false }, asking)
       if ('errors' in chosen) return refused(chosen)
@@ -156,6 +160,11 @@ export function createEngine(schema: GraphQLSchema, { isPlanned }: { isPlanned: 
       return 'errors' in checked ? refused(checked) : execute(checked)
     },
   }
+}
+
+function textsOnly(schema: GraphQLSchema): FindDocument {
+  const remembered = rememberDocuments(schema)
+  return ({ query }) => remembered(query ?? '')
 }
 
 /** Whether the store took no request. */

@@ -8,6 +8,10 @@ type RequestErrorCode =
   | 'INVALID_INPUT'
   | 'METHOD_NOT_ALLOWED'
   | 'INSUFFICIENT_SCOPE'
+  | 'DOCUMENT_NOT_TRUSTED'
+  | 'PERSISTED_DOCUMENT_NOT_FOUND'
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
 
 /** A refusal of the engine's own. */
 export function requestError(code: RequestErrorCode, message: string): GraphQLError {

@@ -4,17 +4,17 @@ import { failureHeaders, statusOfCode } from '../doors/http-status.ts'
 import type { Refusal } from '../errors.ts'
 import type { Answer } from '../graphql/answer.ts'
 import { answer, bodyOf, failedResult } from '../graphql/answer.ts'
-import { createEngine } from '../graphql/engine.ts'
 import { isPageWanted } from './accept.ts'
 import { admission } from './admission.ts'
 import { formsTaken } from './forms-taken.ts'
 import { parametersOf } from './graphql-parameters.ts'
-import { schemaFor } from './graphql-schema.ts'
 import { httpOf } from './graphql-status.ts'
 import type { YogaHandler } from './graphql-yoga.ts'
 import { createYogaHandler } from './graphql-yoga.ts'
 import type { HoldStream } from './held-streams.ts'
 import { takeJson } from './json-body.ts'
+import type { DocumentsTaken } from './known-documents.ts'
+import { engineKnowing } from './known-documents.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { GraphiqlPage } from './pages/graphiql.ts'
 import { sendGraphiql } from './pages/graphiql.ts'
@@ -28,6 +28,7 @@ export type GraphqlOptions = {
   readonly service: Service
   readonly limits: RateLimits | null
   readonly graphiql: GraphiqlPage | null
+  readonly documents: DocumentsTaken
   readonly isPlanned: boolean
   readonly hasShortWay: boolean
   readonly holdStream: HoldStream
@@ -45,9 +46,9 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limits, graphiql, isPlanned, hasShortWay, holdStream, turn }: GraphqlOptions,
+  { service, limits, graphiql, documents, isPlanned, hasShortWay, holdStream, turn }: GraphqlOptions,
 ): void {
-  const engine = createEngine(schemaFor(service.mode), { isPlanned })
+  const engine = engineKnowing(app, { service, documents, isPlanned })
   const admit = admission(service, limits, turn)
   takeJson(app)
   app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
@@ -85,7 +86,8 @@ export function addGraphqlRoute(
 
 /** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
 function isBrowser({ headers, query }: FastifyRequest): boolean {
-  return isPageWanted(headers.accept) && !('query' in (query as object))
+  const asked = query as object
+  return isPageWanted(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in asked)
 }
 
 /** The short way's end. */

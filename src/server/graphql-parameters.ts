@@ -4,6 +4,7 @@ import { readJson } from '../doors/json-text.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput } from '../errors.ts'
 import type { GraphqlRequest } from '../graphql/engine.ts'
+import type { DocumentName } from '../graphql/named-documents.ts'
 import { repeatedName } from './json-body.ts'
 
 /**
@@ -39,7 +40,13 @@ function checked(body: unknown): GraphqlRequest {
   }
   const { query, operationName = null, variables = null, extensions = null } = body as Record<string, unknown>
   const faults: FieldFault[] = []
-  if (typeof query !== 'string' || query.trim() === '') {
+  const name = nameIn(body as Record<string, unknown>, faults)
+  const isNoText = query === undefined || query === null || query === ''
+  if (name && isNoText) {
+    // The name is all that it needs.
+  } else if (name?.kind === 'documentId') {
+    faults.push({ field: 'query', code: 'INVALID_PARAMETER', message: 'must be left out where documentId is given' })
+  } else if (typeof query !== 'string' || query.trim() === '') {
     faults.push({ field: 'query', code: 'MISSING_REQUIRED_FIELD', message: 'must be a GraphQL document' })
   }
   if (operationName !== null && typeof operationName !== 'string') {
@@ -49,10 +56,36 @@ function checked(body: unknown): GraphqlRequest {
   if (!isMap(extensions)) faults.push({ field: 'extensions', code: 'INVALID_FORMAT', message: 'must be an object' })
   if (faults.length > 0) throw invalidInput(faults)
   return {
-    query: query as string,
+    query: isNoText ? null : (query as string),
+    name,
     operationName: (operationName as string | null) || null,
     variables: (variables ?? {}) as Record<string, unknown>,
   }
+}
+
+/** Characters of a name: those of trusted documents have as many, and a hash has 64. */
+const longestName = 207
+
+/** What a request calls its document, by the draft of GraphQL over HTTP (appendix A) or as Apollo's and urql's links do. */
+function nameIn({ documentId = null, extensions }: Record<string, unknown>, faults: FieldFault[]): DocumentName | null {
+  if (documentId !== null) return named('documentId', 'documentId', documentId, faults)
+  const persistedQuery = mapOf(extensions)?.persistedQuery ?? null
+  if (persistedQuery === null) return null
+  const field = 'extensions.persistedQuery'
+  const { version, sha256Hash } = mapOf(persistedQuery) ?? {}
+  if (version === 1) return named('sha256Hash', `${field}.sha256Hash`, sha256Hash, faults)
+  faults.push({ field, code: 'INVALID_PARAMETER', message: 'must be an object of version 1' })
+  return null
+}
+
+function named(kind: DocumentName['kind'], field: string, value: unknown, faults: FieldFault[]): DocumentName {
+  if (typeof value === 'string' && value.length > 0 && value.length <= longestName) return { kind, value }
+  faults.push({ field, code: 'INVALID_FORMAT', message: `must be a string of 1 to ${longestName} characters` })
+  return { kind, value: '' }
+}
+
+function mapOf(value: unknown): Record<string, unknown> | null {
+  return isMap(value) ? (value as Record<string, unknown> | null) : null
 }
 
 function isMap(value: unknown): boolean {

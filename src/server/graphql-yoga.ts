@@ -8,6 +8,7 @@ import { answerOf, askingOf, bodyOf, failedResult, formatEach } from '../graphql
 import type { Chosen, Engine, Outcome } from '../graphql/engine.ts'
 import { refused } from '../graphql/engine.ts'
 import type { StreamPlace } from '../graphql/graphql-context.ts'
+import type { Document, Faulty } from '../graphql/prepare-document.ts'
 import type { FormsTaken, StreamType } from './forms-taken.ts'
 import { formsTaken } from './forms-taken.ts'
 import { parametersOf } from './graphql-parameters.ts'
@@ -30,6 +31,9 @@ type Exchange = {
   readonly asked: Asked
   readonly asking: Asking
   readonly forms: FormsTaken
+  /** The document that it asks for, and whether it does so by its name. */
+  document: Document | Faulty | null
+  isNamed: boolean
   chosen: Chosen | null
   /** What came of it; `null` where what was thrown is all that there is to say. */
   outcome: Outcome | null
@@ -77,6 +81,8 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       asked,
       asking: askingOf(asked),
       forms: formsTaken(request.headers.accept),
+      document: null,
+      isNamed: false,
       chosen: null,
       outcome: null,
       ended: Promise.resolve(null),
@@ -96,11 +102,19 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
  * own for what it does not find.
  */
 function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsWay> {
-  const parse = (exchange: Exchange, query: string, operationName: string | null) => {
-    const isReadOnly = exchange.request.method !== 'POST'
-    const document = engine.prepare(query)
+  const find = async (exchange: Exchange) => {
+    const { query, name = null, operationName, variables } = parametersOf(exchange.request)
+    exchange.isNamed = name !== null
+    exchange.document = await engine.find({ query, name }, exchange.asked.merchantId)
+    // Yoga wants a text, which nobody reads any more.
+    return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
+  }
+  const parse = (exchange: Exchange, operationName: string | null) => {
+    const document = exchange.document as Document | Faulty
     const chosen =
-      'errors' in document ? document : engine.choose(document, { operationName, isReadOnly }, exchange.asking.context)
+      'errors' in document
+        ? document
+        : engine.choose(document, { operationName, isReadOnly: isReadOnly(exchange.request) }, exchange.asking.context)
     if ('errors' in chosen) {
       exchange.outcome = refused(chosen)
       throw new AggregateError(chosen.errors)
@@ -137,13 +151,10 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsW
       if (json === null && stream === null) {
         throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
       }
-      setRequestParser(() => {
-        const { operationName, ...others } = parametersOf(exchange.request)
-        return { ...others, ...(operationName !== null && { operationName }) }
-      })
+      setRequestParser(() => find(exchange))
     },
     onParse: ({ context: { exchange, params }, setParseFn }) =>
-      setParseFn((query) => parse(exchange, String(query), params.operationName ?? null)),
+      setParseFn(() => parse(exchange, params.operationName ?? null)),
     onValidate: ({ setValidationFn }) => setValidationFn(() => []),
     onExecute: ({ context, setExecuteFn }) => setExecuteFn(() => resultOf(context)),
     onSubscribe: ({ context, setSubscribeFn }) => setSubscribeFn(() => resultOf(context)),
@@ -180,7 +191,27 @@ function formedOf(exchange: Exchange, result: ExecutionResult | AsyncIterable<Ex
   }
   const answered = answerOf(outcome, asking, asked)
   request.refusalCode = answered.seen.codes.join() || null
-  return { type, formed: written(answered.result, httpOf(answered.result, type)) }
+  const { status, headers } = httpOf(answered.result, type)
+  const isStorable = exchange.isNamed && isReadOnly(request) && forms.json !== null && !answered.result.errors
+  return {
+    type,
+    formed: written(answered.result, { status, headers: isStorable ? { ...headers, ...storable(exchange) } : headers }),
+  }
+}
+
+/** Only a POST may change something. */
+function isReadOnly({ method }: FastifyRequest): boolean {
+  return method !== 'POST'
+}
+
+/**
+ * Has the caller's own cache keep an answer, if the caller wants that, but for whoever asks with the same key and for the same form:
+ * in one browser several may ask.
+ */
+function storable({ reply }: Exchange): Record<string, string> {
+  const others = reply.getHeader('vary')?.toString().split(', ') ?? []
+  const vary = new Set([...others, 'accept', 'authorization', 'origin', 'x-api-key'])
+  return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
 /** A result as Yoga's forms take it: they ask for its text, and HTTP's part in it. */

@@ -12,6 +12,7 @@ import { answerPreflight, setCorsHeaders } from './cross-origin.ts'
 import { addDepositEndpoints } from './deposit-endpoints.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
 import { countStreams } from './held-streams.ts'
+import type { DocumentsTaken } from './known-documents.ts'
 import { refuseOtherMethods, restoreMethod, routeOtherMethods } from './other-methods.ts'
 import { addPages, isMissingPage, sendMissingPage } from './pages/add-pages.ts'
 import { addDocs } from './pages/docs.ts'
@@ -35,6 +36,8 @@ export type ServerOptions = {
   readonly rateLimit: number | null
   /** Origins whose pages may read answers, as `readOrigins` has them. */
   readonly corsOrigins?: readonly string[]
+  /** Which GraphQL documents are run; any unless said otherwise. */
+  readonly documents?: DocumentsTaken
   /** What GraphiQL opens with, in the sandbox. */
   readonly tabs?: () => Promise<readonly Tab[]>
   /** The key that the examples of the reference have; without it readers put theirs. */
@@ -60,6 +63,7 @@ export function createServer({
   logger,
   rateLimit,
   corsOrigins = [],
+  documents = 'any',
   tabs = async () => [],
   demoKey = null,
   isPlanned = true,
@@ -153,7 +157,7 @@ export function createServer({
   })
   app.register(async (scope) => {
     const graphiql = service.mode === 'sandbox' ? graphiqlPage(tabs) : null
-    addGraphqlRoute(scope, { service, limits, graphiql, isPlanned, hasShortWay, holdStream, turn })
+    addGraphqlRoute(scope, { service, limits, graphiql, documents, isPlanned, hasShortWay, holdStream, turn })
   })
   return app
 }

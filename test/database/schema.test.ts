@@ -21,6 +21,7 @@ const tablesOfNoMerchant = [
   'watched_addresses',
   'chain_events',
   'merchant_clocks',
+  'trusted_documents',
 ]
 
 const typeOfKind: Record<ColumnKind, string> = {

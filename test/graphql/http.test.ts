@@ -487,6 +487,8 @@ function failing(app: App, hasShortWay: boolean, fault: Error) {
     lines,
     errorLines: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error'),
     async ask(query: string, headers: Record<string, string> = {}) {
+      // What a start reads is not what a request reads.
+      await server.ready()
       reads = 0
       const {
         statusCode,

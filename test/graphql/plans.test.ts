@@ -5,7 +5,7 @@ import { demoKey, seedDemo } from '../../db/demo/demo.ts'
 import { tourTabs } from '../../db/demo/tour.ts'
 import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { createEngine } from '../../src/graphql/engine.ts'
+import { rememberDocuments } from '../../src/graphql/documents.ts'
 import { apiKeyById } from '../../src/merchants/repository.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { sandboxSchema } from '../../src/server/graphql-schema.ts'
@@ -574,7 +574,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
 
 describe('what we ask ourselves', () => {
   test('is planned in the bench and in the typed documents', () => {
-    const { prepare } = createEngine(sandboxSchema, { isPlanned: true })
+    const prepare = rememberDocuments(sandboxSchema)
     const typed = Object.entries(typedDocuments).flatMap(([name, each]) =>
       name.endsWith('Document') ? [String(each)] : [],
     )

@@ -61,6 +61,8 @@ export type AppOptions = {
   readonly hasShortWay?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
+  /** Which GraphQL documents are run. */
+  readonly documents?: 'any' | 'trusted'
   /** Rails that may send something to the service. */
   readonly rails?: ServerOptions['rails']
   /** What keeps secrets, such as `noSecrets` for a service that was given no key. */
@@ -105,6 +107,7 @@ export async function startApp(
     rates = dullRates,
     secrets = testSecrets,
     rails = [],
+    documents = 'any',
   }: AppOptions = {},
 ) {
   const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
@@ -120,6 +123,7 @@ export async function startApp(
     isPlanned,
     hasShortWay,
     rails,
+    documents,
     ...(clock && { elapsed: clock }),
   })
   onTestFinished(async () => {

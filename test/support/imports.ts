@@ -31,6 +31,7 @@ export const order = [
   'graphql',
   'ledger',
   'installation',
+  'trusted-documents',
   'idempotency',
   'events',
   'networks',

@@ -21,13 +21,14 @@ import type { Command, Options } from './command.ts'
 import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
 import { depositCommands } from './deposits.ts'
 import { eventCommands } from './events.ts'
-import { keyCommands } from './keys.ts'
+import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './lists.ts'
 import { priceCommands } from './prices.ts'
 import { progressOn } from './progress.ts'
 import { railCheckCommand } from './rail-check.ts'
 import { railCommands } from './rails.ts'
 import { reconciliationCommands } from './reconciliation.ts'
+import { documentCommands } from './trusted-documents.ts'
 import { webhookCommands } from './webhooks.ts'
 
 const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
@@ -107,6 +108,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...reconciliationCommands,
   ...webhookCommands,
   ...eventCommands,
+  ...documentCommands,
   ...priceCommands,
   'asset add': {
     mayStart: 'inSandbox',

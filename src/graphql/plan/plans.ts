@@ -16,8 +16,8 @@ export type KeptPlans = { readonly get: (key: object, make: () => Made) => Plan 
  */
 const membersKept = 60_000
 
-/** Keeps plans, and drops for one more those that were not used for longest. */
-export function keepPlans(): KeptPlans {
+/** Keeps plans of so many members, and drops for one more those that were not used for longest. */
+export function keepPlans(most: number = membersKept): KeptPlans {
   // The order of a Map is that of insertion.
   const kept = new Map<object, Made>()
   let held = 0
@@ -29,7 +29,7 @@ export function keepPlans(): KeptPlans {
       kept.set(key, made)
       if (!known) held += made.members
       for (const [oldest, { members }] of kept) {
-        if (held <= membersKept || oldest === key) break
+        if (held <= most || oldest === key) break
         kept.delete(oldest)
         held -= members
       }
@@ -68,5 +68,16 @@ export function plansOf(
         conditions: new Map(names.map((name, place) => [name, values[place] as boolean])),
       }),
     )
+  }
+}
+
+/** Makes the plans of an operation before they are needed, but where there may be more than are kept of one. */
+export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Asked['fragments']): void {
+  const names = conditionsIn(operation, fragments)
+  const sets = 2 ** names.length
+  if (sets > setsPlanned) return
+  for (let set = 0; set < sets; set++) {
+    const coerced = Object.fromEntries(names.map((name, bit) => [name, (set & (1 << bit)) !== 0]))
+    planFor({ sources: {}, coerced })
   }
 }

@@ -19,6 +19,7 @@ const shared = [
   'rail_reports',
   'rail_routes',
   'rates',
+  'trusted_documents',
   'watched_addresses',
 ]
 

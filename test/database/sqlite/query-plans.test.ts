@@ -46,6 +46,8 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'webhooks:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
   'deposits:attentionOfAllDeposits': 'lists what a person must look at, of all merchants',
+  'trusted-documents:allTrustedDocuments': 'lists the documents, for an operator',
+  'trusted-documents:latestRevision': 'reads one number at the end of an index, for an operator',
   'wallets:walletsOfMerchant': 'serves the filling with data',
 }
 
@@ -234,6 +236,7 @@ const tablesOfNoMerchant = [
   'migrations',
   'watched_addresses',
   'chain_events',
+  'trusted_documents',
 ]
 
 /** Whether a step scans what an earlier one made of rows that an index found: there is no more to pass over. */

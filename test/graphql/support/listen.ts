@@ -17,7 +17,7 @@ type Listening = {
 /** A stream of a service in this process, over a real connection. */
 export async function listen(
   app: App,
-  query: string,
+  query: string | Readonly<Record<string, string>>,
   { key = app.merchant.apiKey, server = app.server, ...options }: Listening = {},
 ) {
   const address = server.server.address()
@@ -29,12 +29,13 @@ export async function listen(
 /** The same at an address: what it tells, one after another, `null` once it has ended, and the ids that came with that. */
 export async function listenAt(
   url: string,
-  query: string,
+  query: string | Readonly<Record<string, string>>,
   { key, signal, method = 'POST', lastEventId }: Omit<Listening, 'server'> & { readonly key: string },
 ) {
   const end = new AbortController()
   onTestFinished(() => end.abort())
-  const asked = method === 'GET' ? `?${new URLSearchParams({ query })}` : ''
+  const parameters = typeof query === 'string' ? { query } : query
+  const asked = method === 'GET' ? `?${new URLSearchParams(parameters)}` : ''
   const answered = await fetch(`${url}/graphql${asked}`, {
     method,
     headers: {
@@ -43,7 +44,7 @@ export async function listenAt(
       ...(method === 'POST' && { 'content-type': 'application/json' }),
       ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
     },
-    ...(method === 'POST' && { body: JSON.stringify({ query }) }),
+    ...(method === 'POST' && { body: JSON.stringify(parameters) }),
     signal: signal ?? end.signal,
   })
   const seen = { text: '', ids: [] as (string | null)[] }

@@ -22,6 +22,8 @@ export function countingStatements(app: App) {
   const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
   /** How many statements reading takes, beside those that every request takes. */
   const countOf = async (act: () => Promise<unknown>) => {
+    // What a start reads is not what a request reads.
+    await server.ready()
     statements = 0
     await act()
     const all = statements

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { faultsOfDocument } from '../../graphql/faults-of-document.ts'
+import { schemaFor } from '../../server/graphql-schema.ts'
+import { addDocuments } from '../../trusted-documents/add-documents.ts'
+import { listDocuments } from '../../trusted-documents/list-documents.ts'
+import { removeDocument } from '../../trusted-documents/remove-document.ts'
+import type { Command } from './command.ts'
+import { word } from './command.ts'
+
+/** What an operator does about the GraphQL documents that are trusted. */
+export const documentCommands: Readonly<Record<string, Command>> = {
+  'documents add': {
+    summary:
+      'Trusts the GraphQL documents of a manifest (of relay-compiler, the client preset of graphql-codegen, or Apollo), all or none: each must be valid and within the limits. The service knows them at once.',
+    words: ['manifest'],
+    run: async (service, words) => {
+      const manifest = await readFile(word(words, 0), 'utf8')
+      const schema = schemaFor(service.mode)
+      return addDocuments(service, { manifest, faultsIn: (text) => faultsOfDocument(schema, text) })
+    },
+  },
+  'documents list': {
+    summary: 'Lists the trusted GraphQL documents.',
+    run: async (service) =>
+      (await listDocuments(service)).map(({ id, name, text, addedAt }) => ({
+        id,
+        name,
+        characters: text.length,
+        addedAt,
+      })),
+  },
+  'documents remove': {
+    summary: 'Trusts a GraphQL document no more; its id stays with its text.',
+    words: ['id'],
+    run: (service, words) => removeDocument(service, { id: word(words, 0) }),
+  },
+}

@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Service } from '../context.ts'
+import type { Engine } from '../graphql/engine.ts'
+import { createEngine } from '../graphql/engine.ts'
+import { findDocuments } from '../graphql/named-documents.ts'
+import { pinDocuments } from '../graphql/pinned-documents.ts'
+import { rehearse } from '../graphql/rehearse.ts'
+import { followDocuments } from '../trusted-documents/follow-documents.ts'
+import type { TrustedDocument } from '../trusted-documents/trusted-document.ts'
+import { schemaFor } from './graphql-schema.ts'
+
+/** What GraphQL requests may run: any document, or those that the installation trusts. */
+export type DocumentsTaken = 'any' | 'trusted'
+
+/** What an engine with trusted documents takes; `isPlanned` is so but in tests. */
+type KnowingOptions = {
+  readonly service: Service
+  readonly documents: DocumentsTaken
+  readonly isPlanned: boolean
+}
+
+/**
+ * The engine of the endpoint. The documents that are trusted are prepared, planned and rehearsed before the first request, so that
+ * it costs no more than the others.
+ *
+ * In the sandbox a look at the schema goes on whatever is trusted, so that GraphiQL can explain it.
+ */
+export function engineKnowing(app: FastifyInstance, { service, documents, isPlanned }: KnowingOptions): Engine {
+  const schema = schemaFor(service.mode)
+  const pinned = pinDocuments(schema)
+  const isRestricted = documents === 'trusted'
+  const take = async (changed: readonly TrustedDocument[]) => {
+    for (const { id, text, removedAt } of changed) {
+      if (removedAt === null) pinned.pin(id, text)
+      else pinned.unpin(id)
+    }
+    for (const { id } of changed) {
+      // One a turn: requests go on meanwhile.
+      await nextTurn()
+      await makeReady(id).catch((error) =>
+        app.log.warn({ err: error, document_id: id }, 'a trusted document is not ready'),
+      )
+    }
+  }
+  const makeReady = async (id: string) => {
+    const document = pinned.byId(id)?.document()
+    if (document && 'errors' in document) {
+      // A later version of the service may have another schema than that by which the document was added.
+      const faults = document.errors.map(({ message }) => message)
+      app.log.warn({ document_id: id, faults }, 'a trusted document can not be run by this schema')
+    } else if (document && isPlanned) {
+      pinned.byId(id)?.planAhead()
+      await rehearse(engine, service, document)
+    }
+  }
+  const followed = followDocuments(service, { isWaitedFor: isRestricted, take })
+  const find = findDocuments(schema, {
+    taken: isRestricted && service.mode === 'sandbox' ? 'trustedButSchema' : documents,
+    trusted: { byId: pinned.byId, byText: pinned.byText, keepUp: followed.keepUp, lookAgain: followed.lookAgain },
+  })
+  const engine = createEngine(schema, { isPlanned, find })
+  app.addHook('onReady', () =>
+    // Where the database can't be read yet, whoever asks for a document has it read.
+    followed.begin().catch((error) => app.log.warn({ err: error }, 'the trusted documents could not be read')),
+  )
+  app.addHook('onClose', async () => followed.end())
+  return engine
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { keepPersistedQueries } from '../../src/graphql/persisted-queries.ts'
+import type { App } from '../support/app.ts'
+import { everyWay, startApp } from '../support/app.ts'
+import { listen } from './support/listen.ts'
+
+const newer = 'application/graphql-response+json'
+const who = '{ merchant { name } }'
+const answerOfWho = { merchant: { name: 'Test merchant' } }
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+const hashed = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: hashOf(text) } })
+
+function post(app: App, body: object, { accept = 'application/json', key }: { accept?: string; key?: string } = {}) {
+  return app.rest('POST', '/graphql', { body, headers: { accept }, ...(key !== undefined && { key }) })
+}
+
+function get(app: App, text: string, query?: string) {
+  const parameters = { extensions: JSON.stringify(hashed(text)), ...(query !== undefined && { query }) }
+  return app.rest('GET', `/graphql?${new URLSearchParams(parameters)}`)
+}
+
+const notFound = [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }]
+
+describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (engine, hasShortWay) => {
+  test('are asked for by their hash once their text was sent, by POST and by GET', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    for (const [accept, status] of [
+      ['application/json', 200],
+      [newer, 400],
+    ] as const) {
+      const unknown = await post(app, { extensions: hashed(who) }, { accept })
+      expect([unknown.status, unknown.body.errors]).toMatchObject([status, notFound])
+      expect(unknown.body).not.toHaveProperty('data')
+    }
+    expect((await get(app, who)).body.errors).toMatchObject(notFound)
+    expect((await post(app, { query: who, extensions: hashed(who) })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
+    expect((await get(app, who)).body.data).toEqual(answerOfWho)
+
+    const other = 'query ($n: Int) { customers(first: $n) { totalCount } }'
+    expect((await get(app, other, other)).body.data).toEqual({ customers: { totalCount: 0 } })
+    const { body } = await post(app, { extensions: hashed(other), variables: { n: 1 } })
+    expect(body.data).toEqual({ customers: { totalCount: 0 } })
+  })
+
+  test('are each merchant’s own', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    const { apiKey } = await app.otherMerchant()
+    await post(app, { query: who, extensions: hashed(who) })
+    expect((await post(app, { extensions: hashed(who) }, { key: apiKey })).body.errors).toMatchObject(notFound)
+    expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
+  })
+
+  test('with a hash of another text are refused, and neither is known then', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    const other = `${who} `
+    const refused = await post(app, { query: other, extensions: hashed(who) })
+    expect(refused.body.errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }])
+    expect(refused.body).not.toHaveProperty('data')
+    for (const text of [who, other]) {
+      expect((await post(app, { extensions: hashed(text) })).body.errors).toMatchObject(notFound)
+    }
+  })
+
+  test('that can not be run are refused, and not known then', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    for (const [query, code] of [
+      ['{ nothing }', 'INVALID_DOCUMENT'],
+      ['{', 'INVALID_DOCUMENT'],
+      ['{ merchant { name } } #'.padEnd(10_001, 'x'), 'QUERY_TOO_COMPLEX'],
+    ] as const) {
+      const refused = await post(app, { query, extensions: hashed(query) })
+      expect(refused.body.errors).toMatchObject([{ extensions: { code } }])
+      expect((await post(app, { extensions: hashed(query) })).body.errors).toMatchObject(notFound)
+    }
+  })
+
+  test('that change something are not run by GET', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
+    expect((await post(app, { query: opening, extensions: hashed(opening) })).body.data.createWallet).toBeDefined()
+    const refused = await get(app, opening)
+    expect([refused.status, refused.headers.allow]).toEqual([405, 'POST'])
+  })
+
+  test('stream', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence } }'
+    await app.wallet()
+    const first = await listen(app, { query: ticking, extensions: JSON.stringify(hashed(ticking)) }, { method: 'GET' })
+    expect(await first.next()).toMatchObject({ data: { eventPublished: { sequence: 1 } } })
+    const second = await listen(app, { extensions: JSON.stringify(hashed(ticking)) }, { method: 'GET' })
+    expect(await second.next()).toMatchObject({ data: { eventPublished: { sequence: 1 } } })
+  })
+})
+
+describe('texts that are kept', () => {
+  const bounds = { ofMerchant: 100, ofAll: 250 }
+  const text = (length: number) => 'x'.repeat(length)
+
+  test('of one merchant go when they were not used for longest, and push out no other’s', () => {
+    const kept = keepPersistedQueries(bounds)
+    kept.keep('quiet', 'own', text(40))
+    kept.keep('loud', 'first', text(40))
+    kept.keep('loud', 'second', text(40))
+    expect(kept.find('loud', 'first')).toBeDefined()
+    for (let count = 0; count < 1_000; count++) {
+      kept.keep('loud', `more ${count}`, text(40))
+      kept.find('loud', 'first')
+    }
+    expect(kept.find('loud', 'second')).toBeUndefined()
+    expect(kept.find('loud', 'first')).toBeDefined()
+    expect(kept.find('loud', 'more 999')).toBeDefined()
+    expect(kept.find('loud', 'more 998')).toBeUndefined()
+    expect(kept.find('quiet', 'own')).toBeDefined()
+  })
+
+  test('of many merchants go together, those first that nobody asked for', () => {
+    const kept = keepPersistedQueries(bounds)
+    for (const merchant of ['a', 'b', 'c']) kept.keep(merchant, 'own', text(80))
+    expect(kept.find('a', 'own')).toBeDefined()
+    kept.keep('d', 'own', text(80))
+    expect(['a', 'b', 'c', 'd'].map((merchant) => kept.find(merchant, 'own') !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ])
+  })
+
+  test('are counted once, however often they are sent', () => {
+    const kept = keepPersistedQueries(bounds)
+    kept.keep('a', 'other', text(50))
+    for (let count = 0; count < 10; count++) kept.keep('a', 'own', text(50))
+    expect(kept.find('a', 'other')).toBeDefined()
+  })
+})

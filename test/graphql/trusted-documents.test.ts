@@ -1,0 +1,320 @@
+import { createHash } from 'node:crypto'
+import Sqlite from 'better-sqlite3'
+import { getIntrospectionQuery } from 'graphql'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createLogger } from '../../src/app/logger.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { findDocuments } from '../../src/graphql/named-documents.ts'
+import { pinDocuments } from '../../src/graphql/pinned-documents.ts'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { createServer } from '../../src/server/host.ts'
+import { addDocuments } from '../../src/trusted-documents/add-documents.ts'
+import { removeDocument } from '../../src/trusted-documents/remove-document.ts'
+import { screens } from '../bench/screens.ts'
+import type { App, Engine } from '../support/app.ts'
+import { everyEngine, everyWay, payoutBody, startApp } from '../support/app.ts'
+import { listen, patienceMs } from './support/listen.ts'
+
+const newer = 'application/graphql-response+json'
+const who = '{ merchant { name } }'
+const named = 'query Named($first: Int) { customers(first: $first) { totalCount } } query Other { merchant { name } }'
+const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
+const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence } }'
+const answerOfWho = { merchant: { name: 'Test merchant' } }
+
+const trust = (app: App, documents: Readonly<Record<string, string>>) =>
+  addDocuments(app.service, { manifest: JSON.stringify(documents), faultsIn: () => [] })
+
+function post(app: App, body: object, { accept = 'application/json', key }: { accept?: string; key?: string } = {}) {
+  return app.rest('POST', '/graphql', { body, headers: { accept }, ...(key !== undefined && { key }) })
+}
+
+function get(app: App, parameters: Record<string, string>, accept = 'application/json') {
+  return app.rest('GET', `/graphql?${new URLSearchParams(parameters)}`, { headers: { accept } })
+}
+
+const codeOf = ({ body }: { body: { errors?: [{ extensions: { code: string } }] } }) => body.errors?.[0].extensions.code
+
+describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasShortWay) => {
+  test('are asked for by their ids, with variables and the name of an operation', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    const sha256 = createHash('sha256').update(named).digest('hex')
+    await trust(app, { who, named, [sha256]: named })
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    // Some clients send the parameter that they have no text for.
+    for (const query of [null, '']) expect((await post(app, { query, documentId: 'who' })).status).toBe(200)
+    const body = { operationName: 'Named', variables: { first: 1 } }
+    for (const documentId of ['named', sha256, `sha256:${sha256}`]) {
+      expect((await post(app, { documentId, ...body })).body.data).toEqual({ customers: { totalCount: 0 } })
+      expect((await post(app, { documentId, operationName: 'Other' })).body.data).toEqual(answerOfWho)
+    }
+    expect(codeOf(await post(app, { documentId: 'named' }))).toBe('INVALID_DOCUMENT')
+    expect(codeOf(await post(app, { documentId: 'named', ...body, variables: { first: 'x' } }))).toBe('INVALID_INPUT')
+    // Apollo's client has the ids of its manifest sent like this.
+    const extensions = { persistedQuery: { version: 1, sha256Hash: 'who' } }
+    expect((await post(app, { extensions })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { query: who, extensions })).body.data).toEqual(answerOfWho)
+  })
+
+  test('change something by POST only, and are kept by the caller’s own cache only where a GET asked', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    await trust(app, { who, opening, failing: '{ customers(after: "junk") { totalCount } }' })
+    expect((await post(app, { documentId: 'opening' })).body.data.createWallet.__typename).toBe('CreateWalletPayload')
+    for (const accept of ['application/json', newer]) {
+      const refused = await get(app, { documentId: 'opening' }, accept)
+      expect([refused.status, refused.headers.allow, codeOf(refused)]).toEqual([405, 'POST', 'METHOD_NOT_ALLOWED'])
+      const answered = await get(app, { documentId: 'who', variables: '{}' }, accept)
+      expect([answered.status, answered.body.data]).toEqual([200, answerOfWho])
+      expect(answered.headers['cache-control']).toBe('private')
+      expect(answered.headers.vary).toBe('accept, authorization, origin, x-api-key')
+    }
+    for (const other of [
+      await post(app, { documentId: 'who' }),
+      await get(app, { query: who }),
+      await get(app, { documentId: 'failing' }),
+      await get(app, { documentId: 'opening' }),
+      await get(app, { documentId: 'none' }),
+    ]) {
+      expect(other.headers['cache-control']).toBe('no-store')
+    }
+    const head = await app.rest('HEAD', '/graphql?documentId=who')
+    expect([head.status, head.text]).toEqual([200, ''])
+  })
+
+  test('are told from those that nobody knows, in either media type', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    await trust(app, { who })
+    for (const documentId of ['other', 'WHO', 'sha256:who2', '__proto__', 'constructor']) {
+      for (const [accept, status] of [
+        ['application/json', 200],
+        [newer, 400],
+      ] as const) {
+        for (const answer of [await post(app, { documentId }, { accept }), await get(app, { documentId }, accept)]) {
+          expect([answer.status, codeOf(answer)]).toEqual([status, 'PERSISTED_DOCUMENT_NOT_FOUND'])
+          expect(answer.body).not.toHaveProperty('data')
+        }
+      }
+    }
+  })
+
+  test.each<readonly [string, object, string]>([
+    ['a text beside the id', { documentId: 'who', query: who }, 'query'],
+    ['an id of another type', { documentId: 1 }, 'documentId'],
+    ['an empty id', { documentId: '' }, 'documentId'],
+    ['an id that is too long', { documentId: 'x'.repeat(208) }, 'documentId'],
+    ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'extensions.persistedQuery.sha256Hash'],
+    ['a version that is not known', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
+    ['a hash that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
+  ])('%s is refused with its name', async (_, body, field) => {
+    const app = await startApp(engine, { hasShortWay })
+    await trust(app, { who })
+    for (const accept of ['application/json', newer]) {
+      const answer = await post(app, body, { accept })
+      expect([answer.status, codeOf(answer), answer.body.errors[0].extensions.fields[0].field]).toEqual([
+        400,
+        'INVALID_INPUT',
+        field,
+      ])
+    }
+  })
+
+  test('are known as soon as they are added, and gone when they are removed', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    expect(codeOf(await post(app, { documentId: 'who' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
+    await trust(app, { who })
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    await trust(app, { again: who })
+    expect((await post(app, { documentId: 'again' })).body.data).toEqual(answerOfWho)
+    await removeDocument(app.service, { id: 'who' })
+    const codeNow = async () => codeOf(await post(app, { documentId: 'who' }))
+    if (engine === 'sqlite') expect(await codeNow()).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
+    // A server has to tell of it first.
+    await expect.poll(codeNow, { timeout: patienceMs }).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
+    // Its text has another id still.
+    expect((await post(app, { documentId: 'again' })).body.data).toEqual(answerOfWho)
+    await trust(app, { who })
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+  })
+
+  test('stream their subscriptions, by POST and by GET', async () => {
+    const app = await startApp(engine, { hasShortWay })
+    await trust(app, { ticking })
+    await app.wallet()
+    for (const method of ['POST', 'GET'] as const) {
+      const stream = await listen(app, { documentId: 'ticking' }, { method })
+      expect(stream.answered.headers.get('cache-control')).not.toBe('private')
+      expect(await stream.next()).toEqual({
+        data: { eventPublished: { sequence: 1 } },
+        extensions: expect.any(Object),
+      })
+      stream.end()
+    }
+    const unknown = await listen(app, { documentId: 'none' })
+    expect(await unknown.next()).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND' } }] })
+  })
+
+  test('that a later schema refuses say so, and leave the others', async () => {
+    const lines: string[] = []
+    const app = await startApp(engine, { hasShortWay, onLog: (line) => lines.push(line) })
+    await trust(app, { gone: '{ fieldOfThePast }', who })
+    expect(codeOf(await post(app, { documentId: 'gone' }))).toBe('INVALID_DOCUMENT')
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect(lines.some((line) => line.includes('"document_id":"gone"') && line.includes('"level":"warn"'))).toBe(true)
+  })
+})
+
+describe.each(everyWay)('DOCUMENTS=trusted on %s, short way: %s', (engine, hasShortWay) => {
+  test('runs in live what is trusted, by its id or its text, and reads nothing else', async () => {
+    const app = await startApp(engine, { hasShortWay, mode: 'live', documents: 'trusted' })
+    await trust(app, { who, ticking })
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    await expect
+      .poll(async () => (await post(app, { query: who })).body.data, { timeout: patienceMs })
+      .toEqual(answerOfWho)
+    expect((await get(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    expect((await get(app, { query: who })).body.data).toEqual(answerOfWho)
+    // What can't be parsed, or is too long, is not looked at either.
+    const others = [`${who} `, '{ merchant { id } }', opening, '{', 'x'.repeat(20_000), getIntrospectionQuery()]
+    for (const query of others) {
+      for (const [accept, status] of [
+        ['application/json', 200],
+        [newer, 400],
+      ] as const) {
+        const answer = await post(app, { query }, { accept })
+        expect([answer.status, codeOf(answer)]).toEqual([status, 'DOCUMENT_NOT_TRUSTED'])
+        expect(answer.body).not.toHaveProperty('data')
+      }
+      if (query.length < 10_000) expect(codeOf(await get(app, { query }))).toBe('DOCUMENT_NOT_TRUSTED')
+    }
+    expect(codeOf(await post(app, { documentId: 'other' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
+    const stream = await listen(app, 'subscription { payoutsChanged { id } }')
+    expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_TRUSTED' } }] })
+  })
+
+  test('takes no hash but that of a trusted document', async () => {
+    const app = await startApp(engine, { hasShortWay, mode: 'live', documents: 'trusted' })
+    await trust(app, { who })
+    expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
+    const hashed = (text: string) => ({
+      persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(text).digest('hex') },
+    })
+    for (const body of [{ extensions: hashed(named) }, { query: named, extensions: hashed(named) }]) {
+      const { body: answer } = await post(app, body)
+      expect(answer.errors).toMatchObject([
+        { message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } },
+      ])
+    }
+    expect((await post(app, { query: who, extensions: hashed(who) })).body.data).toEqual(answerOfWho)
+    expect((await post(app, { extensions: { persistedQuery: { version: 1, sha256Hash: 'who' } } })).body.data).toEqual(
+      answerOfWho,
+    )
+  })
+
+  test('lets the sandbox look at the schema, so that GraphiQL can explain it, and do nothing else', async () => {
+    const app = await startApp(engine, { hasShortWay, documents: 'trusted' })
+    const introspection = await post(app, { query: getIntrospectionQuery() })
+    expect(introspection.body.data.__schema.queryType.name).toBe('Query')
+    for (const query of [
+      who,
+      opening,
+      `{ __typename merchant { name } }`,
+      '{ ...F } fragment F on Query { __typename }',
+    ]) {
+      expect(codeOf(await post(app, { query }))).toBe('DOCUMENT_NOT_TRUSTED')
+    }
+    expect(codeOf(await post(app, { query: '{' }))).toBe('INVALID_DOCUMENT')
+  })
+})
+
+describe('a start', () => {
+  test('leaves nothing to prepare for the first request of a trusted document', async () => {
+    const ask = await askAfterStart('sqlite')
+    const prepare = vi.spyOn(Sqlite.prototype, 'prepare')
+    onTestFinished(() => prepare.mockRestore())
+    // The key is looked up by the first request of all.
+    await ask('warm')
+    for (const documentId of Object.keys(screens('trusted'))) {
+      prepare.mockClear()
+      expect((await ask(documentId)).errors).toBeUndefined()
+      expect([documentId, prepare.mock.calls.map(([sql]) => sql)]).toEqual([documentId, []])
+    }
+    await ask('other')
+    expect(prepare).toHaveBeenCalled()
+  })
+
+  test.each(everyEngine)('on %s tells nobody anything that it invents', async (engine) => {
+    const ask = await askAfterStart(engine)
+    for (const documentId of Object.keys(screens('trusted'))) {
+      const { data } = await ask(documentId)
+      expect(JSON.stringify(data)).toContain('USD')
+      expect(JSON.stringify(data)).not.toMatch(/text [12]|00000000-0000-7000/)
+    }
+  })
+})
+
+/** Asks for documents that were trusted before a service started; `other` is the text of one that was not. */
+async function askAfterStart(engine: Engine) {
+  const app = await startApp(engine)
+  const customerIds = [await app.customer(), await app.customer()]
+  const [id] = await Promise.all(customerIds.map((customerId) => app.wallet({ balance: '10', customerId })))
+  await app.wallet({ balance: '10' })
+  for (const customer_id of customerIds) {
+    const { status } = await app.rest('POST', '/api/payouts/banks', {
+      body: { ...payoutBody, amount: '1', customer_id },
+    })
+    expect(status).toBeLessThan(300)
+  }
+  await trust(app, { ...screens('trusted'), warm: who })
+  const db = await openDatabase({ url: app.url, onFatal: () => {} })
+  const logger = createLogger('silent', { write: () => {} })
+  const server = createServer({ service: { ...app.service, db }, logger, rateLimit: null })
+  onTestFinished(async () => {
+    await server.close()
+    await db.close()
+  })
+  await server.ready()
+  return async (documentId: string) => {
+    const asked = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
+    const answer = await server.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'x-api-key': app.merchant.apiKey },
+      payload: { ...asked, variables: { id, customerId: customerIds[0] } },
+    })
+    return JSON.parse(answer.body)
+  }
+}
+
+test('whatever else is asked, a trusted document stays prepared and planned', async () => {
+  const pinned = pinDocuments(sandboxSchema)
+  const nothing = { keepUp: () => undefined, lookAgain: () => undefined }
+  const find = findDocuments(sandboxSchema, { taken: 'any', trusted: { ...pinned, ...nothing } })
+  pinned.pin('who', who)
+  pinned.byId('who')?.planAhead()
+  const before = await find({ query: null, name: { kind: 'documentId', value: 'who' } }, 'a')
+  if ('errors' in before) throw before.errors[0]
+  const planOf = () => before.operations[0]?.planFor({ sources: {}, coerced: {} })
+  const plan = planOf()
+  expect(plan).not.toBeNull()
+  for (let other = 0; other < 1_500; other++) {
+    const fresh = await find({ query: `{ merchant { name a${other}: uuid } }` }, 'b')
+    if ('errors' in fresh) throw fresh.errors[0]
+    fresh.operations[0]?.planFor({ sources: {}, coerced: {} })
+  }
+  expect(await find({ query: null, name: { kind: 'documentId', value: 'who' } }, 'a')).toBe(before)
+  expect(await find({ query: who }, 'a')).toBe(before)
+  expect(planOf()).toBe(plan)
+})
+
+test('a text with several ids is known until the last of them is gone', () => {
+  const pinned = pinDocuments(sandboxSchema)
+  for (const id of ['a', 'b', 'a']) pinned.pin(id, who)
+  expect(pinned.byId('a')).toBe(pinned.byId('b'))
+  pinned.unpin('a')
+  expect([pinned.byId('a'), pinned.byText(who)?.text]).toEqual([undefined, who])
+  pinned.unpin('a')
+  pinned.unpin('b')
+  expect([pinned.byId('b'), pinned.byText(who)]).toEqual([undefined, undefined])
+  pinned.pin('b', who)
+  expect(pinned.byText(who)?.document()).toHaveProperty('operations')
+})
