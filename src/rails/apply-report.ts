@@ -7,33 +7,48 @@ import { consequenceOf } from '../payout-transfers/transfer.ts'
 import { settleWithin } from '../payouts/settle-payout.ts'
 import { nextQuestionAt } from './questions.ts'
 
+type Applied = {
+  readonly transfer: Transfer
+  readonly report: TransferReport
+  /** Whether it answers the question for which the transfer is held: only then is that over, and the next one due later. */
+  readonly isAnswer: boolean
+}
+
 /** Does what follows from a bank's report, however it came: as an answer, or by itself. */
-export async function applyReport(
-  tx: Tx,
-  context: Context,
-  transfer: Transfer,
-  report: TransferReport,
-): Promise<Transfer> {
+export async function applyReport(tx: Tx, context: Context, applied: Applied): Promise<Transfer> {
+  const { transfer, report, isAnswer } = applied
   const consequence = consequenceOf(transfer.state, report.state)
   const reference = transfer.reference ?? report.reference ?? null
-  if (consequence === null) return changeTransfer(tx, transfer, { reference, ...asked(context, transfer, report) })
+  if (consequence === null) {
+    return changeTransfer(tx, transfer, { reference, ...(isAnswer && asked(context, transfer, report)) })
+  }
 
   const { state, settles } = consequence
   const cause = consequence.cause ?? report.code ?? null
   for (const status of settles) {
     await settleWithin(tx, context, { payoutId: transfer.payoutId, status, cause: report.code ?? null, reference })
   }
-  const isNews = { ...transfer, state, asked: 0 }
-  return moveTransfer(tx, context, transfer, {
-    ...{ state, cause, reference, cancelAskedAt: state === 'ACCEPTED' ? transfer.cancelAskedAt : null },
-    ...asked(context, isNews, report),
-  })
+  const cancelAskedAt = state === 'ACCEPTED' ? transfer.cancelAskedAt : null
+  const next = cancelAskedAt === null ? asked(context, { state, asked: 0 }, report) : askedToCancel(context, applied)
+  return moveTransfer(tx, context, transfer, { state, cause, reference, cancelAskedAt, ...next })
 }
 
+type Schedule = Pick<Transfer, 'asked' | 'dueAt'>
+
 /** When the bank is asked next: when it says itself that there is more, or on schedule where it has more to say. */
-function asked(context: Context, transfer: Transfer, { nextAfterMs }: TransferReport) {
+function asked(
+  context: Context,
+  transfer: Pick<Transfer, 'state' | 'asked'>,
+  { nextAfterMs }: TransferReport,
+): Schedule {
   if (transfer.state === 'ATTENTION') return { asked: 0, dueAt: null }
   if (nextAfterMs !== undefined) return { asked: 0, dueAt: BigInt(machineTime(context) + nextAfterMs) }
   if (transfer.state !== 'ACCEPTED') return { asked: 0, dueAt: null }
   return { asked: transfer.asked + 1, dueAt: nextQuestionAt(context, transfer.asked) }
+}
+
+/** The turns in which it is asked to take the order back go on, and what it says by itself meanwhile delays none. */
+function askedToCancel(context: Context, { transfer, isAnswer }: Applied): Schedule {
+  if (isAnswer) return { asked: transfer.asked + 1, dueAt: nextQuestionAt(context, transfer.asked) }
+  return { asked: transfer.asked, dueAt: BigInt(machineTime(context)) }
 }

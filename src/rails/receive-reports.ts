@@ -96,7 +96,7 @@ export async function followReport(
   await db.write(
     async (tx) => {
       const transfer = await lockTransfer(tx, { merchantId, orderId })
-      if (transfer) await applyReport(tx, context, transfer, report)
+      if (transfer) await applyReport(tx, context, { transfer, report, isAnswer: false })
     },
     { merchantId },
   )

@@ -32,9 +32,12 @@ export async function recordAnswer(context: Context, answered: Answered): Promis
       const transfer = await lockTransfer(tx, { merchantId, orderId: answered.orderId })
       if (!transfer) return null
       const { answer } = answered
-      if (typeof answer === 'object' && 'state' in answer) return applyReport(tx, context, transfer, answer)
+      const isAnswer = transfer.dueAt === answered.dueAt
+      if (typeof answer === 'object' && 'state' in answer) {
+        return applyReport(tx, context, { transfer, report: answer, isAnswer })
+      }
       if (answer === 'CANCELLED') return cancelled(tx, context, transfer)
-      if (transfer.dueAt !== answered.dueAt) return transfer
+      if (!isAnswer) return transfer
       if (answer === 'NOT_FOUND') return notFound(tx, context, { transfer, answered })
       if (answer === 'TOO_LATE') return tooLate(tx, context, transfer)
       return unanswered(tx, context, { transfer, failure: answer.failure })

@@ -3,6 +3,7 @@ import { contextByClock } from '../../src/merchants/clock.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
 import type { Rail } from '../../src/rails/rail.ts'
+import { followReport } from '../../src/rails/receive-reports.ts'
 import { resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts'
 import { pause, resume, setRoute } from '../../src/rails/routes.ts'
 import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
@@ -58,6 +59,11 @@ async function status(app: App, id: string): Promise<string> {
   return (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
 }
 
+async function timeline(app: App, id: string) {
+  const query = 'query($id: ID!) { payout(id: $id) { timeline { state cause } } }'
+  return (await app.graphql(query, { id })).data.payout.timeline
+}
+
 async function balance(app: App): Promise<string> {
   return (await app.rest('GET', '/api/wallets')).body.data[0].balance
 }
@@ -97,6 +103,24 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     expect(bank.submitted(orderId)).toBe(1)
     expect(bank.taken.size).toBe(1)
     await app.expectBooksToBalance()
+  })
+
+  test('it is asked in the same intervals, however often it reports by itself that nothing has changed', async () => {
+    const { app, run, wait } = await startRouted(engine)
+    let state: 'ACCEPTED' | 'COMPLETED' = 'ACCEPTED'
+    const bank = createBank({ decide: () => ({ state }) })
+    run(bank.rail)
+    const { id, orderId } = await pay(app)
+    await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('ACCEPTED')
+    state = 'COMPLETED'
+    const report = { orderId, report: { state: 'ACCEPTED' } } as const
+    for (let seconds = 0; seconds < 9; seconds++) {
+      wait(second)
+      await followReport(app.context(), report)
+    }
+    expect(bank.calls.length).toBe(1)
+    wait(second)
+    await expect.poll(() => status(app, id)).toBe('COMPLETED')
   })
 
   test('what the bank does not have is submitted again under the same id, as long as the bank promises to pay it once', async () => {
@@ -218,10 +242,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
       },
     })
     const { id, orderId } = await pay(app)
-    const steps = async () => {
-      const query = 'query($id: ID!) { payout(id: $id) { timeline { state cause } } }'
-      return (await app.graphql(query, { id })).data.payout.timeline
-    }
+    const steps = () => timeline(app, id)
     await expect.poll(() => bank.submitted(orderId)).toBe(1)
     await expect.poll(() => later(10 * second, async () => (await steps()).at(-1).state)).toBe('QUEUED')
     wait(25 * hour)

@@ -58,7 +58,7 @@ const unknownIsFailed: readonly Change[] = [
   {
     file: 'src/rails/record-answer.ts',
     from: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n",
-    to: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n  if (failure) return applyReport(tx, context, transfer, { state: 'REJECTED' })\n",
+    to: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { transfer, report: { state: 'REJECTED' }, isAnswer: true })\n",
   },
 ]
 
