@@ -17,6 +17,9 @@ const endMs = 3_000
 /** Orders that are asked for again at once when a rail answers again. */
 const mostHastened = 1_000
 
+/** How often they were submitted at most: what a rail does not take though it answers would have it left alone again and again. */
+const mostAttempts = 2
+
 /** Has what is due on rails done. */
 export type Rails = {
   /** Looks now for what is due. */
@@ -123,7 +126,8 @@ export function startRails({
 
   /** What it could not answer while it was down is older than what waits. */
   async function hasten({ name }: Rail): Promise<void> {
-    const orders = await unknownOrders(service.db, { rail: name, after: BigInt(service.now()), limit: mostHastened })
+    const asked = { rail: name, after: BigInt(service.now()), attempts: mostAttempts, limit: mostHastened }
+    const orders = await unknownOrders(service.db, asked)
     for (const [merchantId, own] of Map.groupBy(orders, (order) => order.merchantId)) {
       const context = await contextOf(merchantId)
       await service.perform(hastenQuestions, context, { orderIds: own.map(({ orderId }) => orderId) })

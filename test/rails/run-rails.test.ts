@@ -146,6 +146,34 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     expect([bank.submitted(late.orderId), await status(app, late.id)]).toEqual([1, 'PROCESSING'])
   })
 
+  test('what it never takes is submitted ever more seldom, and holds up nothing else', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    const refused = new Set<string>()
+    const bank = createBank({
+      fate: (call, { id }) => (call === 'submit' && refused.has(id) ? 'lost' : 'answered'),
+      callsAtOnce: 2,
+      idempotentForMs: 30 * 24 * hour,
+    })
+    await pause(app.service, { rail: 'bank' })
+    const faulty = await Promise.all(Array.from({ length: 8 }, () => pay(app)))
+    for (const { orderId } of faulty) refused.add(orderId)
+    await resume(app.service, { rail: 'bank' })
+    run(bank.rail)
+    for (const { orderId } of faulty)
+      await expect.poll(() => later(second, () => bank.submitted(orderId))).toBeGreaterThan(0)
+
+    // A payout every now and then, for a day.
+    for (let hours = 0; hours < 24; hours++) {
+      const { id } = await pay(app)
+      await expect.poll(() => later(minute, () => status(app, id))).toBe('COMPLETED')
+      wait(hour)
+    }
+    for (const { orderId } of faulty) expect(bank.submitted(orderId)).toBeLessThan(10)
+    refused.clear()
+    for (const { id } of faulty) await expect.poll(() => later(24 * hour, () => status(app, id))).toBe('COMPLETED')
+    await app.expectBooksToBalance()
+  })
+
   test('who submits and dies is followed by another, who asks first', async () => {
     const { app, run, wait, later } = await startRouted(engine)
     const dying = createBank()
