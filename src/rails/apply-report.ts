@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
-import { changeTransfer, moveTransfer } from '../payout-transfers/change-transfer.ts'
+import { changeTransfer, moveTransfer, noteOfTransfer } from '../payout-transfers/change-transfer.ts'
 import type { Transfer, TransferReport } from '../payout-transfers/transfer.ts'
 import { consequenceOf } from '../payout-transfers/transfer.ts'
 import { settleWithin } from '../payouts/settle-payout.ts'
@@ -17,8 +17,10 @@ type Applied = {
 /** Does what follows from a bank's report, however it came: as an answer, or by itself. */
 export async function applyReport(tx: Tx, context: Context, applied: Applied): Promise<Transfer> {
   const { transfer, report, isAnswer } = applied
-  const consequence = consequenceOf(transfer.state, report.state)
   const reference = transfer.reference ?? report.reference ?? null
+  if (transfer.state === 'ATTENTION')
+    return noteSaying(tx, context, { transfer, said: report.state, ...report, reference })
+  const consequence = consequenceOf(transfer.state, report.state)
   if (consequence === null) {
     return changeTransfer(tx, transfer, { reference, ...(isAnswer && asked(context, transfer, report)) })
   }
@@ -31,6 +33,25 @@ export async function applyReport(tx: Tx, context: Context, applied: Applied): P
   const cancelAskedAt = state === 'ACCEPTED' ? transfer.cancelAskedAt : null
   const next = cancelAskedAt === null ? asked(context, { state, asked: 0 }, report) : askedToCancel(context, applied)
   return moveTransfer(tx, context, transfer, { state, cause, reference, cancelAskedAt, ...next })
+}
+
+type Saying = {
+  readonly transfer: Transfer
+  readonly said: string
+  readonly code?: string | null
+  readonly reference: string | null
+}
+
+/** Keeps what the bank says of what a person must look at, for whoever decides, unless it has said just that before. */
+export async function noteSaying(
+  tx: Tx,
+  context: Context,
+  { transfer, said, code, reference }: Saying,
+): Promise<Transfer> {
+  const saying = `the bank says ${said}`
+  const isKnown = transfer.history.at(-1)?.cause?.startsWith(saying) ?? false
+  if (isKnown) return changeTransfer(tx, transfer, { reference })
+  return noteOfTransfer(tx, context, transfer, { reference, cause: code == null ? saying : `${saying}: ${code}` })
 }
 
 type Schedule = Pick<Transfer, 'asked' | 'dueAt'>
