@@ -27,8 +27,11 @@ export async function applyReport(tx: Tx, context: Context, applied: Applied): P
 
   const { state, settles } = consequence
   const cause = consequence.cause ?? report.code ?? null
-  for (const status of settles) {
-    await settleWithin(tx, context, { payoutId: transfer.payoutId, status, cause: report.code ?? null, reference })
+  const { payoutId } = transfer
+  for (const [place, status] of settles.entries()) {
+    // The bank's words are of the last: what came back was paid before without any.
+    const words = place === settles.length - 1 ? (report.code ?? null) : null
+    await settleWithin(tx, context, { payoutId, status, cause: words, reference })
   }
   const cancelAskedAt = state === 'ACCEPTED' ? transfer.cancelAskedAt : null
   const next = cancelAskedAt === null ? asked(context, { state, asked: 0 }, report) : askedToCancel(context, applied)
