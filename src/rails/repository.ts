@@ -81,6 +81,11 @@ export const insertReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>
     .returning('messageId'),
 )
 
+/** What a bank has posted under an id. */
+export const reportById = queryOne((p: Params<{ rail: string; messageId: string }>) =>
+  from('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
+)
+
 /** What was posted and not read yet, the oldest first. */
 export const unreadReports = query((p: Params<{ rail: string; before: string; limit: number }>) =>
   from('railReports')

@@ -86,7 +86,7 @@ export function startRails({
     const stored = (await pausedRails(service.db, {})).map(({ rail }) => rail)
     const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || stored.includes(name)
     for (const lane of lanes) {
-      const unknown = await readLeftReports(service, lane.rail)
+      const unknown = await readLeftReports(service, lane.rail, onFault)
       if (unknown.length > 0) onUnknown(lane.rail.name, unknown)
       await fill(lane, isPaused(lane.rail))
     }
@@ -113,13 +113,17 @@ export function startRails({
       .then(async (ran) => {
         if (ran === 'unanswered' && !rail.failsAlone) breaker.fail()
         if (ran === 'answered' && breaker.succeed()) await hasten(rail)
+        return true
       })
-      .catch(onFault)
-      .finally(() => {
+      .catch((error: unknown) => {
+        onFault(error)
+        return false
+      })
+      .then((isDone) => {
         underWay.delete(orderId)
         running.delete(run)
-        // There may be more that waits for this place.
-        if (!isStopped) look().catch(onFault)
+        // There may be more that waits for this place; what could not be done is due still, and tried again a while later.
+        if (isDone && !isStopped) lookSafely()
       })
     running.add(run)
   }

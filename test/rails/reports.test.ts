@@ -27,6 +27,10 @@ function post(app: App, body: object, { id = 'msg_1', now = Date.now(), key = se
   return app.rest('POST', `/rails/${path}/reports`, { key: null, payload: text, headers })
 }
 
+function rethrow(error: unknown): void {
+  throw error
+}
+
 const status = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
 
 describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (setup) => {
@@ -85,13 +89,25 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
     await app.expectBooksToBalance()
   })
 
+  test('is refused under the id of another: it would be taken for that, and be lost', async () => {
+    const { app, id, orderId } = await startWithPayout(setup)
+    for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
+    expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'INVALID_INPUT', details: { fields: [{ field: 'webhook-id' }] } } },
+    })
+    expect(await status(app, id)).toBe('PROCESSING')
+    expect((await post(app, { id: orderId, state: 'COMPLETED' }, { id: 'msg_2' })).status).toBe(200)
+    expect(await status(app, id)).toBe('COMPLETED')
+  })
+
   test('is done by another where the process that took it has died', async () => {
     const { app, id, orderId } = await startWithPayout(setup)
     const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
-    expect(await readLeftReports(app.service, bank)).toEqual([])
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
     expect(await status(app, id)).toBe('COMPLETED')
-    expect(await readLeftReports(app.service, bank)).toEqual([])
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
   })
 })

@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { contextByClock } from '../../src/merchants/clock.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { readPosted } from '../../src/rails/bank-messages.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
 import type { Rail } from '../../src/rails/rail.ts'
 import { followReport } from '../../src/rails/receive-reports.ts'
+import { insertReport } from '../../src/rails/repository.ts'
 import { resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts'
 import { pause, resume, setRoute } from '../../src/rails/routes.ts'
 import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
@@ -21,16 +23,14 @@ async function startRouted(engine: Engine) {
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
   const runners: { look: () => Promise<void> }[] = []
-  const run = (rail: Rail) => {
+  const run = (rail: Rail, { service = app.service, onFault = rethrow } = {}) => {
     const rails = startRails({
-      service: app.service,
+      service,
       rails: [rail],
       paused: [],
-      contextOf: (merchantId) => contextByClock(app.service, merchantId),
+      contextOf: (merchantId) => contextByClock(service, merchantId),
       onUnknown: () => {},
-      onFault: (error) => {
-        throw error
-      },
+      onFault,
       clock: () => time,
     })
     runners.push(rails)
@@ -47,6 +47,10 @@ async function startRouted(engine: Engine) {
     return look()
   }
   return { app, run, wait, later }
+}
+
+function rethrow(error: unknown): void {
+  throw error
 }
 
 async function pay(app: App, amount = '1'): Promise<{ id: string; orderId: string }> {
@@ -300,6 +304,38 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     wait(hour)
     expect([await status(app, id), await balance(app)]).toEqual(['FAILED', before])
     await app.expectBooksToBalance()
+  })
+
+  test('a report that was kept and can not be read any more holds up nothing, and is told once', async () => {
+    const { app, run, later } = await startRouted(engine)
+    const bank = createBank()
+    const receivedAt = '2026-03-01T11:00:00.000Z'
+    const kept = { rail: 'bank', messageId: 'msg_old', body: 'in a form of long ago', receivedAt }
+    await app.db.write((tx) => insertReport(tx, kept))
+    const faults: unknown[] = []
+    const reports = { verify: () => '', read: readPosted }
+    run({ ...bank.rail, reports }, { onFault: (error) => void faults.push(error) })
+
+    const { id } = await pay(app)
+    await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
+    expect(faults.map(String)).toEqual([expect.stringContaining('the report msg_old of the rail bank')])
+  })
+
+  test('what can not be stored just now is tried again a while later, and not without end at once', async () => {
+    const { app, run } = await startRouted(engine)
+    const { id } = await pay(app)
+    let tried = 0
+    const perform = async (): Promise<never> => {
+      tried++
+      throw new Error('the disk is full')
+    }
+    const rails = run(createBank().rail, { service: { ...app.service, perform }, onFault: () => {} })
+    await expect.poll(() => tried).toBeGreaterThan(0)
+    const before = tried
+    for (let read = 0; read < 100; read++) await status(app, id)
+    expect(tried - before).toBeLessThan(10)
+    await rails.look()
+    await expect.poll(() => tried).toBeGreaterThan(before)
   })
 
   test('by hand it is settled only where that is asked for twice', async () => {
