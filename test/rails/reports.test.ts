@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
@@ -7,6 +10,7 @@ import { insertReport } from '../../src/rails/repository.ts'
 import { setRoute } from '../../src/rails/routes.ts'
 import type { App } from '../support/app.ts'
 import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { demoPlace, startService } from '../support/process.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], now: Date.now })
@@ -110,4 +114,20 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
     expect(await status(app, id)).toBe('COMPLETED')
     expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
   })
+})
+
+test('is signed by a shell as the docs say', async () => {
+  const { env, ...place } = await demoPlace({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
+  const { address } = await startService({ ...place, env })
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/rails.md'), 'utf8')
+  const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []
+  const said = (secret: string) =>
+    JSON.parse(
+      execFileSync('sh', ['-c', script.replace('http://127.0.0.1:4000', address)], {
+        encoding: 'utf8',
+        env: { ...env, RAIL_SECRET_BANK: secret },
+      }),
+    )
+  expect(said(secret)).toEqual({ status: 'success', data: { received: 1 } })
+  expect(said(`whsec_${Buffer.alloc(32, 4).toString('base64')}`).error.code).toBe('INVALID_TOKEN')
 })
