@@ -73,24 +73,55 @@ export function standardOutput(role: Role = 'service'): LogOutput {
     isBroken = true
   })
   let isEnded = false
+  const { hasLine, stop } = flushTogether(stream)
+  return {
+    write: (line) => {
+      if (isEnded) return
+      const bytes = Buffer.from(line)
+      hasLine(bytes)
+      // Its types know texts only.
+      stream.write(bytes as never)
+    },
+    end: () => {
+      isEnded = true
+      stop()
+      // pino would go on trying, and never let the process end.
+      if (isBroken) process.kill(process.pid, 'SIGKILL')
+      else stream.end()
+    },
+  }
+}
+
+/** Has lines written a moment after the first of them, and those that come while others are being written after these. */
+function flushTogether(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
     due = null
     stream.flush()
   }
+  const flushSoon = () => {
+    due ??= setTimeout(flush, togetherMs).unref()
+  }
+  // While one write is under way no other is begun: what was due meanwhile would wait for a line that may never come.
+  let [unwritten, hasMore] = [0, false]
+  stream.on('write', (bytes: number) => {
+    unwritten -= bytes
+  })
+  stream.on('drop', (line: Buffer) => {
+    unwritten -= line.length
+  })
+  stream.on('drain', () => {
+    if (hasMore && unwritten > 0) flushSoon()
+    hasMore = false
+  })
   return {
-    write: (line) => {
-      if (isEnded) return
-      // Its types know texts only.
-      stream.write(Buffer.from(line) as never)
-      due ??= setTimeout(flush, togetherMs).unref()
+    hasLine: ({ length }: Buffer) => {
+      unwritten += length
+      hasMore = true
+      flushSoon()
     },
-    end: () => {
-      isEnded = true
+    stop: () => {
       if (due !== null) clearTimeout(due)
-      // pino would go on trying, and never let the process end.
-      if (isBroken) process.kill(process.pid, 'SIGKILL')
-      else stream.end()
     },
   }
 }

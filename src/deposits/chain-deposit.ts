@@ -32,6 +32,11 @@ export type Consequence = Pick<ChainDeposit, 'state' | 'confirmations' | 'cause'
 /** Why a deposit that was credited and then reorganised needs a person. */
 export const reorganised = 'the chain has let go of it after it was credited'
 
+/** Why a person had to look, with the reason of what was decided; by its beginning it is known what was decided about. */
+export function decidedCause(cause: string | null, reason: string): string {
+  return `${cause}; ${reason}`
+}
+
 /**
  * What a report makes of a deposit that it does not contradict. Reports come twice, late, in any order and from several nodes:
  * fewer confirmations than are known say nothing. What decides is the count, whichever of the two words a node has for a

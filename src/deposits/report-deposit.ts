@@ -13,7 +13,7 @@ import { confirmationsNeeded, networks } from '../networks/network.ts'
 import { readTransactionHash, transactionHashForm } from '../networks/transaction-hash.ts'
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
 import type { ChainDeposit, Consequence, NewChainDeposit } from './chain-deposit.ts'
-import { consequenceOf, reorganised, reportedStates } from './chain-deposit.ts'
+import { consequenceOf, decidedCause, reorganised, reportedStates } from './chain-deposit.ts'
 import {
   addressById,
   alikeInAttention,
@@ -168,6 +168,8 @@ async function contradict(
 ): Promise<ChainDeposit> {
   // The first that was found is what a person looks at, and what was decided stands.
   if (known.state === 'ATTENTION' || known.state === 'DISMISSED') return known
+  // Who has said so once says so again.
+  if (known.cause?.startsWith(decidedCause(cause, ''))) return known
   return store(tx, context, { ...known, state: 'ATTENTION', cause })
 }
 

@@ -7,7 +7,7 @@ import { limit, oneOf, parse, text } from '../input.ts'
 import { contextByClock } from '../merchants/clock.ts'
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
-import { resolutions } from './chain-deposit.ts'
+import { decidedCause, resolutions } from './chain-deposit.ts'
 import { attentionOfAllDeposits, lockChainDeposit, ownerOfEvent, storeChainDeposit } from './repository.ts'
 
 const ListInput = z.object({ limit: limit(20) })
@@ -44,7 +44,7 @@ export async function resolveDeposit(
       throw notNow('reference', `must be of a deposit in attention: it is ${deposit.state}`)
     const isCredited = deposit.depositReference !== null
     if (action === 'dismiss' && isCredited) throw notNow('action', 'must be credit: the money is in the wallet')
-    const cause = `${deposit.cause}; ${reason}`
+    const cause = decidedCause(deposit.cause, reason)
     const decided = { ...deposit, cause, updatedAt: timeOfChange(context, deposit) }
     const resolved: ChainDeposit = { ...decided, ...(await outcome()) }
     await storeChainDeposit(tx, resolved)

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { timeOfChange } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { storeTransfer } from './repository.ts'
-import type { Transfer, TransferState } from './transfer.ts'
+import type { Transfer, TransferState, TransferStep } from './transfer.ts'
 
 /** Steps that are kept of a transfer: one that goes to and fro for months keeps the first and the latest. */
 const mostSteps = 100
@@ -24,9 +24,33 @@ export async function moveTransfer(
   { state, cause = null, ...changes }: Change & { readonly state: TransferState; readonly cause?: string | null },
 ): Promise<Transfer> {
   const updatedAt = timeOfChange(context, transfer)
-  const steps = [...transfer.history, { state, at: updatedAt, cause }]
-  if (steps.length > mostSteps) steps.splice(mostSteps / 2, 1)
-  const moved = { ...transfer, ...changes, state, updatedAt, history: steps }
+  const moved = {
+    ...transfer,
+    ...changes,
+    state,
+    updatedAt,
+    history: stepsWith(transfer, { state, at: updatedAt, cause }),
+  }
   await storeTransfer(tx, moved)
   return moved
+}
+
+/** Notes what was heard of a transfer that stays as it is, in the state that it has had since it was brought there. */
+export async function noteOfTransfer(
+  tx: Tx,
+  context: Context,
+  transfer: Transfer,
+  { cause, ...changes }: Change & { readonly cause: string },
+): Promise<Transfer> {
+  const { state } = transfer
+  const at = timeOfChange(context, transfer)
+  const noted = { ...transfer, ...changes, history: stepsWith(transfer, { state, at, cause }) }
+  await storeTransfer(tx, noted)
+  return noted
+}
+
+function stepsWith({ history }: Transfer, step: TransferStep): TransferStep[] {
+  const steps = [...history, step] as TransferStep[]
+  if (steps.length > mostSteps) steps.splice(mostSteps / 2, 1)
+  return steps
 }

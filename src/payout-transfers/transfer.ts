@@ -95,7 +95,8 @@ export function consequenceOf(state: TransferState, said: ReportState): Conseque
     case 'REJECTED':
       return said === 'COMPLETED' || said === 'RETURNED' ? contradicted('REJECTED', said) : null
     case 'CANCELLED':
-      return said === 'REJECTED' ? null : contradicted('CANCELLED', said)
+      // That the bank had taken it, before it took it back, may be told late.
+      return said === 'REJECTED' || said === 'ACCEPTED' ? null : contradicted('CANCELLED', said)
   }
 }
 

@@ -79,8 +79,11 @@ export async function settleByHand(
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
   const transfer = await lockTransfer(tx, { merchantId, orderId })
-  if (!transfer || payout.status === settlement.status) return settleWithin(tx, context, settlement)
+  // Whoever says again what it is already is answered; what a person had to look at is decided by it, where that is meant.
+  const isSame = payout.status === settlement.status
+  if (!transfer || (isSame && transfer.state !== 'ATTENTION')) return settleWithin(tx, context, settlement)
   const refusal = isOpen(transfer.state) ? whyNot(transfer) : null
+  if (refusal && isSame) return settleWithin(tx, context, settlement)
   if (refusal) throw refusal
   const settled = await settleWithin(tx, context, settlement)
   const state = stateOfStatus[settlement.status]

@@ -8,7 +8,7 @@ import { once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { instant, isGiven, optional, parse, refuse } from '../input.ts'
 import { clockOfMerchant, lockMerchantById, storeClock } from '../merchants/repository.ts'
-import { lockTransfer } from '../payout-transfers/repository.ts'
+import { lockTransfer, pausedRails } from '../payout-transfers/repository.ts'
 import { sandboxRailName } from '../payout-transfers/sandbox-accounts.ts'
 import type { Begun } from './begin-call.ts'
 import { beginDue } from './begin-call.ts'
@@ -48,7 +48,8 @@ export type ClockTime = { readonly now: string }
 
 /**
  * Moves the merchant's clock on, in the sandbox only: what falls due in the meantime on the sandbox's own rail has happened, each at
- * its time, before this answers. What is to be posted, and what other rails are to be asked, follows within a second or two.
+ * its time, before this answers, but for what waits for that rail while it is paused. What is to be posted, and what other rails
+ * are to be asked, follows within a second or two.
  *
  * @param input exactly one of `to`, a moment that is later than now, and `by`, a duration of ISO 8601
  * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
@@ -158,6 +159,8 @@ async function settleDown(context: Context): Promise<void> {
 
 async function dueOrders(db: Reader, context: Context): Promise<string[]> {
   const asked = { merchantId: context.merchantId, rail: sandboxRailName, now: BigInt(machineTime(context)) }
-  const due = [...(await dueSubmissionsOf(db, asked)), ...(await dueQuestionsOf(db, asked))]
+  const isPaused = (await pausedRails(db, {})).some(({ rail }) => rail === sandboxRailName)
+  const submissions = isPaused ? [] : await dueSubmissionsOf(db, asked)
+  const due = [...submissions, ...(await dueQuestionsOf(db, asked))]
   return due.map(({ orderId }) => orderId)
 }

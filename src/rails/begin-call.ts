@@ -75,7 +75,8 @@ function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Prom
       }
       const submittedAt = transfer.submittedAt ?? timestamp(context.now())
       const attempts = transfer.attempts + 1
-      return moveTransfer(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt, asked: 0 })
+      // What was not taken before is asked for less and less often: that it is not there is nothing new.
+      return moveTransfer(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
       // Whoever submitted it is gone, or is slower than a call may be.

@@ -69,11 +69,17 @@ function pageOf(found: readonly Found[], limit: number, allowed?: readonly Atten
   return {
     items: rows.map(({ orderId: _, history, ...row }) => ({
       ...row,
-      cause: history.at(-1)?.cause ?? null,
+      cause: causeIn(history),
       actions: actionsFor(row.payoutStatus).filter((action) => allowed?.includes(action) ?? true),
     })),
     after: last === undefined ? null : btoa(`${last.since} ${last.orderId}`),
   }
+}
+
+/** Why somebody must look, and what the bank has said since. */
+function causeIn(history: Found['history']): string | null {
+  const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
+  return since.flatMap(({ cause }) => cause ?? []).join('; ') || null
 }
 
 function placeIn(cursor: string): typeof beginning | null {

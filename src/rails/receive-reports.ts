@@ -1,11 +1,12 @@
 import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
+import { invalidInput, Refusal } from '../errors.ts'
 import { parseUuid, timestamp } from '../ids.ts'
 import { contextByClock } from '../merchants/clock.ts'
 import { lockTransfer } from '../payout-transfers/repository.ts'
 import { applyReport } from './apply-report.ts'
 import type { Rail, ReportOfOrder } from './rail.ts'
-import { insertReport, markReportRead, orderById, unreadReports } from './repository.ts'
+import { insertReport, markReportRead, orderById, reportById, unreadReports } from './repository.ts'
 
 /** What is read of the reports that were left, at a time. */
 const mostUnread = 20
@@ -20,7 +21,7 @@ export type Received = { readonly received: number; readonly unknown: readonly s
  * comes again, under the id that it had, is done once.
  *
  * @param messageId the id under which the bank has signed it, as whoever admits it has verified
- * @throws Refusal INVALID_INPUT where it can not be read
+ * @throws Refusal INVALID_INPUT where it can not be read, or something else was posted under its id
  */
 export async function receiveReports(
   service: Service,
@@ -33,16 +34,31 @@ export async function receiveReports(
   return followAll(service, rail, { messageId, reports })
 }
 
-/** Does what reports say that were kept by a process which then died. */
-export async function readLeftReports(service: Service, rail: Rail): Promise<readonly string[]> {
+/**
+ * Does what reports say that were kept by a process which then died. What can't be done of one keeps no other from it.
+ *
+ * @returns the orders of which nothing is known here
+ */
+export async function readLeftReports(
+  service: Service,
+  rail: Rail,
+  onFault: (error: unknown) => void,
+): Promise<readonly string[]> {
   if (!rail.reports) return []
+  const { name } = rail
   // What has just come is being read by who took it.
   const before = timestamp(service.now() - leftAfterMs)
   const left = await unreadReports(service.db, { rail: rail.name, before, limit: mostUnread })
   const unknown: string[] = []
   for (const { messageId, body } of left) {
-    const followed = await followAll(service, rail, { messageId, reports: rail.reports.read(body) })
-    unknown.push(...followed.unknown)
+    try {
+      const followed = await followAll(service, rail, { messageId, reports: rail.reports.read(body) })
+      unknown.push(...followed.unknown)
+    } catch (error) {
+      onFault(new Error(`the report ${messageId} of the rail ${name} can not be followed`, { cause: error }))
+      // A version of before could read it: it stays where it is kept, and the bank is asked anyway.
+      if (error instanceof Refusal && error.code === 'INVALID_INPUT') await endReading(service, { name, messageId })
+    }
   }
   return unknown
 }
@@ -66,8 +82,12 @@ async function followAll(
     const context = await contextByClock(service, order.merchantId)
     await service.perform(followReport, context, { orderId: order.orderId, report })
   }
-  await service.perform(endReports, ofNobody(service), { rail: name, messageId })
+  await endReading(service, { name, messageId })
   return { received: reports.length, unknown }
+}
+
+async function endReading(service: Service, { name, messageId }: { name: string; messageId: string }): Promise<void> {
+  await service.perform(endReports, ofNobody(service), { rail: name, messageId })
 }
 
 /** What banks post is of many merchants. */
@@ -75,10 +95,24 @@ function ofNobody(service: Service): Context {
   return createContext(service, '')
 }
 
-/** Keeps what was posted; whether it was not there before. */
+/**
+ * Keeps what was posted; whether it was not there before.
+ *
+ * @throws Refusal INVALID_INPUT where something else was posted under its id, and would be taken for it
+ */
 export async function keepReports({ db, now }: Context, kept: Kept): Promise<boolean> {
   const receivedAt = timestamp(now())
-  return db.write(async (tx) => (await insertReport(tx, { ...kept, receivedAt })) !== null)
+  return db.write(async (tx) => {
+    if (await insertReport(tx, { ...kept, receivedAt })) return true
+    const known = await reportById(tx, kept)
+    if (known?.body !== kept.body) throw idOfAnother()
+    return false
+  })
+}
+
+function idOfAnother(): Refusal {
+  const message = 'must be another for each post: something else was posted under it before'
+  return invalidInput([{ field: 'webhook-id', code: 'INVALID_PARAMETER', message }])
 }
 
 /** Notes that what was posted is done. */
@@ -96,7 +130,7 @@ export async function followReport(
   await db.write(
     async (tx) => {
       const transfer = await lockTransfer(tx, { merchantId, orderId })
-      if (transfer) await applyReport(tx, context, transfer, report)
+      if (transfer) await applyReport(tx, context, { transfer, report, isAnswer: false })
     },
     { merchantId },
   )

@@ -4,7 +4,7 @@ import { changeTransfer, moveTransfer } from '../payout-transfers/change-transfe
 import { lockTransfer } from '../payout-transfers/repository.ts'
 import type { Transfer, TransferReport } from '../payout-transfers/transfer.ts'
 import { settleWithin } from '../payouts/settle-payout.ts'
-import { applyReport } from './apply-report.ts'
+import { applyReport, noteSaying } from './apply-report.ts'
 import { mayBeSubmitted } from './begin-call.ts'
 import { nextQuestionAt } from './questions.ts'
 
@@ -32,9 +32,12 @@ export async function recordAnswer(context: Context, answered: Answered): Promis
       const transfer = await lockTransfer(tx, { merchantId, orderId: answered.orderId })
       if (!transfer) return null
       const { answer } = answered
-      if (typeof answer === 'object' && 'state' in answer) return applyReport(tx, context, transfer, answer)
+      const isAnswer = transfer.dueAt === answered.dueAt
+      if (typeof answer === 'object' && 'state' in answer) {
+        return applyReport(tx, context, { transfer, report: answer, isAnswer })
+      }
       if (answer === 'CANCELLED') return cancelled(tx, context, transfer)
-      if (transfer.dueAt !== answered.dueAt) return transfer
+      if (!isAnswer) return transfer
       if (answer === 'NOT_FOUND') return notFound(tx, context, { transfer, answered })
       if (answer === 'TOO_LATE') return tooLate(tx, context, transfer)
       return unanswered(tx, context, { transfer, failure: answer.failure })
@@ -88,6 +91,9 @@ function notFound(
 async function cancelled(tx: Tx, context: Context, transfer: Transfer): Promise<Transfer> {
   // Several may have asked at once, and a bank that takes an order back may report it as rejected before it answers.
   if (transfer.state === 'CANCELLED' || transfer.state === 'REJECTED') return transfer
+  if (transfer.state === 'ATTENTION') {
+    return noteSaying(tx, context, { transfer, said: 'CANCELLED', reference: transfer.reference })
+  }
   if (transfer.state !== 'ACCEPTED' && transfer.state !== 'UNKNOWN') {
     const cause = `the bank says CANCELLED of what was ${transfer.state}`
     return moveTransfer(tx, context, transfer, { state: 'ATTENTION', cause, dueAt: null })

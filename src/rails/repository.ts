@@ -49,14 +49,15 @@ export const orderById = queryOne((p: Params<{ orderId: string }>) =>
   acrossMerchants(from('payoutTransfers').select(['merchantId', 'orderId', 'rail']).where('orderId', '=', p.orderId)),
 )
 
-/** What a rail could not answer and is to be asked again later; an operator's view. */
-export const unknownOrders = query((p: Params<{ rail: string; after: bigint; limit: number }>) =>
+/** What a rail could not answer and is to be asked again later, and was not submitted too often; an operator's view. */
+export const unknownOrders = query((p: Params<{ rail: string; after: bigint; attempts: number; limit: number }>) =>
   acrossMerchants(
     from('payoutTransfers')
       .select(['merchantId', 'orderId'])
       .where('rail', '=', p.rail)
       .where('state', '<>', sql.lit('QUEUED'))
       .where('state', '=', sql.lit('UNKNOWN'))
+      .where('attempts', '<=', p.attempts)
       .where('dueAt', '>', p.after)
       .orderBy('dueAt')
       .limit(p.limit),
@@ -78,6 +79,11 @@ export const insertReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>
     .values({ ...sameNames(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
     .onConflict((conflict) => conflict.columns(['rail', 'messageId']).doNothing())
     .returning('messageId'),
+)
+
+/** What a bank has posted under an id. */
+export const reportById = queryOne((p: Params<{ rail: string; messageId: string }>) =>
+  from('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
 /** What was posted and not read yet, the oldest first. */

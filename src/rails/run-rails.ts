@@ -17,6 +17,9 @@ const endMs = 3_000
 /** Orders that are asked for again at once when a rail answers again. */
 const mostHastened = 1_000
 
+/** How often they were submitted at most: what a rail does not take though it answers would have it left alone again and again. */
+const mostAttempts = 2
+
 /** Has what is due on rails done. */
 export type Rails = {
   /** Looks now for what is due. */
@@ -83,7 +86,7 @@ export function startRails({
     const stored = (await pausedRails(service.db, {})).map(({ rail }) => rail)
     const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || stored.includes(name)
     for (const lane of lanes) {
-      const unknown = await readLeftReports(service, lane.rail)
+      const unknown = await readLeftReports(service, lane.rail, onFault)
       if (unknown.length > 0) onUnknown(lane.rail.name, unknown)
       await fill(lane, isPaused(lane.rail))
     }
@@ -110,20 +113,25 @@ export function startRails({
       .then(async (ran) => {
         if (ran === 'unanswered' && !rail.failsAlone) breaker.fail()
         if (ran === 'answered' && breaker.succeed()) await hasten(rail)
+        return true
       })
-      .catch(onFault)
-      .finally(() => {
+      .catch((error: unknown) => {
+        onFault(error)
+        return false
+      })
+      .then((isDone) => {
         underWay.delete(orderId)
         running.delete(run)
-        // There may be more that waits for this place.
-        if (!isStopped) look().catch(onFault)
+        // There may be more that waits for this place; what could not be done is due still, and tried again a while later.
+        if (isDone && !isStopped) lookSafely()
       })
     running.add(run)
   }
 
   /** What it could not answer while it was down is older than what waits. */
   async function hasten({ name }: Rail): Promise<void> {
-    const orders = await unknownOrders(service.db, { rail: name, after: BigInt(service.now()), limit: mostHastened })
+    const asked = { rail: name, after: BigInt(service.now()), attempts: mostAttempts, limit: mostHastened }
+    const orders = await unknownOrders(service.db, asked)
     for (const [merchantId, own] of Map.groupBy(orders, (order) => order.merchantId)) {
       const context = await contextOf(merchantId)
       await service.perform(hastenQuestions, context, { orderIds: own.map(({ orderId }) => orderId) })

@@ -234,6 +234,22 @@ describe.each(everyEngine)('a decision about a deposit on %s', (engine) => {
     expect((await whatIsStored(app)).deposits).toHaveLength(1)
   })
 
+  test('stands against the contradiction that it was about, and not against another', async () => {
+    const { app, walletId, ref } = await startWatched(engine)
+    await report(app, dullReport(ref, { confirmations: needed }))
+    const wrong = { confirmations: needed, amount: '11' }
+    await report(app, dullReport(ref, wrong))
+    await resolveDeposit(app.service, { reference, action: 'credit', reason })
+    for (const changes of [wrong, { confirmations: needed }]) {
+      expect((await report(app, dullReport(ref, changes))).body.data.state).toBe('CONFIRMED')
+    }
+    expect((await report(app, dullReport(ref, { ...wrong, amount: '1' }))).body.data).toMatchObject({
+      state: 'ATTENTION',
+      cause: `it was reported as ${ten} and as 1.00000000`,
+    })
+    expect((await held(app, walletId)).balance).toBe(ten)
+  })
+
   test('dismisses for good', async () => {
     const { app, walletId, ref } = await startWatched(engine)
     await report(app, dullReport(ref))

@@ -147,6 +147,48 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect(await transferOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
   })
 
+  test('tells what the bank says while nobody has decided, once each time that it says another thing', async () => {
+    const { app, balance } = await start(engine)
+    const context = app.context()
+    const payoutId = await lost(app)
+    const { nodes: before } = await attention(app)
+    const [{ cause: why }] = before
+    for (const state of ['COMPLETED', 'COMPLETED', 'RETURNED'] as const) {
+      await report(context, payoutId, { state, reference: 'BANK-7', code: state === 'RETURNED' ? 'CLOSED' : null })
+    }
+    const { nodes } = await attention(app)
+    const cause = `${why}; the bank says COMPLETED; the bank says RETURNED: CLOSED`
+    expect(nodes).toEqual([{ ...before[0], reference: 'BANK-7', cause }])
+    expect(await balance()).toBe(90_00000000n)
+    expect((await transferOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
+      Array.from({ length: 3 }, () => 'ATTENTION'),
+    )
+    // What it contradicted is not told twice.
+    const other = await contradicted(context, 'REJECTED', 'COMPLETED')
+    await report(context, other, { state: 'COMPLETED' })
+    expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
+  })
+
+  test('is over where an operator settles the payout otherwise, also to what it is already', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    for (const [status, ...said] of [
+      ['COMPLETED', 'COMPLETED', 'REJECTED'],
+      ['RETURNED', 'COMPLETED', 'REJECTED'],
+      ['FAILED', 'REJECTED', 'COMPLETED'],
+    ] as const) {
+      const payoutId = await contradicted(context, ...said)
+      // Whoever only asks again decides nothing.
+      const { status: before } = await getPayout(context, { payoutId })
+      await settlePayout(context, { payoutId, status: before as 'COMPLETED', cause: 'again' })
+      expect((await attention(app)).nodes).toHaveLength(1)
+      await settlePayout(context, { payoutId, status, cause: 'seen at the bank', override: true })
+      expect((await attention(app)).nodes).toEqual([])
+      expect((await transferOf(context, payoutId)).history.at(-1)).toMatchObject({ cause: 'seen at the bank' })
+    }
+    await app.expectBooksToBalance()
+  })
+
   test('that several decide about at once is decided once', async () => {
     const { app, balance } = await start(engine)
     for (let round = 0; round < 5; round++) {

@@ -105,6 +105,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   test.each([
     ['has reported it as rejected before it answers', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
     ['answers twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
+    ['reports late that it had taken it', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
   ] as const)('needs nobody to look where the bank %s', async (_, said, state) => {
     const { app, balance } = await start(engine)
     const context = app.context()
@@ -148,6 +149,19 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
       now += 3_600_000
     }
     expect(asked).toEqual(['cancel', 'find', 'cancel', 'find'])
+  })
+
+  test('is asked for next whatever the bank reports by itself meanwhile', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    for (const before of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
+      const { id: payoutId } = await carriedPayout(context)
+      await answer(context, payoutId, before)
+      await cancel(app, { payoutId })
+      for (let i = 0; i < 3; i++) await report(context, payoutId, { state: 'ACCEPTED' })
+      expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
+      expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED' })
+    }
   })
 
   test('keeps what waits to be submitted again from being submitted, until the bank has spoken', async () => {

@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
@@ -7,6 +10,7 @@ import { insertReport } from '../../src/rails/repository.ts'
 import { setRoute } from '../../src/rails/routes.ts'
 import type { App } from '../support/app.ts'
 import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { demoPlace, startService } from '../support/process.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], now: Date.now })
@@ -25,6 +29,10 @@ function post(app: App, body: object, { id = 'msg_1', now = Date.now(), key = se
   const text = JSON.stringify(body)
   const headers = { ...signedHeaders(id, { body: text, signer: signerOf([key]), now }) }
   return app.rest('POST', `/rails/${path}/reports`, { key: null, payload: text, headers })
+}
+
+function rethrow(error: unknown): void {
+  throw error
 }
 
 const status = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
@@ -85,13 +93,41 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
     await app.expectBooksToBalance()
   })
 
+  test('is refused under the id of another: it would be taken for that, and be lost', async () => {
+    const { app, id, orderId } = await startWithPayout(setup)
+    for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
+    expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'INVALID_INPUT', details: { fields: [{ field: 'webhook-id' }] } } },
+    })
+    expect(await status(app, id)).toBe('PROCESSING')
+    expect((await post(app, { id: orderId, state: 'COMPLETED' }, { id: 'msg_2' })).status).toBe(200)
+    expect(await status(app, id)).toBe('COMPLETED')
+  })
+
   test('is done by another where the process that took it has died', async () => {
     const { app, id, orderId } = await startWithPayout(setup)
     const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
-    expect(await readLeftReports(app.service, bank)).toEqual([])
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
     expect(await status(app, id)).toBe('COMPLETED')
-    expect(await readLeftReports(app.service, bank)).toEqual([])
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
   })
+})
+
+test('is signed by a shell as the docs say', async () => {
+  const { env, ...place } = await demoPlace({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
+  const { address } = await startService({ ...place, env })
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/rails.md'), 'utf8')
+  const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []
+  const said = (secret: string) =>
+    JSON.parse(
+      execFileSync('sh', ['-c', script.replace('http://127.0.0.1:4000', address)], {
+        encoding: 'utf8',
+        env: { ...env, RAIL_SECRET_BANK: secret },
+      }),
+    )
+  expect(said(secret)).toEqual({ status: 'success', data: { received: 1 } })
+  expect(said(`whsec_${Buffer.alloc(32, 4).toString('base64')}`).error.code).toBe('INVALID_TOKEN')
 })

@@ -1,8 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { contextByClock } from '../../src/merchants/clock.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { readPosted } from '../../src/rails/bank-messages.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
 import type { Rail } from '../../src/rails/rail.ts'
+import { followReport } from '../../src/rails/receive-reports.ts'
+import { insertReport } from '../../src/rails/repository.ts'
 import { resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts'
 import { pause, resume, setRoute } from '../../src/rails/routes.ts'
 import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
@@ -20,16 +23,14 @@ async function startRouted(engine: Engine) {
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
   const runners: { look: () => Promise<void> }[] = []
-  const run = (rail: Rail) => {
+  const run = (rail: Rail, { service = app.service, onFault = rethrow } = {}) => {
     const rails = startRails({
-      service: app.service,
+      service,
       rails: [rail],
       paused: [],
-      contextOf: (merchantId) => contextByClock(app.service, merchantId),
+      contextOf: (merchantId) => contextByClock(service, merchantId),
       onUnknown: () => {},
-      onFault: (error) => {
-        throw error
-      },
+      onFault,
       clock: () => time,
     })
     runners.push(rails)
@@ -48,6 +49,10 @@ async function startRouted(engine: Engine) {
   return { app, run, wait, later }
 }
 
+function rethrow(error: unknown): void {
+  throw error
+}
+
 async function pay(app: App, amount = '1'): Promise<{ id: string; orderId: string }> {
   const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })
   expect(body.data.status).toBe('PROCESSING')
@@ -56,6 +61,11 @@ async function pay(app: App, amount = '1'): Promise<{ id: string; orderId: strin
 
 async function status(app: App, id: string): Promise<string> {
   return (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
+}
+
+async function timeline(app: App, id: string) {
+  const query = 'query($id: ID!) { payout(id: $id) { timeline { state cause } } }'
+  return (await app.graphql(query, { id })).data.payout.timeline
 }
 
 async function balance(app: App): Promise<string> {
@@ -99,6 +109,24 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
+  test('it is asked in the same intervals, however often it reports by itself that nothing has changed', async () => {
+    const { app, run, wait } = await startRouted(engine)
+    let state: 'ACCEPTED' | 'COMPLETED' = 'ACCEPTED'
+    const bank = createBank({ decide: () => ({ state }) })
+    run(bank.rail)
+    const { id, orderId } = await pay(app)
+    await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('ACCEPTED')
+    state = 'COMPLETED'
+    const report = { orderId, report: { state: 'ACCEPTED' } } as const
+    for (let seconds = 0; seconds < 9; seconds++) {
+      wait(second)
+      await followReport(app.context(), report)
+    }
+    expect(bank.calls.length).toBe(1)
+    wait(second)
+    await expect.poll(() => status(app, id)).toBe('COMPLETED')
+  })
+
   test('what the bank does not have is submitted again under the same id, as long as the bank promises to pay it once', async () => {
     const { app, run, wait, later } = await startRouted(engine)
     let isDown = true
@@ -120,6 +148,34 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     await expect.poll(() => bank.calls.filter(({ call, id }) => call === 'find' && id === late.orderId).length).toBe(1)
     wait(48 * hour)
     expect([bank.submitted(late.orderId), await status(app, late.id)]).toEqual([1, 'PROCESSING'])
+  })
+
+  test('what it never takes is submitted ever more seldom, and holds up nothing else', async () => {
+    const { app, run, wait, later } = await startRouted(engine)
+    const refused = new Set<string>()
+    const bank = createBank({
+      fate: (call, { id }) => (call === 'submit' && refused.has(id) ? 'lost' : 'answered'),
+      callsAtOnce: 2,
+      idempotentForMs: 30 * 24 * hour,
+    })
+    await pause(app.service, { rail: 'bank' })
+    const faulty = await Promise.all(Array.from({ length: 8 }, () => pay(app)))
+    for (const { orderId } of faulty) refused.add(orderId)
+    await resume(app.service, { rail: 'bank' })
+    run(bank.rail)
+    for (const { orderId } of faulty)
+      await expect.poll(() => later(second, () => bank.submitted(orderId))).toBeGreaterThan(0)
+
+    // A payout every now and then, for a day.
+    for (let hours = 0; hours < 24; hours++) {
+      const { id } = await pay(app)
+      await expect.poll(() => later(minute, () => status(app, id))).toBe('COMPLETED')
+      wait(hour)
+    }
+    for (const { orderId } of faulty) expect(bank.submitted(orderId)).toBeLessThan(10)
+    refused.clear()
+    for (const { id } of faulty) await expect.poll(() => later(24 * hour, () => status(app, id))).toBe('COMPLETED')
+    await app.expectBooksToBalance()
   })
 
   test('who submits and dies is followed by another, who asks first', async () => {
@@ -218,10 +274,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
       },
     })
     const { id, orderId } = await pay(app)
-    const steps = async () => {
-      const query = 'query($id: ID!) { payout(id: $id) { timeline { state cause } } }'
-      return (await app.graphql(query, { id })).data.payout.timeline
-    }
+    const steps = () => timeline(app, id)
     await expect.poll(() => bank.submitted(orderId)).toBe(1)
     await expect.poll(() => later(10 * second, async () => (await steps()).at(-1).state)).toBe('QUEUED')
     wait(25 * hour)
@@ -251,6 +304,38 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     wait(hour)
     expect([await status(app, id), await balance(app)]).toEqual(['FAILED', before])
     await app.expectBooksToBalance()
+  })
+
+  test('a report that was kept and can not be read any more holds up nothing, and is told once', async () => {
+    const { app, run, later } = await startRouted(engine)
+    const bank = createBank()
+    const receivedAt = '2026-03-01T11:00:00.000Z'
+    const kept = { rail: 'bank', messageId: 'msg_old', body: 'in a form of long ago', receivedAt }
+    await app.db.write((tx) => insertReport(tx, kept))
+    const faults: unknown[] = []
+    const reports = { verify: () => '', read: readPosted }
+    run({ ...bank.rail, reports }, { onFault: (error) => void faults.push(error) })
+
+    const { id } = await pay(app)
+    await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
+    expect(faults.map(String)).toEqual([expect.stringContaining('the report msg_old of the rail bank')])
+  })
+
+  test('what can not be stored just now is tried again a while later, and not without end at once', async () => {
+    const { app, run } = await startRouted(engine)
+    const { id } = await pay(app)
+    let tried = 0
+    const perform = async (): Promise<never> => {
+      tried++
+      throw new Error('the disk is full')
+    }
+    const rails = run(createBank().rail, { service: { ...app.service, perform }, onFault: () => {} })
+    await expect.poll(() => tried).toBeGreaterThan(0)
+    const before = tried
+    for (let read = 0; read < 100; read++) await status(app, id)
+    expect(tried - before).toBeLessThan(10)
+    await rails.look()
+    await expect.poll(() => tried).toBeGreaterThan(before)
   })
 
   test('by hand it is settled only where that is asked for twice', async () => {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { contextByClock } from '../../src/merchants/clock.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
+import { pause, resume } from '../../src/rails/routes.ts'
 import { answerBegun, limitsOf } from '../../src/rails/run-order.ts'
 import { startRails } from '../../src/rails/run-rails.ts'
 import { sandboxRail } from '../../src/rails/sandbox-rail.ts'
@@ -82,6 +83,22 @@ describe.each(everyEngineAndWorkers)('the bank of the sandbox, on %s', (setup) =
 })
 
 describe.each(everyEngine)('advanceClock, on %s', (engine) => {
+  test('submits nothing to a rail that is paused, and asks for what was submitted', async () => {
+    const { app } = await startBank(engine)
+    const early = await pay(app, '01')
+    await advance(app, { by: 'PT1S' })
+    await pause(app.service, { rail: 'sandbox' })
+    const waiting = await pay(app, '00')
+    await advance(app, { by: 'PT2H' })
+    expect([(await payout(app, early)).status, (await payout(app, waiting)).status]).toEqual([
+      'COMPLETED',
+      'PROCESSING',
+    ])
+    await resume(app.service, { rail: 'sandbox' })
+    await advance(app, { by: 'PT0S' })
+    expect((await payout(app, waiting)).status).toBe('COMPLETED')
+  })
+
   test('waits for what the bank is being asked already, which counts from before', async () => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })

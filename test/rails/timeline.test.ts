@@ -66,6 +66,18 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
     ])
   })
 
+  test('has the bank’s words beside what they are about: what came back was paid before for no such cause', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { id } = await carriedPayout(app.context())
+    await answer(app.context(), id, { state: 'RETURNED', code: 'CLOSED' })
+    const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { events { status cause } } }', { id })
+    expect(data.payout.events).toEqual([
+      { status: 'COMPLETED', cause: null },
+      { status: 'RETURNED', cause: 'CLOSED' },
+    ])
+  })
+
   test('is read by as many queries for many payouts as for one', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })

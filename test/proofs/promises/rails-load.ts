@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '../../../src/database/database.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import { sandboxRailName } from '../../../src/payout-transfers/sandbox-accounts.ts'
+import { dueQuestions, dueSubmissions, openTransferCounts } from '../../../src/rails/repository.ts'
+import { median } from '../../bench/statistics.ts'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { processesOf } from '../../support/processes.ts'
+import type { Change } from '../changed-source.ts'
+import { payFor } from '../payout-load.ts'
+import { newPostgresDatabase } from '../postgres-database.ts'
+import { cpuMsOf } from '../process-cpu.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { fillDatabase, startMain } from '../server.ts'
+
+/** Rounds both ways, and how long each is. */
+const sizes = {
+  ci: { rounds: 5, forMs: 400 },
+  quick: { rounds: 11, forMs: 400 },
+  long: { rounds: 61, forMs: 1_000 },
+}
+
+const clients = 64
+
+/** What must be left of the payouts that are accepted without a rail. */
+const leastShare = 0.8
+
+/** Accounts of a bank that nobody plays, and of that of the sandbox, which pays at once. */
+const accounts = { without: '0690000031', with: '9999999900' } as const
+type Kind = keyof typeof accounts
+
+export const proof: Proof = {
+  promise: `payouts are accepted at least ${leastShare} times as fast while their rail pays them as they are where none does`,
+  control: 'the limit of calls at once',
+  seconds: { ci: 180, quick: 420, long: 1_800 },
+  run,
+  isAlone: true,
+}
+
+const unlimited: Change = { file: 'src/rails/sandbox-rail.ts', from: 'callsAtOnce: 2', to: 'callsAtOnce: 10_000' }
+
+/** A way to run the service. */
+type Way = { readonly name: string; readonly url: string; readonly workers: number }
+
+async function run({ length, isControl, folder }: Run): Promise<Outcome> {
+  const postgres = await startPostgresServer(careless)
+  const ways: Way[] = [
+    { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, workers: 1 },
+    { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, workers: 2 },
+    { name: 'PostgreSQL', url: await newPostgresDatabase(postgres, 'rails_load'), workers: 1 },
+  ]
+  const figures: string[] = []
+  let isHeld = true
+  try {
+    for (const way of ways) {
+      const seen = await loadOver(way, { ...sizes[length], isControl })
+      figures.push(`${way.name}: ${seen.figure}`)
+      isHeld &&= seen.isHeld
+    }
+  } finally {
+    await postgres.remove()
+  }
+  return { isHeld, figure: figures.join('; ') }
+}
+
+type Loading = { readonly rounds: number; readonly forMs: number; readonly isControl: boolean }
+
+async function loadOver({ url, workers }: Way, { rounds, forMs, isControl }: Loading): Promise<Outcome> {
+  const { apiKey } = await fillDatabase(url)
+  const db = await openDatabase({ url, isReadOnly: true, onFatal: () => {} })
+  const server = await startMain({
+    url,
+    environment: { WORKERS: String(workers), RATE_LIMIT: 'off' },
+    changes: isControl ? [unlimited] : [],
+  })
+  const kinds = Object.keys(accounts) as Kind[]
+  const seen: Record<Kind, Round[]> = { without: [], with: [] }
+  try {
+    // A server that has just started gets faster for a while.
+    for (let round = -1; round < rounds; round++) {
+      // By turns, and each first in every other round: what else the machine does then meets both.
+      for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
+        const loaded = await loadOnce(server, { apiKey, accountNumber: accounts[kind], forMs, db })
+        if (round >= 0) seen[kind].push(loaded)
+      }
+    }
+  } finally {
+    await server.kill('SIGTERM')
+    await db.close()
+  }
+  return judge(seen, forMs)
+}
+
+/** What was accepted in a round, how much of that was not paid yet at its end, how long that took, and the processor's time for all. */
+type Round = {
+  readonly accepted: number
+  readonly left: number
+  readonly drainMs: number
+  readonly cpuMs: number
+}
+
+type Once = {
+  readonly apiKey: string
+  readonly accountNumber: string
+  readonly forMs: number
+  readonly db: Database
+}
+
+async function loadOnce({ child, port }: Server, { apiKey, accountNumber, forMs, db }: Once): Promise<Round> {
+  const pids = [child.pid as number, ...processesOf(child.pid as number).map(({ pid }) => pid)]
+  const cpuMs = () => pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0)
+  const before = cpuMs()
+  const accepted = await payFor({ port, apiKey }, { clients, forMs, accountNumber })
+  const endedAt = performance.now()
+  const left = (await openTransferCounts(db, {})).reduce((sum, { rowCount }) => sum + Number(rowCount), 0)
+  // Nothing of this round is at work in the next.
+  while (await isAnyOpen(db)) await delay(20)
+  return { accepted, left, drainMs: performance.now() - endedAt, cpuMs: cpuMs() - before }
+}
+
+async function isAnyOpen(db: Database): Promise<boolean> {
+  const any = { rail: sandboxRailName, now: BigInt(Number.MAX_SAFE_INTEGER), limit: 1 }
+  return [...(await dueSubmissions(db, any)), ...(await dueQuestions(db, any))].length > 0
+}
+
+function judge(seen: Record<Kind, readonly Round[]>, forMs: number): Outcome {
+  const rate = (kind: Kind) => (median(seen[kind].map(({ accepted }) => accepted)) * 1_000) / forMs
+  const cpu = (kind: Kind) => median(seen[kind].map(({ cpuMs, accepted }) => cpuMs / accepted)).toFixed(2)
+  // Of the two of each round: what else the machine did meanwhile met both.
+  const share = median(seen.with.map(({ accepted }, round) => accepted / (seen.without[round]?.accepted ?? 0)))
+  const paidWithin = median(seen.with.map(({ accepted, left }) => (accepted - left) / accepted))
+  const drained = median(seen.with.map(({ left, drainMs }) => (left * 1_000) / drainMs))
+  const figure =
+    `${rate('with').toFixed(0)} payouts a second against ${rate('without').toFixed(0)}: ${share.toFixed(2)}, ` +
+    `${cpu('with')} ms of processor for each, paid, against ${cpu('without')}, ` +
+    `${(100 * paidWithin).toFixed(0)} % paid meanwhile and the others at ${drained.toFixed(0)} a second`
+  return { isHeld: share >= leastShare, figure }
+}
