@@ -35,6 +35,8 @@ export type AdverseWorld = {
   /** Lets simulated time pass. */
   readonly pass: (milliseconds: number) => void
   readonly look: () => Promise<void>
+  /** Asks the database for nothing. */
+  readonly ping: () => Promise<unknown>
   readonly merchant: (kind: Kind, endpoints: number) => Promise<Merchant>
   /** Has something happen to a merchant; its event's number. */
   readonly happen: (merchant: Merchant) => Promise<number>
@@ -71,6 +73,7 @@ export async function startAdverseWorld(
       passed += milliseconds
     },
     look: dispatcher.look,
+    ping: db.ping,
     merchant: async (kind, count) => {
       const { id } = await createMerchant(service, { name: kind })
       const context = createContext(service, id)

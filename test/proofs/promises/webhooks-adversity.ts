@@ -10,6 +10,8 @@ import { newPostgresDatabase } from '../postgres-database.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 import type { Receipt } from '../webhook-receiver.ts'
+import type { Delay } from '../well-merchants.ts'
+import { startWell } from '../well-merchants.ts'
 
 /** Simulated hours that receivers are down, hang and reset, and real time for each. */
 const downHours = 72
@@ -28,7 +30,10 @@ const made: readonly (readonly [Kind, number, number])[] = [
   ['rebinds', 1, 1],
 ]
 
-/** How long others' events may take, and what is waited for at most. */
+/** An event is looked for, read and recorded before the next of its object: where nothing moves, it waits for that so often. */
+const roundTrips = 3
+
+/** How long others' events may take where something does, and what is waited for at most. */
 const [longestDelayMs, giveUpMs] = [1_000, 30_000]
 
 export const proof: Proof = {
@@ -78,7 +83,7 @@ async function endure(url: string, { seed, hourTakesMs }: { seed: number; hourTa
     for (const [kind, count, endpoints] of made) {
       for (let each = 0; each < count; each++) merchants.push(await world.merchant(kind, endpoints))
     }
-    const others = startOthers(world, receivers, merchants.filter(isWell))
+    const others = startWell(world, receivers, merchants.filter(isWell))
     await others.areSeen()
     const adverse = merchants.filter((merchant) => !isWell(merchant))
     for (let hour = 0; hour < downHours; hour++) {
@@ -109,36 +114,6 @@ async function passHour({ pass, look }: AdverseWorld, takesMs: number): Promise<
 }
 
 type Whose = readonly [Merchant, Endpoint]
-
-/** Has something happen to merchants whose receivers are well, over and over, each when what came before has arrived; the delays. */
-function startOthers(world: AdverseWorld, { receipts }: AdverseReceivers, merchants: readonly Merchant[]) {
-  let isOver = false
-  const delays: number[] = []
-  const watch = async (merchant: Merchant) => {
-    const path = merchant.endpoints[0]?.path
-    while (!isOver) {
-      const sequence = await world.happen(merchant)
-      const happenedAt = performance.now()
-      const arrived = () => receipts().find((each) => each.path === path && each.sequence === sequence)
-      while (arrived() === undefined && performance.now() - happenedAt < giveUpMs) await delay(5)
-      delays.push((arrived()?.at ?? performance.now()) - happenedAt)
-      await delay(100)
-    }
-  }
-  const over = Promise.all(merchants.map(watch))
-  return {
-    /** Waits until each has answered: until then it is doubtful whether it does. */
-    areSeen: async () => {
-      while (delays.length < 2 * merchants.length) await delay(10)
-      delays.length = 0
-    },
-    stop: async () => {
-      isOver = true
-      await over
-      return delays
-    },
-  }
-}
 
 /** What came of a merchant's events. */
 type Seen = {
@@ -212,7 +187,7 @@ function overtakenIn(receipts: readonly Receipt[]): number {
 }
 
 type Judged = {
-  readonly delays: readonly number[]
+  readonly delays: readonly Delay[]
   readonly seen: readonly Seen[]
   readonly trapped: number
   readonly faults: readonly unknown[]
@@ -220,22 +195,20 @@ type Judged = {
 
 function judge({ delays, seen, trapped, faults }: Judged): Outcome {
   const sum = (of: (each: Seen) => number) => seen.reduce((total, each) => total + of(each), 0)
-  const [events, arrived, replayed, tried] = [
+  const [events, arrived, replayed] = [
     sum((each) => each.events),
     sum((each) => each.arrived),
     sum((each) => each.replayed),
-    sum((each) => each.tried),
   ]
-  const [longest, overtaken, lost] = [
-    Math.max(...delays),
-    sum((each) => each.overtaken),
-    events - arrived - replayed - tried,
-  ]
+  const [tried, overtaken] = [sum((each) => each.tried), sum((each) => each.overtaken)]
+  const lost = events - arrived - replayed - tried
+  const longest = Math.max(...delays.map(({ ms }) => ms))
+  const isLate = delays.some(({ ms, stillMs }) => ms - roundTrips * stillMs > longestDelayMs)
   const wrong = [...new Set([...seen.flatMap(({ strange }) => strange), ...faults.map(String)])].slice(0, 3)
   const figure =
-    `others' ${delays.length} events within ${longest.toFixed(0)} ms; of ${events} to ${seen.length} adverse endpoints ` +
-    `${arrived} arrived, ${replayed} when replayed, ${tried} still tried, ${lost} lost, ${overtaken} overtaken; ` +
-    `${trapped} connections led inside`
-  const isWell = longest < longestDelayMs && delays.length > 100 && lost === 0 && overtaken === 0 && trapped === 0
+    `others' ${delays.length} events within ${longest.toFixed(0)} ms${longest > longestDelayMs && !isLate ? ' (the machine stood still)' : ''}; ` +
+    `of ${events} to ${seen.length} adverse endpoints ${arrived} arrived, ${replayed} when replayed, ${tried} still tried, ` +
+    `${lost} lost, ${overtaken} overtaken; ${trapped} connections led inside`
+  const isWell = !isLate && delays.length > 100 && lost === 0 && overtaken === 0 && trapped === 0
   return { isHeld: isWell && wrong.length === 0, figure: [figure, ...wrong].join('; ') }
 }
