@@ -2,7 +2,7 @@ import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
 /** Attempts a second that are always begun, and from how many on they are not counted any more. */
-const [leastRate, mostRate] = [50, 5_000]
+const [leastRate, mostRate] = [20, 5_000]
 
 /**
  * What must be left of the machine's processors, and of this process's one thread, for more to be begun than before. Payouts

@@ -28,8 +28,8 @@ describe('how many attempts are begun a second', () => {
     ['shrinks where its thread has none', 100, { machine: 1, loop: 0.19 }, 1, 60],
     ['grows as often as there was time to', 100, free, 2, 144],
     ['shrinks as often as there was time to', 1_000, full, 2, 360],
-    ['is never less than 50', 60, full, 1, 50],
-    ['is 50 at once where there was no room for long', 5_000, full, 100, 50],
+    ['is never less than 20', 30, full, 1, 20],
+    ['is 20 at once where there was no room for long', 5_000, full, 100, 20],
     ['is not counted any more beyond 5,000', 4_900, free, 1, 5_000],
   ])('%s', (_, rate, room, windows, next) => {
     expect(nextRate(rate, room, windows)).toBeCloseTo(next, 9)
@@ -39,10 +39,10 @@ describe('how many attempts are begun a second', () => {
     expect(startThrottle(() => free).begunIn(10)).toBe(1_000)
   })
 
-  test('falls to 50 soon when there is none, and stays there', () => {
+  test('falls to 20 soon when there is none, and stays there', () => {
     const { begunIn } = startThrottle(() => full)
     begunIn(2_000)
-    expect([begunIn(1_000), begunIn(1_000), begunIn(10_000)]).toEqual([50, 50, 500])
+    expect([begunIn(1_000), begunIn(1_000), begunIn(10_000)]).toEqual([20, 20, 200])
   })
 
   test('is free again soon after', () => {
@@ -58,7 +58,7 @@ describe('how many attempts are begun a second', () => {
     const { begunIn } = startThrottle(() => full)
     begunIn(2_000)
     begunIn(60_000, 0)
-    expect(begunIn(100)).toBeLessThanOrEqual(10)
+    expect(begunIn(100)).toBeLessThanOrEqual(4)
   })
 
   test('tells how long to wait', () => {
