@@ -5,6 +5,7 @@ import { createSender } from '../delivery/send.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { startDispatcher } from '../dispatch/dispatcher.ts'
 import { leases, noLeases } from '../dispatch/leases.ts'
+import { throttle } from '../dispatch/throttle.ts'
 import type { Config } from './config.ts'
 import { seldom } from './seldom.ts'
 import type { Started } from './start.ts'
@@ -19,6 +20,7 @@ export function startDispatching(
     service,
     sender: createSender({ mode, allowed: webhookAllowed }),
     leases: hasOneWriter(databaseUrl) ? noLeases : leases(service, `${hostname()} ${process.pid} ${service.newId()}`),
+    throttle: throttle(),
     onFault: seldom((error) => logger.error({ err: error }, 'webhooks can not be sent just now')),
   })
 }

@@ -9,6 +9,7 @@ import { openLane } from './lane.ts'
 import type { Leases } from './leases.ts'
 import { logPruner } from './prune-log.ts'
 import { endpointsByIds, endpointsSentTo } from './repository.ts'
+import type { Throttle } from './throttle.ts'
 
 /** Attempts at once: of this process, and for one merchant; and of each so many to endpoints that are doubtful. */
 const [mostAtOnce, mostToDoubtful] = [64, 32]
@@ -31,6 +32,7 @@ type Options = {
   readonly service: Service
   readonly sender: Sender
   readonly leases: Leases
+  readonly throttle: Throttle
   readonly onFault: (error: unknown) => void
   readonly random?: () => number
 }
@@ -53,7 +55,14 @@ type Wanted = Awaited<ReturnType<typeof endpointsSentTo>>[number]
  * Sends the events of merchants to their endpoints, as many at once as limits allow, merchants and endpoints in turns: whoever
  * does not answer holds up nobody else.
  */
-export function startDispatcher({ service, sender, leases, onFault, random = anyNumber }: Options): Dispatcher {
+export function startDispatcher({
+  service,
+  sender,
+  leases,
+  throttle,
+  onFault,
+  random = anyNumber,
+}: Options): Dispatcher {
   const merchants = new Map<string, Merchant>()
   /** Merchants that may have something to begin, in the order of their turns. */
   const ready = new Set<Merchant>()
@@ -63,6 +72,8 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
   const pruneLog = logPruner(service)
   let sending = 0
   let toDoubtful = 0
+  /** What begins when the throttle lets it. */
+  let beginning: NodeJS.Timeout | null = null
   let isStopped = false
   let isOver = false
   let looking: Promise<void> = Promise.resolve()
@@ -75,11 +86,26 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
 
   function begin(): void {
     for (const merchant of ready) {
-      if (sending >= mostAtOnce || isStopped) return
+      if (sending >= mostAtOnce || isStopped || isThrottled()) return
       ready.delete(merchant)
       // To the end of the queue, if it had something to begin.
-      if (merchant.sending < mostOfMerchant && beginOne(merchant)) ready.add(merchant)
+      if (merchant.sending < mostOfMerchant && beginOne(merchant)) {
+        throttle.count()
+        ready.add(merchant)
+      }
     }
+  }
+
+  /** Whether nothing may begin just now; then all that is ready does a little later. */
+  function isThrottled(): boolean {
+    if (beginning !== null) return true
+    const waitMs = throttle.waitMs()
+    if (waitMs === 0) return false
+    beginning = setTimeout(() => {
+      beginning = null
+      begin()
+    }, waitMs).unref()
+    return true
   }
 
   function beginOne(merchant: Merchant): boolean {
@@ -247,6 +273,7 @@ export function startDispatcher({ service, sender, leases, onFault, random = any
     stop: async () => {
       isStopped = true
       clearInterval(timer)
+      if (beginning !== null) clearTimeout(beginning)
       await Promise.race([endAll().catch(onFault), new Promise((resolve) => setTimeout(resolve, endMs).unref())])
       isOver = true
       sender.close()

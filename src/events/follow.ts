@@ -8,8 +8,12 @@ import { latestEvents } from './repository.ts'
 /** Events that are read at once; where there are more, the next are read right after. */
 export const eventsRead = 500
 
-/** Looks take a tenth of the time at most, however many merchants are followed; one that fails is tried again after a while. */
+/**
+ * Looks take a tenth of the time, however many merchants are followed, unless each takes long: one that did so once, because
+ * the machine or the database stood still, must not hold up what happens next. One that fails is tried again after a while.
+ */
 const pausesPerLook = 9
+const longestPauseMs = 250
 const pauseAfterFaultMs = 1_000
 
 type Followed = {
@@ -104,7 +108,7 @@ async function look(db: Database, followers: Followers): Promise<void> {
     const found = await latestEvents(db, { merchantIds: [...followers.merchants.keys()] })
     followers.fault = null
     for (const { merchantId, latest } of found) tell(followers.merchants.get(merchantId), latest)
-    pauseMs = (performance.now() - begunAt) * pausesPerLook
+    pauseMs = Math.min((performance.now() - begunAt) * pausesPerLook, longestPauseMs)
   } catch (error) {
     followers.isDue = true
     followers.fault = { error }

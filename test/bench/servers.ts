@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { processesUnder, processorTimeOf, statusOf } from '../support/processor-time.ts'
 
 /** A server to start: a Node program that says on standard error where it listens. */
 export type ServerSpec = {
@@ -49,8 +50,8 @@ export async function startServer(spec: ServerSpec, folder: string): Promise<Ser
     port,
     child,
     startMs,
-    startCpuMs: sum(own().map(cpuMsOf)),
-    cpuMs: () => sum(all().map(cpuMsOf)),
+    startCpuMs: sum(own().map(processorTimeOf)),
+    cpuMs: () => sum(all().map(processorTimeOf)),
     memoryMiB: () => sum(own().map(memoryMiBOf)),
     end: async () => {
       running.delete(child)
@@ -87,45 +88,13 @@ function portOf(child: ChildProcess, name: string): Promise<number> {
   })
 }
 
-type ProcessStatus = { readonly pid: number; readonly parent: number; readonly name: string; readonly ticks: number }
-
-/** Ticks are hundredths of a second for every program on Linux. */
-const tickMs = 10
-
-function statusOf(pid: number): ProcessStatus | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const end = text.lastIndexOf(')')
-    const fields = text.slice(end + 2).split(' ')
-    const name = text.slice(text.indexOf('(') + 1, end)
-    return { pid, parent: Number(fields[1]), name, ticks: Number(fields[11]) + Number(fields[12]) }
-  } catch {
-    // It has ended meanwhile.
-    return null
-  }
-}
-
-function processesUnder(root: number): number[] {
-  const all = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => statusOf(Number(name)))
-    .filter((status) => status !== null)
-  const childrenOf = Map.groupBy(all, ({ parent }) => parent)
-  const under = (pid: number): number[] => [pid, ...(childrenOf.get(pid) ?? []).flatMap((child) => under(child.pid))]
-  return under(root)
-}
-
 function postgresProcesses(): number[] {
   return processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
 }
 
 /** Processor time so far of the PostgreSQL server that this process has started. */
 export function postgresCpuMs(): number {
-  return sum(postgresProcesses().map(cpuMsOf))
-}
-
-function cpuMsOf(pid: number): number {
-  return (statusOf(pid)?.ticks ?? 0) * tickMs
+  return sum(postgresProcesses().map(processorTimeOf))
 }
 
 function memoryMiBOf(pid: number): number {

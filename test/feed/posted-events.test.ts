@@ -13,6 +13,7 @@ import { openapiDocument } from '../../src/server/pages/openapi.ts'
 import { groups } from '../../src/server/rest-routes.ts'
 import type { Received } from '../delivery/support/receiver.ts'
 import { startReceiver } from '../delivery/support/receiver.ts'
+import { unthrottled } from '../dispatch/support/world.ts'
 import { valueFaults } from '../rest/openapi-faults.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
@@ -45,6 +46,7 @@ test.each(everyEngine.slice(0, 1))(
       service: app.service,
       sender: createSender({ mode: 'sandbox', allowed: [] }),
       leases: noLeases,
+      throttle: unthrottled,
       onFault: (error) => {
         throw error
       },

@@ -16,3 +16,10 @@ export const checkpointsOften: Change = {
   from: 'wal_autocheckpoint = 4000',
   to: 'wal_autocheckpoint = 40',
 }
+
+/** Has webhooks sent as fast as they can be, whatever the machine has to do besides. */
+export const unthrottled: Change = {
+  file: 'src/app/dispatching.ts',
+  from: '    throttle: throttle(),',
+  to: '    throttle: { waitMs: () => 0, count: () => {} },',
+}

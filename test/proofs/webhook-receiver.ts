@@ -4,10 +4,13 @@ import type { AddressInfo } from 'node:net'
 
 /** What came at one time, and what it was answered. */
 export type Receipt = {
+  readonly path: string
   readonly id: string
   readonly objectId: string
   readonly sequence: number
   readonly status: number
+  /** When it had come, by `performance.now()`. */
+  readonly at: number
 }
 
 /** A receiver in the process of the proof, which outlives every process of the service. */
@@ -17,9 +20,13 @@ export type WebhookReceiver = {
   readonly close: () => void
 }
 
-/** @param statusFor what is answered, or a promise of it; `response` for whoever does otherwise and answers `null` */
+/**
+ * @param statusFor what is answered, or a promise of it; `response` for whoever does otherwise and answers `null`
+ * @param port to listen on; 0 takes a free one
+ */
 export async function startWebhookReceiver(
   statusFor: (id: string, path: string, response: ServerResponse) => number | null | Promise<number | null>,
+  port = 0,
 ): Promise<WebhookReceiver> {
   const receipts: Receipt[] = []
   const server = createServer(async (request, response) => {
@@ -31,15 +38,16 @@ export async function startWebhookReceiver(
       return
     }
     const { id, object, sequence } = JSON.parse(Buffer.concat(chunks).toString())
-    const status = await statusFor(id, request.url ?? '', response)
-    receipts.push({ id, objectId: object.id, sequence, status: status ?? 0 })
+    const [path, at] = [request.url ?? '', performance.now()]
+    const status = await statusFor(id, path, response)
+    receipts.push({ path, id, objectId: object.id, sequence, status: status ?? 0, at })
     if (status !== null) response.writeHead(status).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const { port: taken } = server.address() as AddressInfo
   const close = () => {
     server.close()
     server.closeAllConnections()
   }
-  return { url: `http://127.0.0.1:${port}/`, receipts, close }
+  return { url: `http://127.0.0.1:${taken}/`, receipts, close }
 }

@@ -9,6 +9,7 @@ import { startDispatcher } from '../../../src/dispatch/dispatcher.ts'
 import type { Leases } from '../../../src/dispatch/leases.ts'
 import { noLeases } from '../../../src/dispatch/leases.ts'
 import { endpointsByIds } from '../../../src/dispatch/repository.ts'
+import type { Throttle } from '../../../src/dispatch/throttle.ts'
 import { eventsAfter } from '../../../src/events/repository.ts'
 import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
 import { listWebhookDeliveries } from '../../../src/webhooks/list-webhook-deliveries.ts'
@@ -24,6 +25,12 @@ export type Got = { readonly sequence: number; readonly type: string; readonly o
 
 type Reply = (response: ServerResponse, got: Got, count: number) => unknown
 
+/** Where nothing else has to be done. */
+export const unthrottled: Throttle = { waitMs: () => 0, count: () => {} }
+
+/** What sends with, where it is not the only one and has nothing else to do. */
+type Sending = { readonly service?: Service; readonly leases?: Leases; readonly throttle?: Throttle }
+
 /** A service with a clock of the test's own, a merchant, and receivers; what sends is started by the test. */
 export async function startWorld(engine: Engine) {
   let time = Date.parse('2026-03-02T09:00:00.000Z')
@@ -33,10 +40,10 @@ export async function startWorld(engine: Engine) {
   let changes = 0
 
   /** Starts what sends, for the service or for another on the same database. */
-  function dispatch({ service = app.service, leases = noLeases }: { service?: Service; leases?: Leases } = {}) {
+  function dispatch({ service = app.service, leases = noLeases, throttle = unthrottled }: Sending = {}) {
     const sender = createSender({ mode: 'sandbox', allowed: [] })
     const onFault = (error: unknown) => faults.push(error)
-    const dispatcher = startDispatcher({ service, sender, leases, onFault, random: () => 0.5 })
+    const dispatcher = startDispatcher({ service, sender, leases, throttle, onFault, random: () => 0.5 })
     dispatchers.push(dispatcher)
     onTestFinished(() => dispatcher.stop())
     return dispatcher

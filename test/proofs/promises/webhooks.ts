@@ -12,6 +12,7 @@ import { perform } from '../../support/perform.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
+import { unthrottled } from '../changes.ts'
 import { connections, send } from '../clients.ts'
 import { newPostgresDatabase } from '../postgres-database.ts'
 import type { Outcome, Proof, Run } from '../proof.ts'
@@ -96,7 +97,8 @@ async function killOver(way: Way, { count, random, isControl }: Killing): Promis
     if (isRefused) refused.add(id)
     return isRefused ? 500 : 200
   })
-  const changes = [...(isControl ? passesEarly : []), ...(way.groups > 1 ? shortLeases : [])]
+  // Else a machine that is busy with other proofs would have hardly anything on its way when a kill comes.
+  const changes = [unthrottled, ...(isControl ? passesEarly : []), ...(way.groups > 1 ? shortLeases : [])]
   const environment = { WORKERS: String(way.workers), SECRETS_KEY: Buffer.alloc(32, 5).toString('base64') }
   const start = () => startMain({ url, environment, changes })
   const servers: Server[] = []

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { LookupFunction } from 'node:net'
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { answer } from '../../src/delivery/look-up.ts'
+import { freePort } from '../support/postgres-server.ts'
+import type { Receipt } from './webhook-receiver.ts'
+import { startWebhookReceiver } from './webhook-receiver.ts'
+
+/** What is wrong with receivers; nothing with the last. */
+export const kinds = ['down', 'hangs', 'resets', 'slow', 'fails', 'redirects', 'rebinds', 'well'] as const
+export type Kind = (typeof kinds)[number]
+
+/** Receivers of every kind, of which each has a path for each of its endpoints. */
+export type AdverseReceivers = {
+  readonly urlOf: (kind: Kind, path: string) => string
+  /** What they got, in the order in which they were done with it. */
+  readonly receipts: () => Receipt[]
+  /** Connections to where none must lead. */
+  readonly trapped: () => number
+  readonly lookUp: LookupFunction
+  /** Has those that are down, hang and reset do so no more. */
+  readonly recover: () => Promise<void>
+  readonly close: () => void
+}
+
+/** How long one that is slow takes. */
+const slowMs = 3_000
+
+const metadata = '169.254.169.254'
+const rebinding = 'rebinding.example'
+
+/** Starts them. What redirects and resolves anew leads to the metadata of a cloud, and to traps on this machine. */
+export async function startAdverseReceivers(random: () => number): Promise<AdverseReceivers> {
+  let isRecovered = false
+  let trapped = 0
+  const trap = createServer((socket) => {
+    trapped++
+    socket.destroy()
+  })
+  trap.listen(0, '127.0.0.1')
+  await once(trap, 'listening')
+  const places = [`http://${metadata}/latest/meta-data/`, `http://127.0.0.1:${portOf(trap)}/`]
+  const answers: Record<Kind, (response: ServerResponse) => number | null | Promise<number | null>> = {
+    down: () => 200,
+    hangs: () => (isRecovered ? 200 : null),
+    resets: ({ socket }) => {
+      if (!isRecovered) socket?.resetAndDestroy()
+      return isRecovered ? 200 : null
+    },
+    slow: () => delay(slowMs, 200),
+    fails: () => (random() < 0.1 ? 500 : 200),
+    redirects: (response) => {
+      response.setHeader('location', places[random() < 0.5 ? 0 : 1] as string)
+      return 307
+    },
+    // So that the next looks the name up again.
+    rebinds: (response) => {
+      response.setHeader('connection', 'close')
+      return 200
+    },
+    well: () => 200,
+  }
+  const receiver = await startWebhookReceiver((_, path, response) => answers[path.split('/')[1] as Kind](response))
+  const port = Number(new URL(receiver.url).port)
+  const inside = ownAddress()
+  const innerTrap = inside === null ? null : createServer(() => trapped++).listen(port, inside)
+  const downPort = await freePort()
+  const open = [receiver]
+
+  return {
+    urlOf: (kind, path) => {
+      if (kind === 'rebinds') return `http://${rebinding}:${port}/${kind}/${path}`
+      return `http://127.0.0.1:${kind === 'down' ? downPort : port}/${kind}/${path}`
+    },
+    receipts: () => open.flatMap(({ receipts }) => receipts),
+    trapped: () => trapped,
+    lookUp: resolvingAnew(inside === null ? [metadata] : [inside, metadata]),
+    recover: async () => {
+      isRecovered = true
+      open.push(await startWebhookReceiver(() => 200, downPort))
+    },
+    close: () => {
+      for (const { close } of open) close()
+      trap.close()
+      innerTrap?.close()
+    },
+  }
+}
+
+/** Looks up a name that is this machine's the first time, and from then on one inside after another. */
+function resolvingAnew(inner: readonly string[]): LookupFunction {
+  let asked = 0
+  return (_, options, done) => {
+    const address = asked === 0 ? '127.0.0.1' : (inner[asked % inner.length] as string)
+    asked++
+    setImmediate(() => answer([{ address, family: 4 }], { options, done, fault: null }))
+  }
+}
+
+/** An address of this machine that is not public and at which others reach it, if it has one. */
+function ownAddress(): string | null {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return own.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null
+}
+
+function portOf(server: ReturnType<typeof createServer>): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

@@ -1,0 +1,115 @@
+import type { Context } from '../../src/context.ts'
+import { createContext, createService } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { updateCustomer } from '../../src/customers/update-customer.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { createSender } from '../../src/delivery/send.ts'
+import { startDispatcher } from '../../src/dispatch/dispatcher.ts'
+import { noLeases } from '../../src/dispatch/leases.ts'
+import { endpointsByIds } from '../../src/dispatch/repository.ts'
+import type { Event } from '../../src/events/event.ts'
+import { eventId } from '../../src/events/event.ts'
+import { eventsAfter, latestEvents } from '../../src/events/repository.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { secretsWith } from '../../src/secrets/secrets.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { listWebhookDeliveries } from '../../src/webhooks/list-webhook-deliveries.ts'
+import { replayWebhookEvents } from '../../src/webhooks/replay-webhook-events.ts'
+import type { WebhookDelivery } from '../../src/webhooks/webhook-delivery.ts'
+import { dullCustomer } from '../support/bodies.ts'
+import { perform } from '../support/perform.ts'
+import type { AdverseReceivers, Kind } from './adverse-receivers.ts'
+
+/** An endpoint, by the path that its receiver has for it. */
+export type Endpoint = { readonly id: string; readonly path: string }
+
+/** A merchant whose receivers are of a kind, and to whose customers things happen by turns. */
+export type Merchant = {
+  readonly kind: Kind
+  readonly context: Context
+  readonly customers: readonly string[]
+  readonly endpoints: readonly Endpoint[]
+}
+
+export type AdverseWorld = {
+  /** Lets simulated time pass. */
+  readonly pass: (milliseconds: number) => void
+  readonly look: () => Promise<void>
+  /** Asks the database for nothing. */
+  readonly ping: () => Promise<unknown>
+  readonly merchant: (kind: Kind, endpoints: number) => Promise<Merchant>
+  /** Has something happen to a merchant; its event's number. */
+  readonly happen: (merchant: Merchant) => Promise<number>
+  readonly eventsOf: (merchant: Merchant) => Promise<Event[]>
+  readonly deliveriesOf: (merchant: Merchant, endpoint: Endpoint) => Promise<readonly WebhookDelivery[]>
+  /** All events up to this number were tried. */
+  readonly cursorOf: (merchant: Merchant, endpoint: Endpoint) => Promise<number>
+  readonly replay: (merchant: Merchant, endpoint: Endpoint, event: Event) => Promise<unknown>
+  readonly faults: unknown[]
+  readonly end: () => Promise<void>
+}
+
+const customersOfMerchant = 4
+
+/** The service at `url` with a clock of its own, sending to these receivers; it yields to nobody, which another proof is about. */
+export async function startAdverseWorld(
+  url: string,
+  { lookUp, urlOf }: AdverseReceivers,
+  random: () => number,
+): Promise<AdverseWorld> {
+  const begunAt = Date.now()
+  let [passed, changes, merchants] = [0, 0, 0]
+  const faults: unknown[] = []
+  const onFault = (error: unknown) => faults.push(error)
+  const db = await openDatabase({ url, onFatal: onFault })
+  const secrets = secretsWith([Buffer.alloc(32, 5)])
+  const service = createService({ db, mode: 'sandbox', secrets, clock: () => begunAt + passed })
+  const sender = createSender({ mode: 'sandbox', allowed: [], lookUp })
+  const throttle = { waitMs: () => 0, count: () => {} }
+  const dispatcher = startDispatcher({ service, sender, leases: noLeases, throttle, onFault, random })
+
+  return {
+    pass: (milliseconds) => {
+      passed += milliseconds
+    },
+    look: dispatcher.look,
+    ping: db.ping,
+    merchant: async (kind, count) => {
+      const { id } = await createMerchant(service, { name: kind })
+      const context = createContext(service, id)
+      const customers: string[] = []
+      for (let made = 0; made < customersOfMerchant; made++) {
+        customers.push((await perform(createCustomer, context, dullCustomer)).id)
+      }
+      const endpoints: Endpoint[] = []
+      for (let place = 0; place < count; place++) {
+        const path = `${merchants++}/${place}`
+        const made = await perform(createWebhookEndpoint, context, { url: urlOf(kind, path) })
+        endpoints.push({ id: made.id, path: `/${kind}/${path}` })
+      }
+      return { kind, context, customers, endpoints }
+    },
+    happen: async ({ context, customers }) => {
+      const customerId = customers[changes % customers.length] as string
+      await perform(updateCustomer, context, { customerId, firstName: `Ada ${changes++}` })
+      const [found] = await latestEvents(db, { merchantIds: [context.merchantId] })
+      return found?.latest ?? 0
+    },
+    eventsOf: async ({ context: { merchantId } }) =>
+      eventsAfter(db, { merchantId, after: customersOfMerchant, limit: 10_000 }),
+    deliveriesOf: async ({ context }, { id }) =>
+      (await listWebhookDeliveries(context, { webhookId: id, limit: 100 })).items,
+    cursorOf: async ({ context: { merchantId } }, { id }) => {
+      const [row] = await endpointsByIds(db, { merchantId, ids: [id] })
+      if (row === undefined) throw new Error('there is no such endpoint')
+      return row.cursor
+    },
+    replay: ({ context }, { id }, event) =>
+      perform(replayWebhookEvents, context, { webhookId: id, eventId: eventId(event) }),
+    faults,
+    end: async () => {
+      await dispatcher.stop()
+      await db.close()
+    },
+  }
+}

@@ -1,0 +1,195 @@
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { processesUnder, processorTimeOf } from '../../support/processor-time.ts'
+import type { Change } from '../changed-source.ts'
+import { unthrottled } from '../changes.ts'
+import { connections, newPayoutLog, send, startPaying } from '../clients.ts'
+import { newPostgresDatabase } from '../postgres-database.ts'
+import type { Length, Outcome, Proof, Run } from '../proof.ts'
+import type { Server } from '../server.ts'
+import { startMain } from '../server.ts'
+import type { PostReceiver } from '../start-post-receiver.ts'
+import { startPostReceiver } from '../start-post-receiver.ts'
+import { backlogKey, makeBacklog, switchAll } from '../webhook-backlog.ts'
+
+/** Deliveries are events of each merchant times its endpoints; one of the merchants pays. */
+const [merchants, endpoints, clients] = [10, 10, 64]
+const eventsOf: Record<Length, number> = { ci: 20, quick: 100, long: 100 }
+
+/** A round is a window with deliveries and one without. */
+const rounds: Record<Length, number> = { ci: 8, quick: 8, long: 60 }
+const windowMs = 1_000
+
+/** What payouts must keep of their throughput. */
+const leastRatio = 0.85
+
+/** Until what was begun is over, and until a service is as fast as it gets. */
+const [settleMs, warmUpMs] = [500, 3_000]
+
+/** What is not delivered though nothing came for so long does not come. */
+const quietMs = 15_000
+
+export const proof: Proof = {
+  promise: 'while 10,000 webhooks go out to 100 endpoints payouts keep 0.85 of their throughput, and all arrive',
+  control: 'the throttle of what is sent while the machine is busy',
+  seconds: { ci: 900, quick: 900, long: 2_400 },
+  run,
+  isAlone: true,
+}
+
+/** Has it looked more often which endpoints are enabled, so that rounds may be short: others use the machine as well. */
+const looksOften: Change = {
+  file: 'src/dispatch/dispatcher.ts',
+  from: 'const lookEveryMs = 1_000',
+  to: 'const lookEveryMs = 200',
+}
+
+/** A way to run the service: in so many groups of processes. */
+type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
+
+async function run({ length, isControl, folder }: Run): Promise<Outcome> {
+  const changes = [looksOften, ...(isControl ? [unthrottled] : [])]
+  // What nothing holds back is soon over.
+  const asked = { events: eventsOf[isControl ? 'long' : length], rounds: rounds[length], changes }
+  const postgres = await startPostgresServer(careless)
+  const ways: Way[] = [
+    { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
+    { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, groups: 1, workers: 2 },
+    { name: 'two on PostgreSQL', url: await newPostgresDatabase(postgres, 'webhooks'), groups: 2, workers: 1 },
+  ]
+  const outcomes: Outcome[] = []
+  try {
+    for (const way of ways) outcomes.push(await payWhileSending(way, asked))
+  } finally {
+    await postgres.remove()
+  }
+  return {
+    isHeld: outcomes.every(({ isHeld }) => isHeld),
+    figure: outcomes.map(({ figure }, place) => `${ways[place]?.name}: ${figure}`).join('; '),
+  }
+}
+
+type Asked = { readonly events: number; readonly rounds: number; readonly changes: readonly Change[] }
+
+async function payWhileSending({ url, groups, workers }: Way, { events, rounds, changes }: Asked): Promise<Outcome> {
+  const all = merchants * endpoints * events
+  const receiver = await startPostReceiver()
+  const backlog = await makeBacklog(url, { port: receiver.port, merchants, endpoints, events })
+  const environment = { WORKERS: String(workers), SECRETS_KEY: backlogKey.toString('base64') }
+  const servers: Server[] = []
+  try {
+    for (let group = 0; group < groups; group++) servers.push(await startMain({ url, environment, changes }))
+    const enable = (isEnabled: boolean) => switchAll(servers[0]?.port ?? 0, backlog.endpoints, isEnabled)
+    const paid = await measureRounds({ servers, receiver, enable, all }, backlog.payerKey, rounds)
+    const drained = await drain({ servers, receiver, enable, all })
+    const bare = await postBare(receiver)
+    const ratio = middleOf(paid.ratios)
+    const figure =
+      `of ${paid.rate.toFixed(0)} payouts/s ${ratio.toFixed(2)} stay (${paid.ratios.map((each) => each.toFixed(2)).join(' ')}) ` +
+      `beside ${paid.deliveries.toFixed(0)} deliveries/s; ${drained.figure} where a bare post takes ${bare.toFixed(0)}; ` +
+      `${drained.deliveries} of ${all} arrived`
+    return { isHeld: ratio >= leastRatio && drained.deliveries === all, figure }
+  } finally {
+    for (const server of servers) await server.kill()
+    receiver.child.kill()
+  }
+}
+
+type Work = {
+  readonly servers: readonly Server[]
+  readonly receiver: PostReceiver
+  readonly enable: (isEnabled: boolean) => Promise<void>
+  /** How many deliveries there are. */
+  readonly all: number
+}
+
+/**
+ * Payouts' throughput with deliveries by that without, in each round, of which every other begins without; and how many payouts
+ * and deliveries a second that is.
+ */
+async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: string, rounds: number) {
+  const load = servers.map(({ port }) => {
+    const log = newPayoutLog('load')
+    return { log, paying: startPaying({ port, apiKey }, { clients: clients / servers.length, log }) }
+  })
+  const measure = async (isSending: boolean) => {
+    await enable(isSending)
+    await delay(settleMs)
+    const count = async () => {
+      const { deliveries } = await receiver.received()
+      return { paid: load.reduce((sum, { log }) => sum + log.acknowledged.size, 0), deliveries, left: timeLeft() }
+    }
+    const before = await count()
+    await delay(windowMs)
+    const after = await count()
+    const paid = after.paid - before.paid
+    return { paid, perTime: paid / (after.left - before.left), deliveries: after.deliveries - before.deliveries, after }
+  }
+  const seen: { ratio: number; paid: number; deliveries: number }[] = []
+  await delay(warmUpMs)
+  while (seen.length < rounds) {
+    const isFirst = seen.length % 2 === 0
+    const windows = [await measure(isFirst), await measure(!isFirst)] as const
+    const [sending, silent] = isFirst ? windows : [windows[1], windows[0]]
+    // Nothing was left to be sent: such a round says nothing.
+    if (sending.after.deliveries === all) break
+    seen.push({ ratio: sending.perTime / silent.perTime, paid: silent.paid, deliveries: sending.deliveries })
+  }
+  await Promise.all(load.map(({ paying }) => paying.stop()))
+  if (seen.length === 0) throw new Error('all was delivered before a round was over')
+  const perSecond = (counts: number[]) => (middleOf(counts) * 1000) / windowMs
+  return {
+    ratios: seen.map(({ ratio }) => ratio),
+    rate: perSecond(seen.map(({ paid }) => paid)),
+    deliveries: perSecond(seen.map(({ deliveries }) => deliveries)),
+  }
+}
+
+/** Time of the processors so far that nobody but this proof had, or could have had: what others take says nothing of the service. */
+function timeLeft(): number {
+  let idle = 0
+  for (const { times } of cpus()) idle += times.idle
+  return idle + timeUnder(process.pid)
+}
+
+function timeUnder(root: number): number {
+  return processesUnder(root).reduce((sum, pid) => sum + processorTimeOf(pid), 0)
+}
+
+/** Has everything delivered that still is to be, while nobody pays. */
+async function drain({ servers, receiver, enable, all }: Work) {
+  const cpuMs = () => servers.reduce((sum, { child }) => sum + timeUnder(child.pid as number), 0)
+  await enable(true)
+  const [{ deliveries: before }, cpuBefore, begunAt] = [await receiver.received(), cpuMs(), performance.now()]
+  let [deliveries, changedAt] = [before, begunAt]
+  while (deliveries < all && performance.now() - changedAt < quietMs) {
+    await delay(50)
+    const { deliveries: now } = await receiver.received()
+    if (now !== deliveries) [deliveries, changedAt] = [now, performance.now()]
+  }
+  const count = deliveries - before
+  const [rate, micros] = [(count * 1000) / (changedAt - begunAt), ((cpuMs() - cpuBefore) * 1000) / count]
+  const figure = count === 0 ? 'none left' : `alone ${rate.toFixed(0)} deliveries/s, ${micros.toFixed(0)} µs each`
+  return { deliveries, figure }
+}
+
+/** Processor time of a post to the same receiver with nothing but Node, in microseconds. */
+async function postBare({ port }: PostReceiver): Promise<number> {
+  const agent = connections(clients)
+  const asked = { path: '/bare', headers: { 'webhook-id': 'none' }, body: JSON.stringify({ filler: 'x'.repeat(500) }) }
+  const posts = 200
+  const before = process.cpuUsage()
+  const client = async () => {
+    for (let count = 0; count < posts; count++) await send({ port, apiKey: '' }, agent, asked)
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  const { user, system } = process.cpuUsage(before)
+  agent.destroy()
+  return (user + system) / (posts * clients)
+}
+
+function middleOf(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] as number
+}

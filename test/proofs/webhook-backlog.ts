@@ -1,0 +1,72 @@
+import type { Service } from '../../src/context.ts'
+import { createContext, createService } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { authenticate } from '../../src/merchants/authenticate.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { secretsWith } from '../../src/secrets/secrets.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { disableWebhookEndpoint } from '../../src/webhooks/disable-webhook-endpoint.ts'
+import { dullCustomer } from '../support/bodies.ts'
+import { perform } from '../support/perform.ts'
+import { connections, send } from './clients.ts'
+import { fillDatabase } from './server.ts'
+
+/** What seals the endpoints' secrets: `SECRETS_KEY` of whoever is to send. */
+export const backlogKey = Buffer.alloc(32, 5)
+
+export type Endpoint = { readonly id: string; readonly apiKey: string }
+
+type Backlog = {
+  readonly port: number
+  readonly merchants: number
+  readonly endpoints: number
+  readonly events: number
+}
+
+/** Merchants with so many endpoints each, which are disabled and have missed so many events; the first is one that can pay. */
+export async function makeBacklog(
+  place: string,
+  { merchants, ...missed }: Backlog,
+): Promise<{ payerKey: string; endpoints: Endpoint[] }> {
+  const { url, apiKey: payerKey } = await fillDatabase(place)
+  const db = await openDatabase({ url, onFatal: () => {} })
+  const service = createService({ db, mode: 'sandbox', secrets: secretsWith([backlogKey]) })
+  const { merchantId } = await authenticate(service, payerKey)
+  const endpoints = await missEvents(service, { id: merchantId, apiKey: payerKey }, missed)
+  for (let made = 1; made < merchants; made++) {
+    const merchant = await createMerchant(service, { name: `Merchant ${made}` })
+    endpoints.push(...(await missEvents(service, merchant, missed)))
+  }
+  await db.close()
+  return { payerKey, endpoints }
+}
+
+async function missEvents(
+  service: Service,
+  { id: merchantId, apiKey }: { id: string; apiKey: string },
+  { port, endpoints: count, events }: Omit<Backlog, 'merchants'>,
+): Promise<Endpoint[]> {
+  const context = createContext(service, merchantId)
+  const endpoints: Endpoint[] = []
+  for (let place = 0; place < count; place++) {
+    const url = `http://127.0.0.1:${port}/${merchantId}/${place}`
+    const { id } = await perform(createWebhookEndpoint, context, { url, types: ['customer.created'] })
+    await perform(disableWebhookEndpoint, context, { webhookId: id })
+    endpoints.push({ id, apiKey })
+  }
+  for (let made = 0; made < events; made++) await perform(createCustomer, context, dullCustomer)
+  return endpoints
+}
+
+/** Has all endpoints enabled, which then get what they have missed, or disabled. */
+export async function switchAll(port: number, endpoints: readonly Endpoint[], isEnabled: boolean): Promise<void> {
+  const agent = connections(8)
+  const ask = async ({ id, apiKey }: Endpoint) => {
+    const path = `/api/webhooks/${id}/${isEnabled ? 'enable' : 'disable'}`
+    const { status, text } = await send({ port, apiKey }, agent, { path, body: {} })
+    if (status !== 200) throw new Error(`${path} was answered ${status}: ${text}`)
+  }
+  await Promise.all(endpoints.map(ask))
+  agent.destroy()
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+type ProcessStatus = { readonly pid: number; readonly parent: number; readonly name: string; readonly ticks: number }
+
+/** Ticks are hundredths of a second for every program on Linux. */
+const tickMs = 10
+
+/** What Linux tells of a process; `null` where it has ended. */
+export function statusOf(pid: number): ProcessStatus | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const end = text.lastIndexOf(')')
+    const fields = text.slice(end + 2).split(' ')
+    const name = text.slice(text.indexOf('(') + 1, end)
+    return { pid, parent: Number(fields[1]), name, ticks: Number(fields[11]) + Number(fields[12]) }
+  } catch {
+    return null
+  }
+}
+
+/** A process and all that it has started, and these. */
+export function processesUnder(root: number): number[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statusOf(Number(name)))
+    .filter((status) => status !== null)
+  const childrenOf = Map.groupBy(all, ({ parent }) => parent)
+  const under = (pid: number): number[] => [pid, ...(childrenOf.get(pid) ?? []).flatMap((child) => under(child.pid))]
+  return under(root)
+}
+
+/** Processor time of a process so far, in milliseconds. */
+export function processorTimeOf(pid: number): number {
+  return (statusOf(pid)?.ticks ?? 0) * tickMs
+}
