@@ -7,10 +7,10 @@ import { dueQuestions, dueSubmissions, openTransferCounts } from '../../../src/r
 import { median } from '../../bench/statistics.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
+import { processorTimeOf } from '../../support/processor-time.ts'
 import type { Change } from '../changed-source.ts'
 import { payFor } from '../payout-load.ts'
 import { newPostgresDatabase } from '../postgres-database.ts'
-import { cpuMsOf } from '../process-cpu.ts'
 import type { Outcome, Proof, Run } from '../proof.ts'
 import type { Server } from '../server.ts'
 import { fillDatabase, startMain } from '../server.ts'
@@ -110,7 +110,7 @@ type Once = {
 
 async function loadOnce({ child, port }: Server, { apiKey, accountNumber, forMs, db }: Once): Promise<Round> {
   const pids = [child.pid as number, ...processesOf(child.pid as number).map(({ pid }) => pid)]
-  const cpuMs = () => pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0)
+  const cpuMs = () => pids.reduce((sum, pid) => sum + processorTimeOf(pid), 0)
   const before = cpuMs()
   const accepted = await payFor({ port, apiKey }, { clients, forMs, accountNumber })
   const endedAt = performance.now()
