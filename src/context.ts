@@ -93,14 +93,13 @@ export function createContext(
 ): Context {
   const now = aheadMs === 0 ? service.now : () => service.now() + aheadMs
   const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
-  return caller.scopes === null && caller.customerId === null ? context : restricted(context)
+  // Put into the same object: to whatever reads contexts those of all callers are of one form.
+  return caller.scopes === null && caller.customerId === null ? context : Object.assign(context, restrictions(context))
 }
 
-function restricted(context: Context): Context {
-  const { caller, perform } = context
-  const db = caller.customerId === null ? context.db : forCustomer(context.db, caller.customerId)
+function restrictions({ caller, perform, db: whole }: Context): Pick<Context, 'db' | 'perform'> {
+  const db = caller.customerId === null ? whole : forCustomer(whole, caller.customerId)
   return {
-    ...context,
     db: hasScope(caller, 'read') ? db : unread(db, caller),
     perform: async (operation, asking, input) => {
       requireAllowed(caller, operation.name)

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { customerScopes } from '../../../src/callers/scopes.ts'
+import { createKey } from '../../../src/merchants/keys.ts'
 import type { App } from '../../support/app.ts'
 
 type Asked = { readonly key?: string; readonly expiresIn?: number }
@@ -19,3 +20,11 @@ export async function tokenFor(
 
 /** What a request is sent with that bears a token. */
 export const bearing = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
+
+/** A key of the merchant with terms of its own. */
+export async function newKey({ service, merchant }: App, terms: Parameters<typeof createKey>[2]) {
+  const made = await createKey(service, merchant.id, terms)
+  // Doors that only read see from their next turn on what another process has written.
+  await new Promise((resolve) => setImmediate(resolve))
+  return made
+}
