@@ -10,6 +10,9 @@ import { followDocuments } from '../trusted-documents/follow-documents.ts'
 import type { TrustedDocument } from '../trusted-documents/trusted-document.ts'
 import { schemaFor } from './graphql-schema.ts'
 
+/** How long a start waits at most until trusted documents are ready: the host takes a start for failed that waits for longer than 10 s. */
+const longestStartMs = 5_000
+
 /** What GraphQL requests may run: any document, or those that the installation trusts. */
 export type DocumentsTaken = 'any' | 'trusted'
 
@@ -60,10 +63,14 @@ export function engineKnowing(app: FastifyInstance, { service, documents, isPlan
     trusted: { byId: pinned.byId, byText: pinned.byText, keepUp: followed.keepUp, lookAgain: followed.lookAgain },
   })
   const engine = createEngine(schema, { isPlanned, find })
-  app.addHook('onReady', () =>
+  app.addHook('onReady', () => {
     // Where the database can't be read yet, whoever asks for a document has it read.
-    followed.begin().catch((error) => app.log.warn({ err: error }, 'the trusted documents could not be read')),
-  )
+    const begun = followed
+      .begin()
+      .catch((error) => app.log.warn({ err: error }, 'the trusted documents could not be read'))
+    // What takes longer goes on while requests are answered.
+    return Promise.race([begun, new Promise<void>((resolve) => setTimeout(resolve, longestStartMs).unref())])
+  })
   app.addHook('onClose', async () => followed.end())
   return engine
 }

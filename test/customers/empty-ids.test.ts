@@ -34,7 +34,7 @@ const fields = inputsOf()
 describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) => {
   let app: App
   beforeAll(() => {
-    expect(places.map(({ path, field }) => `${path} ${field}`)).toHaveLength(6)
+    expect(places.map(({ path, field }) => `${path} ${field}`)).toHaveLength(7)
     expect(fields.length).toBeGreaterThanOrEqual(10)
   })
 

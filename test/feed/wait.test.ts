@@ -140,14 +140,18 @@ describe.each(everyEngine)('a request that waits on %s', (engine) => {
     await app.wallet()
     const { apiKey: key } = await createKey(app.service, app.merchant.id)
     const { promise: isLetOn, resolve: letOn } = Promise.withResolvers<void>()
+    let isHeldUp = false
     let isOnItsWay = false
     const execute = async <Result>(query: Query, params: object) => {
+      if (!isHeldUp) return app.db.execute<Result>(query, params)
       isOnItsWay = true
       await isLetOn
       return app.db.execute<Result>(query, params)
     }
     const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
-    const waiting = (await asking(server, app))('after=1&wait=30', { key })
+    const ask = await asking(server, app)
+    isHeldUp = true
+    const waiting = ask('after=1&wait=30', { key })
     await expect.poll(() => isOnItsWay, patience).toBe(true)
     const closed = server.close()
     await expect.poll(() => server.server.listening, patience).toBe(false)
