@@ -1,6 +1,6 @@
 import { useQuery, useSubscription } from '@apollo/client/react'
 import { putFirst } from './client'
-import { overview, payoutEvents } from './documents'
+import { customerEvents, overview } from './documents'
 import { money } from './money'
 import { Pay } from './Pay'
 import { PayoutList } from './PayoutList'
@@ -9,7 +9,7 @@ import { PayoutList } from './PayoutList'
 export function App({ customerId }: { customerId: string }) {
   const { data, error } = useQuery(overview, { variables: { customerId } })
   // Rows and wallets that are shown change by themselves, because the cache knows them by their ids.
-  useSubscription(payoutEvents, {
+  useSubscription(customerEvents, {
     onData: ({ client, data: { data } }) => {
       const payout = data?.eventPublished.payout
       if (payout) putFirst(client.cache, payout)

@@ -62,7 +62,7 @@ export function Pay({ customerId }: { customerId: string }) {
     <section className="card pay">
       <h2>Pay out</h2>
       <PayForm
-        onChange={() => setStep({ is: 'open' })}
+        onChange={() => step.is === 'quoted' && setStep({ is: 'open' })}
         onSubmit={ask}
         isBusy={step.is === 'asking' || step.is === 'sent'}
       />

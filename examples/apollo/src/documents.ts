@@ -105,13 +105,17 @@ export const createPayout = graphql(`
   }
 `)
 
-export const payoutEvents = graphql(`
-  subscription PayoutEvents {
-    eventPublished(types: [PAYOUT_INITIATED, PAYOUT_COMPLETED, PAYOUT_FAILED, PAYOUT_RETURNED]) {
+export const customerEvents = graphql(`
+  subscription CustomerEvents {
+    eventPublished(
+      types: [PAYOUT_INITIATED, PAYOUT_COMPLETED, PAYOUT_FAILED, PAYOUT_RETURNED, WALLET_TRANSACTION_INBOUND]
+    ) {
       id
-      sequence
       payout {
         ...PayoutRow
+      }
+      wallet {
+        ...WalletCard
       }
     }
   }
