@@ -7,7 +7,7 @@ import { createClientToken } from './create-client-token.ts'
 
 addMutation('createClientToken', {
   description:
-    'Makes a token with which a page acts as the merchant or as one of its customers, for a while. This takes an API key: nothing makes tokens that has one itself.',
+    'Makes a token with which a page acts as the merchant or as one of its customers, for a while. This takes an API key: nothing makes tokens that has one itself. Nothing is stored, so an idempotency key changes nothing.',
   inputDescription: 'As whom, what, and for how long.',
   input: {
     customerId: optionalId(

@@ -43,10 +43,13 @@ const customersPayout = from('payouts')
   .select('payouts.id')
   .where('payouts.merchantId', '=', p.merchantId)
   .where('payouts.customerId', '=', p.theCustomer)
-const customersMethod = from('payoutMethods')
-  .select('payoutMethods.id')
-  .where('payoutMethods.merchantId', '=', p.merchantId)
-  .where('payoutMethods.ownerId', '=', p.theCustomer)
+const customersDeposit = from('transfers')
+  .innerJoin('wallets', (join) =>
+    join.onRef('wallets.merchantId', '=', 'transfers.merchantId').onRef('wallets.id', '=', 'transfers.walletId'),
+  )
+  .select('transfers.id')
+  .where('transfers.merchantId', '=', p.merchantId)
+  .where('wallets.ownerId', '=', p.theCustomer)
 
 /** The nouns of which each says itself whose it is. */
 const nouns = {
@@ -98,7 +101,9 @@ const read = {
         eb('events.objectId', '=', p.theCustomer),
         exists(customersPayout.whereRef('payouts.id', '=', 'events.objectId' as never)),
         exists(customersWallet.whereRef('wallets.id', '=', 'events.objectId' as never)),
-        exists(customersMethod.whereRef('payoutMethods.id', '=', 'events.objectId' as never)),
+        exists(customersDeposit.whereRef('transfers.id', '=', 'events.objectId' as never)),
+        // A payout method may be deleted since; its events keep what it was.
+        sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
       ]),
     ),
   // Their numbers are the merchant's, and a stream of one customer's begins where the merchant's is.

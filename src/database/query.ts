@@ -180,7 +180,7 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
 
 /**
  * Declares that a query finds a merchant's rows of any customer, also for who acts as one of them: only for what tells that
- * caller nothing but that something is taken.
+ * caller nothing but that something is taken, or that something has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
   overCustomers.add(built)

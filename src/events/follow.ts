@@ -2,7 +2,8 @@ import type { Context } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import type { Event } from './event.ts'
 import { requireKnown } from './latest-event.ts'
-import { eventsAfter, latestEvents } from './repository.ts'
+import { readOn } from './read-on.ts'
+import { latestEvents } from './repository.ts'
 
 /** Events that are read at once; where there are more, the next are read right after. */
 export const eventsRead = 500
@@ -132,7 +133,7 @@ export async function eventsFrom(
   context: Pick<Context, 'db' | 'merchantId'>,
   after: number | null,
   signal?: AbortSignal,
-): Promise<AsyncGenerator<Event[]>> {
+): Promise<AsyncGenerator<readonly Event[]>> {
   let wake = () => {}
   const following = await followEvents(context, () => wake())
   const end = () => {
@@ -149,19 +150,19 @@ export async function eventsFrom(
     throw error
   }
 
-  async function* read(first: number): AsyncGenerator<Event[]> {
-    const { db, merchantId } = context
+  async function* read(first: number): AsyncGenerator<readonly Event[]> {
     let seen = first
     try {
       while (!signal?.aborted) {
-        if (seen >= following.latest()) {
+        const latest = following.latest()
+        if (seen >= latest) {
           await new Promise<void>((resolve) => {
             wake = resolve
           })
           continue
         }
-        const events = await eventsAfter(db, { merchantId, after: seen, limit: eventsRead })
-        seen = events.at(-1)?.sequence ?? following.latest()
+        const { events, through } = await readOn(context, { after: seen, limit: eventsRead, latest })
+        seen = through
         if (events.length > 0) yield events
       }
     } finally {

@@ -1,6 +1,16 @@
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
-import { acrossMerchants, from, insertRow, into, list, query, sameNames, statement } from '../database/query.ts'
+import {
+  acrossCustomers,
+  acrossMerchants,
+  from,
+  insertRow,
+  into,
+  list,
+  query,
+  sameNames,
+  statement,
+} from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
 
 type Numbers = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
@@ -57,16 +67,28 @@ export const eventsAfter = query((p: Params<{ merchantId: string; after: number;
     .limit(p.limit),
 )
 
+/** Those of them up to another number. */
+export const eventsWithin = query((p: Params<{ merchantId: string; after: number; through: number }>) =>
+  from('events')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '>', p.after)
+    .where('sequence', '<=', p.through)
+    .orderBy('sequence'),
+)
+
 export const eventsNumbered = query((p: Params<{ merchantId: string; sequences: readonly number[] }>) =>
   from('events').selectAll().where('merchantId', '=', p.merchantId).where('sequence', 'in', list(p.sequences)),
 )
 
-/** The latest number of each of some merchants. */
+/** The latest number of each of some merchants, whoever of a merchant asks first: all who follow share the look. */
 export const latestEvents = query((p: Params<{ merchantIds: readonly string[] }>) =>
-  acrossMerchants(
-    from('sequences')
-      .select(['merchantId', 'latest'])
-      .where('merchantId', 'in', list(p.merchantIds))
-      .where('name', '=', 'events'),
+  acrossCustomers(
+    acrossMerchants(
+      from('sequences')
+        .select(['merchantId', 'latest'])
+        .where('merchantId', 'in', list(p.merchantIds))
+        .where('name', '=', 'events'),
+    ),
   ),
 )

@@ -4,7 +4,7 @@ import type { Event, EventType } from '../events/event.ts'
 import { greatestSequence } from '../events/event.ts'
 import { eventsRead, followEvents } from '../events/follow.ts'
 import { requireKnown } from '../events/latest-event.ts'
-import { eventsAfter } from '../events/repository.ts'
+import { readOn } from '../events/read-on.ts'
 import { someEventTypes } from '../events/some-event-types.ts'
 import { limit, parse, refuse } from '../input.ts'
 import type { Told } from './told.ts'
@@ -70,12 +70,12 @@ async function toldPage(context: Context, { events, after, hasMore }: Page): Pro
 }
 
 /** Reads on until the page is full, there is no more, or too much was passed. */
-async function readPage({ db, merchantId }: Context, { after, types, limit }: Asked): Promise<Page> {
+async function readPage(context: Context, { after, types, limit }: Asked): Promise<Page> {
   const found: Event[] = []
   const read = types.size === 0 ? limit + 1 : eventsRead
   let seen = after
   while (seen < after + mostPassed) {
-    const events = await eventsAfter(db, { merchantId, after: seen, limit: read })
+    const { events, through, isLast } = await readOn(context, { after: seen, limit: read })
     for (const event of events) {
       if (types.size > 0 && !types.has(event.type)) {
         seen = event.sequence
@@ -85,7 +85,8 @@ async function readPage({ db, merchantId }: Context, { after, types, limit }: As
       found.push(event)
       seen = event.sequence
     }
-    if (events.length < read) return { events: found, after: seen, hasMore: false }
+    seen = Math.max(seen, through)
+    if (isLast) return { events: found, after: seen, hasMore: false }
   }
   return { events: found, after: seen, hasMore: true }
 }

@@ -12,7 +12,8 @@ export const ScopeEnum = valuesEnum('Scope', scopes, 'What an API key or a clien
 const ApiKey = objectType<Caller>('ApiKey', {
   description: 'What the caller bears: an API key, or a client token that was made with it.',
   fields: {
-    id: columnOrNull('keyId', 'The id of the key, which stands in the key itself and tells nothing of its secret.'),
+    // Not called an id: clients' caches would take all tokens of one key for one thing.
+    keyId: columnOrNull('keyId', 'The id of the key, which stands in the key itself and tells nothing of its secret.'),
     isToken: made('Boolean', ['tokenId'], 'Whether it is a client token.', ({ tokenId }) => tokenId !== null),
     scopes: made([ScopeEnum], ['scopes'], 'What it may do.', (caller) => [...(caller.scopes ?? scopes)]),
     customerId: columnOrNull(

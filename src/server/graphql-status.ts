@@ -6,8 +6,8 @@ import { newerJson } from './forms-taken.ts'
 export type Http = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
- * How HTTP tells a result in a media type. What went wrong is in the body, but a wrong method and a store that takes nothing are
- * HTTP's, and the newer type has it say that nothing ran, where clients of the older one expect 200 (GraphQL over HTTP, 6.4).
+ * How HTTP tells a result in a media type. What went wrong is in the body, but a wrong method, what the caller may not do and a
+ * store that takes nothing are HTTP's, and the newer type has it say that nothing ran, where clients of the older one expect 200 (GraphQL over HTTP, 6.4).
  */
 export function httpOf({ data, errors }: FormattedResult, type: string): Http {
   if (errors === undefined) return { status: 200, headers: {} }
@@ -18,5 +18,7 @@ export function httpOf({ data, errors }: FormattedResult, type: string): Http {
     return { status: statusOfCode.METHOD_NOT_ALLOWED, headers: { allow: 'POST' } }
   }
   if (codes.includes('UNAVAILABLE')) return { status: statusOfCode.UNAVAILABLE, headers: failureHeaders('UNAVAILABLE') }
+  if (codes.every((code) => code === 'INSUFFICIENT_SCOPE'))
+    return { status: statusOfCode.INSUFFICIENT_SCOPE, headers: {} }
   return { status: data === undefined && type === newerJson ? statusOfCode.MALFORMED_REQUEST : 200, headers: {} }
 }

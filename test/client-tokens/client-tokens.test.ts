@@ -1,16 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
-
-const every = ['read', 'customers', 'payout_methods', 'wallets', 'payouts', 'sandbox'] as const
-
-async function tokenFor(app: App, customerId: string | null, scopes: readonly string[]): Promise<string> {
-  const made = await app.rest('POST', '/api/client-tokens', { body: { customer_id: customerId, scopes } })
-  expect([made.status, made.text]).toEqual([201, expect.stringContaining('token')])
-  return made.body.data.token
-}
-
-const bearing = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
+import { bearing, tokenFor } from './support/tokens.ts'
 
 describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) => {
   test('sees that customer and what is its, and nothing else', async () => {
@@ -21,7 +11,7 @@ describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) 
       await app.wallet({ balance: '200', customerId: other }),
       await app.wallet({ balance: '300', customerId: own }),
     ]
-    const token = await tokenFor(app, own, every)
+    const token = await tokenFor(app, own)
     const rest = (method: 'GET' | 'POST', path: string, body?: object) =>
       app.rest(method, path, { ...bearing(token), ...(body && { body }) })
 

@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/rest-routes.ts'
 import { everyEngineAndWorkers } from '../support/app.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'
+import { createClientToken } from './scenarios/client-tokens.ts'
 import { getCustomer, listCustomers } from './scenarios/customers.ts'
 import { listEvents } from './scenarios/events.ts'
 import {
@@ -66,6 +67,7 @@ const scenarios = {
   'A.13-disable-webhook-endpoint': disableWebhookEndpoint,
   'A.14-replay-webhook-events': replayWebhookEvents,
   'A.15-list-webhook-deliveries': listWebhookDeliveries,
+  'A.16-create-client-token': createClientToken,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {

@@ -32,7 +32,7 @@ const startsAt = Date.UTC(2030, 0, 1)
  * A new transcript.
  *
  * A body is written byte for byte, except for what differs from run to run: ids, times and transaction ids become
- * `{{id:1}}`, `{{time:1}}`, `{{transaction:1}}`, secrets and keys of webhooks `{{secret:1}}`, counted by first appearance, and keys and request ids their names.
+ * `{{id:1}}`, `{{time:1}}`, `{{transaction:1}}`, secrets and keys of webhooks `{{secret:1}}`, client tokens `{{token:1}}`, counted by first appearance, and keys and request ids their names.
  */
 export function startTranscript(engine: Setup): Transcript {
   let now = startsAt
@@ -43,6 +43,7 @@ export function startTranscript(engine: Setup): Transcript {
     time: counter('time'),
     transaction: counter('transaction'),
     secret: counter('secret'),
+    token: counter('token'),
   }
 
   const normalised = (raw: string) => {
@@ -53,6 +54,7 @@ export function startTranscript(engine: Setup): Transcript {
       .replace(/2030-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, placeholders.time)
       .replace(/(?<="transaction_id":")[A-Z0-9]{10}(?=")/g, placeholders.transaction)
       .replace(/wh(sec|pk)_[A-Za-z0-9+/]{43}=/g, placeholders.secret)
+      .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, placeholders.token)
   }
 
   return {

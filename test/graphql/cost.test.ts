@@ -225,7 +225,7 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
     const requirements = ['NGN', 'ZAR', 'USDC', 'USDT']
       .map((code) => `${code}: payoutMethodRequirements(currency: "${code}") {fields {allowedValues checks}}`)
       .join(' ')
-    const { data } = await app.graphql(`{${requirements}
+    const { data } = await app.graphql(`{${requirements} merchant {key {scopes}}
       webhookEndpoints(first: 1) {nodes {types deliveries(first: 1) {nodes {attempts {status}}}}}
       assetCodes {nodes {networks {network}}} wallets(first: 5) {nodes {addresses {id} pendingDeposits {needed}}}
       payouts {nodes {events {status} checks {code} timeline {state}}} attention {nodes {actions}}

@@ -16,6 +16,7 @@ const options = {
       suffixes: ['Connection', 'Edge', 'Payload', 'Error'],
       types: [
         'Address',
+        'ApiKey',
         'AttentionPage',
         'BusinessInfo',
         'Check',

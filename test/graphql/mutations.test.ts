@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { carriedPayout, contradicted } from '../rails/support/carried.ts'
 import type { App } from '../support/app.ts'
@@ -211,6 +212,9 @@ describe.each(everyEngineAndWorkers)('the holder of an account on %s', (engine) 
   })
 })
 
+/** What is stored nowhere is not remembered either: each token is another, whatever key it is asked for with. */
+const forgotten = ['createClientToken']
+
 describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
   /** Every mutation, with an input for a merchant that has what it names. */
   async function startWithInputs() {
@@ -264,6 +268,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
       ['advanceClock', { by: 'PT1H' }, { by: 'PT2H' }, 'now'],
       ['simulateDeposit', { walletId, amount: '5' }, { amount: '6' }, 'wallet { balance }'],
       ['simulatePayout', { payoutId: payout.uuid, status: 'FAILED' }, { cause: 'x' }, 'payout { status updatedAt }'],
+      ['createClientToken', { scopes: ['READ'] }, { expiresIn: 60 }, 'token'],
     ]
     return { app, inputs }
   }
@@ -340,9 +345,10 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
       expect(JSON.stringify(first)).not.toContain('At":{')
       const stored = await whatIsStored(app)
       const again = await run(app, name, { ...input, idempotencyKey: `key of ${name}` }, selection)
-      expect(again, name).toEqual(first)
       const other = await run(app, name, { ...input, ...change, idempotencyKey: `key of ${name}` })
-      expect([name, other.__typename]).toEqual([name, 'IdempotencyKeyReusedError'])
+      const isForgotten = forgotten.includes(name)
+      expect(isDeepStrictEqual(again, first), name).toBe(!isForgotten)
+      expect([name, other.__typename === 'IdempotencyKeyReusedError']).toEqual([name, !isForgotten])
       expect(await whatIsStored(app), name).toEqual(stored)
     }
     await app.expectBooksToBalance()

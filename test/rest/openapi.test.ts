@@ -89,7 +89,7 @@ describe('the recorded exchanges', () => {
       const shown = own.flatMap(({ body }) => codeOf(body) ?? [])
       const named = Object.values(operation.responses).flatMap((each) => ('$ref' in each ? codesNamed(each.$ref) : []))
       expect([path, shown.filter((code) => !named.some((each) => each === code))]).toEqual([path, []])
-      expect([path, named.filter((code) => !shown.includes(code) && !unrecorded.includes(code))]).toEqual([path, []])
+      expect([path, named.filter((code) => !shown.includes(code) && !isUnrecorded(code, path))]).toEqual([path, []])
     }
   })
 })
@@ -109,6 +109,8 @@ const untold = [
   '400: a description with a bidi override',
   '400: a filter with a control character',
   '400: after what was never there',
+  '400: an empty customer id',
+  '400: more than one customer may do',
   '400: an address that is not public',
   '400: both',
   '400: none of these',
@@ -125,6 +127,11 @@ const unrecorded: ErrorCode[] = [
   'ENDPOINT_NOT_FOUND',
   'NOT_CONFIGURED',
 ]
+
+function isUnrecorded(code: ErrorCode, path: string): boolean {
+  // A client token is stored nowhere, so no key was used for another.
+  return unrecorded.includes(code) || (code === 'IDEMPOTENCY_KEY_REUSED' && path === '/api/client-tokens')
+}
 
 const noFaults = { inPath: [], elsewhere: [] }
 
@@ -166,8 +173,8 @@ describe('the OpenAPI document', () => {
   })
 
   test('has every endpoint under a name of its own, in one group', () => {
-    expect(operations).toHaveLength(27)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(27)
+    expect(operations).toHaveLength(28)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(28)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -203,7 +210,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(27)
+    expect(answers).toHaveLength(28)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])

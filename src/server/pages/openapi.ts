@@ -19,6 +19,8 @@ const refusedEverywhere: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
   'MISSING_TOKEN',
   'INVALID_TOKEN',
+  'INSUFFICIENT_SCOPE',
+  'NETWORK_NOT_ALLOWED',
   'API_KEY_IN_BROWSER',
   'NOT_ACCEPTABLE',
   'REQUEST_TIMEOUT',

@@ -45,6 +45,22 @@ async function recordKeyRefusals(
     key: null,
     headers: { accept: 'application/problem+json' },
   })
+  await recordRestrictedKeys(transcript, app, request, given)
+}
+
+async function recordRestrictedKeys(
+  transcript: Transcript,
+  app: App,
+  request: string,
+  given: { body?: unknown },
+): Promise<void> {
+  // Nothing of what is recorded is done in the sandbox alone.
+  const restricted = await createKey(app.service, app.merchant.id, { scopes: ['sandbox'] })
+  const elsewhere = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['203.0.113.0/24'] })
+  transcript.alias(restricted.apiKey, '{{restricted key}}')
+  transcript.alias(elsewhere.apiKey, '{{key of another network}}')
+  await transcript.exchange(app, '403: a key without the scope', request, { ...given, key: restricted.apiKey })
+  await transcript.exchange(app, '403: a key of another network', request, { ...given, key: elsewhere.apiKey })
 }
 
 async function recordBodyRefusals(transcript: Transcript, app: App, request: string): Promise<void> {

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { columnsOf } from '../../../src/database/chosen-columns.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { forCustomer } from '../../../src/database/one-customer.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { pendingWrites } from '../../../src/database/pending.ts'
 import type { Query, Reader, Tx } from '../../../src/database/query.ts'
+import { isRead } from '../../../src/database/query.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
 import { columnsInDatabase } from '../../../src/database/tables.ts'
 import { countInLists, countOfList, seekInList } from '../../../src/lists/counted-list.ts'
@@ -57,6 +60,13 @@ const smallQueries: Readonly<Record<string, string>> = {
   'webhooks:countOfEndpoints': 'a merchant has 50 at most',
 }
 
+/** Queries that read more than what one customer has when they are for one. */
+const queriesOfCustomers: Readonly<Record<string, string>> = {
+  'events:eventsAfter': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
+  'events:eventsWithin': 'looks through some hundred events at most',
+  'webhooks:eventAtOrBefore': 'is for what only the merchant does',
+}
+
 type Planned = Pick<Query, 'scope'> & { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
 
 const src = join(import.meta.dirname, '../../../src')
@@ -65,8 +75,11 @@ const repositories = readdirSync(src)
   .toSorted()
 
 let planned: Planned[] = []
-const onRequests = () =>
-  planned.filter(({ name }) => !operatorFolders.includes(name.split(':')[0] as string) && !(name in operatorQueries))
+/** The same queries as they are for who acts as one customer. */
+let ofCustomer: Planned[] = []
+const isOnRequests = (name: string) =>
+  !operatorFolders.includes(name.split(':')[0] as string) && !(name in operatorQueries)
+const onRequests = () => planned.filter(({ name }) => isOnRequests(name))
 
 beforeAll(async () => {
   const queries = await collectQueries()
@@ -75,11 +88,16 @@ beforeAll(async () => {
   const db = await openDatabase({ url: `sqlite:${path}`, onFatal: () => {} })
   await db.close()
   const database = new Sqlite(path, { readonly: true })
-  planned = queries.map(({ name, query }) => {
+  const plan = ({ name, query }: Pick<Collected, 'name' | 'query'>): Planned => {
     const { sql, parameters } = compileForSqlite(query.node)
     const rows = database.prepare(`explain query plan ${sql}`).all(parameters.map(() => null)) as { detail: string }[]
     return { name, scope: query.scope, sql, plan: rows.map(({ detail }) => detail) }
-  })
+  }
+  planned = queries.map(plan)
+  ofCustomer = queries
+    .filter(({ name, isOfCustomers }) => isOfCustomers && isOnRequests(name))
+    .flatMap(asOneCustomer)
+    .map(plan)
   database.close()
   await rm(folder, { recursive: true })
 })
@@ -140,6 +158,23 @@ test('no request reads all that a merchant has of something', () => {
   const wide = onRequests().filter(({ plan }) => plan.some((step) => /^SEARCH .*\(merchant_id=\?\)$/.test(step)))
 
   expect(unexpected(wide)).toEqual([])
+})
+
+test('what one customer is shown takes no more than reading what it has, or what it is asked for', () => {
+  const isWide = (step: string) =>
+    /^SEARCH .*\(merchant_id=\?( AND \w*sequence[<>]\?)*\)$/.test(step) ||
+    /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW|\d+-ROW VALUES CLAUSE)/.test(step) ||
+    /TEMP B-TREE|AUTOMATIC/.test(step)
+  const found = ofCustomer.filter(
+    ({ name, sql, plan }) =>
+      !(name in queriesOfCustomers) &&
+      // What is never true is known before anything is read.
+      !sql.includes('where 1 = 0') &&
+      plan.some((step) => isWide(step) && !isMadeBefore(step, plan)),
+  )
+
+  expect(ofCustomer.length).toBeGreaterThan(500)
+  expect(unexpected(found)).toEqual([])
 })
 
 test('every query on what belongs to a merchant names the merchant', () => {
@@ -211,13 +246,16 @@ function unexpected(found: readonly Planned[]): readonly Planned[] {
   return found.filter(({ name }) => !(name in smallQueries))
 }
 
+/** A query, and whether it is asked as it is for who acts as one customer, too. */
+type Collected = { readonly name: string; readonly query: Query; readonly isOfCustomers: boolean }
+
 /** Every query that repositories and lists declare, each with every set of its filters. */
-async function collectQueries(): Promise<{ name: string; query: Query }[]> {
-  const collected: { name: string; query: Query }[] = []
-  const collect = async (name: string, run: (recorder: Tx) => unknown) => {
+async function collectQueries(): Promise<Collected[]> {
+  const collected: Collected[] = []
+  const collect = async (name: string, run: (recorder: Tx) => unknown, isOfCustomers = true) => {
     const seen = new Set<Query>()
     const execute: Reader['execute'] = async (query) => {
-      if (!seen.has(query)) collected.push({ name, query })
+      if (!seen.has(query)) collected.push({ name, query, isOfCustomers })
       seen.add(query)
       return []
     }
@@ -237,21 +275,22 @@ async function collectQueries(): Promise<{ name: string; query: Query }[]> {
       }
     }
   }
-  for (const { name: list, queries } of declaredLists) {
+  for (const { name: list, queries, ofCustomer } of declaredLists) {
     const { ofEach, ...ranges } = queries
     const ofParents = [...ofEach].map(([parent, each]) =>
       Object.entries(each).map(([name, run]) => [`each.${parent}.${name}`, run] as const),
     )
     for (const [name, run] of [...Object.entries(ranges), ...ofParents.flat()]) {
       for (const params of everySetOfFilters(run as never)) {
-        await collect(`${list}:list.${name}`, (recorder) => run(recorder, params as never))
+        // Whoever acts as one customer asks for that customer's list, whatever else it asks for.
+        const isOfCustomers = !ofCustomer || ofCustomer in params || name.startsWith(`each.${ofCustomer}.`)
+        await collect(`${list}:list.${name}`, (recorder) => run(recorder, params as never), isOfCustomers)
         if (!/(^|\.)(rows|byIds?)$/.test(name)) continue
         // With few columns an index may hold all that is read, and seem the better for it.
         for (const column of ['sequence', 'createdAt']) {
           const columns = columnsOf([column])
-          await collect(`${list}:list.${name} of ${column}`, (recorder) =>
-            (run as ListQueries['rows'])(recorder, params as never, columns),
-          )
+          const read = (recorder: Tx) => (run as ListQueries['rows'])(recorder, params as never, columns)
+          await collect(`${list}:list.${name} of ${column}`, read, isOfCustomers)
         }
       }
     }
@@ -266,6 +305,22 @@ async function collectQueries(): Promise<{ name: string; query: Query }[]> {
   await collect('database:seekInList', (tx) => seekInList(tx, { ...key, total: 1, offset: 0 }))
   await collect('database:seekInList', (tx) => seekInList(tx, { ...key, total: 1, offset: 1 }))
   return collected
+}
+
+/** What a query becomes for one customer, where it is not the same: as it is read, or written in a transaction. */
+function asOneCustomer({ name, query }: Collected): Pick<Collected, 'name' | 'query'>[] {
+  const found: Query[] = []
+  const execute: Reader['execute'] = (narrowed) => {
+    found.push(narrowed)
+    return []
+  }
+  const customerId = '019b7679-7400-7000-8000-000000000000'
+  const everyParam = new Proxy({}, { get: () => customerId, ownKeys: () => [] })
+  const db = forCustomer({ execute, write: (run) => run({ execute } as Tx) } as Database, customerId)
+  // What is of all merchants is asked by the service itself, and refused here.
+  void attempt(() => isRead(query) && db.execute(query, everyParam)).catch(() => {})
+  void db.write(async (tx) => tx.execute(query, everyParam)).catch(() => {})
+  return found.filter((narrowed) => narrowed !== query).map((query) => ({ name, query }))
 }
 
 /** Parameters for each set of filters: what a query looks at before it runs are its filters. */

@@ -22,6 +22,7 @@ const plainErrors = [
 export const expectedFields: Record<string, string> = {
   ...Object.fromEntries(plainErrors.map((name) => [name, 'code field message'])),
   Address: 'city country line1 line2 postalCode state',
+  ApiKey: 'customerId isToken keyId scopes',
   AssetCode: 'assetType code createdAt id networks:AssetNetwork updatedAt uuid',
   AssetCodeConnection: 'edges:AssetCodeEdge nodes:AssetCode pageInfo:PageInfo totalCount',
   AssetCodeEdge: 'cursor node:AssetCode',
@@ -34,6 +35,7 @@ export const expectedFields: Record<string, string> = {
   Check: 'code field message outcome',
   CloseCustomerPayload: 'customer:Customer',
   CreateBankPayoutMethodPayload: 'payoutMethod:BankPayoutMethod',
+  CreateClientTokenPayload: 'customer:Customer expiresAt scopes token',
   CreateCustomerPayload: 'customer:Customer',
   CreatePayoutPayload: 'payout:Payout',
   CreateWalletPayload: 'wallet:Wallet',
@@ -60,9 +62,9 @@ export const expectedFields: Record<string, string> = {
   LedgerEntryConnection: 'edges:LedgerEntryEdge nodes:LedgerEntry pageInfo:PageInfo totalCount',
   LedgerEntryEdge: 'cursor node:LedgerEntry',
   Merchant:
-    'createdAt customers:CustomerConnection id name payoutMethods:PayoutMethodConnection payouts:PayoutConnection uuid wallets:WalletConnection webhookEndpoints:WebhookEndpointConnection',
+    'createdAt customers:CustomerConnection id key:ApiKey name payoutMethods:PayoutMethodConnection payouts:PayoutConnection uuid wallets:WalletConnection webhookEndpoints:WebhookEndpointConnection',
   Mutation:
-    'advanceClock:AdvanceClockResult cancelPayout:CancelPayoutResult closeCustomer:CloseCustomerResult createBankPayoutMethod:CreateBankPayoutMethodResult createCustomer:CreateCustomerResult createPayout:CreatePayoutResult createWallet:CreateWalletResult createWalletPayoutMethod:CreateWalletPayoutMethodResult createWebhookEndpoint:CreateWebhookEndpointResult deletePayoutMethod:DeletePayoutMethodResult deleteWebhookEndpoint:DeleteWebhookEndpointResult disableWebhookEndpoint:DisableWebhookEndpointResult enableWebhookEndpoint:EnableWebhookEndpointResult replayWebhookEvents:ReplayWebhookEventsResult resolveAttention:ResolveAttentionResult rotateWebhookSecret:RotateWebhookSecretResult simulateDeposit:SimulateDepositResult simulatePayout:SimulatePayoutResult testWebhookEndpoint:TestWebhookEndpointResult updateBankPayoutMethod:UpdateBankPayoutMethodResult updateCustomer:UpdateCustomerResult updateWebhookEndpoint:UpdateWebhookEndpointResult',
+    'advanceClock:AdvanceClockResult cancelPayout:CancelPayoutResult closeCustomer:CloseCustomerResult createBankPayoutMethod:CreateBankPayoutMethodResult createClientToken:CreateClientTokenResult createCustomer:CreateCustomerResult createPayout:CreatePayoutResult createWallet:CreateWalletResult createWalletPayoutMethod:CreateWalletPayoutMethodResult createWebhookEndpoint:CreateWebhookEndpointResult deletePayoutMethod:DeletePayoutMethodResult deleteWebhookEndpoint:DeleteWebhookEndpointResult disableWebhookEndpoint:DisableWebhookEndpointResult enableWebhookEndpoint:EnableWebhookEndpointResult replayWebhookEvents:ReplayWebhookEventsResult resolveAttention:ResolveAttentionResult rotateWebhookSecret:RotateWebhookSecretResult simulateDeposit:SimulateDepositResult simulatePayout:SimulatePayoutResult testWebhookEndpoint:TestWebhookEndpointResult updateBankPayoutMethod:UpdateBankPayoutMethodResult updateCustomer:UpdateCustomerResult updateWebhookEndpoint:UpdateWebhookEndpointResult',
   PageInfo: 'endCursor hasNextPage hasPreviousPage startCursor',
   Payout:
     'accountNumber address amount amountFiat assetCode balance bankCode bankName checks:Check createdAt cryptoTransactionId customer:Customer events:PayoutEvent exchangeRate fee fiatReferenceId id narration network paymentPurpose rail reason receiverWalletId recipientCountry recipientCurrency recipientMethod:PayoutMethod recipientName referenceId status timeline:PayoutTimelineStep transactionId transferType updatedAt uuid wallet:Wallet',

@@ -22,6 +22,8 @@ export type IdCase = {
   readonly merchantItself?: string
   /** Things of the same merchant that it does not find, because they are of another of its owners. */
   readonly siblings?: (ours: World) => readonly string[]
+  /** Whether it is a mutation of which nothing is kept, and which gives another answer each time. */
+  readonly storesNothing?: boolean
 }
 
 const invisible = { absent: 'null', junk: 'null', empty: 'null' }
@@ -229,6 +231,10 @@ export const idCases: Record<string, IdCase> = {
     walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     network: 'ERC20',
   }),
+  'Mutation.createClientToken(input.customerId)': {
+    ...createdFor('createClientToken', { scopes: ['READ'] }),
+    storesNothing: true,
+  },
   'Mutation.updateCustomer(input.customerId)': {
     document: mutation('updateCustomer'),
     takes: ['Customer'],

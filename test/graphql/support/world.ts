@@ -1,30 +1,18 @@
-import { createHash } from 'node:crypto'
-import { base58 } from '@scure/base'
-import type { Context } from '../../../src/context.ts'
-import { createContext } from '../../../src/context.ts'
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
-import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { insertRow } from '../../../src/database/query.ts'
-import { reportDeposit } from '../../../src/deposits/report-deposit.ts'
 import { eventsAfter } from '../../../src/events/repository.ts'
 import { listEvents } from '../../../src/feed/list-events.ts'
 import { globalId } from '../../../src/graphql/global-ids.ts'
 import { createMerchant } from '../../../src/merchants/create-merchant.ts'
-import { createBankPayoutMethod, createWalletPayoutMethod } from '../../../src/payout-methods/create-payout-method.ts'
-import { deletePayoutMethod } from '../../../src/payout-methods/delete-payout-method.ts'
-import { createPayout } from '../../../src/payouts/create-payout.ts'
-import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
-import { createWallet } from '../../../src/wallets/create-wallet.ts'
-import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
-import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../../../src/webhooks/delete-webhook-endpoint.ts'
 import { lockWebhookEndpointById, storeWebhookEndpoint } from '../../../src/webhooks/repository.ts'
 import { testWebhookEndpoint } from '../../../src/webhooks/test-webhook-endpoint.ts'
-import { answer, report } from '../../rails/support/carried.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { whatIsStored } from '../../support/stored.ts'
+import type { Words } from './makers.ts'
+import { makersFor } from './makers.ts'
 
 /** The types of the schema whose things have ids. */
 export const nodeTypes = [
@@ -45,21 +33,6 @@ export type NodeType = (typeof nodeTypes)[number]
 
 /** A thing that has an id: `id` is what its global id is of, a UUID but for ledger entries and events. */
 export type Thing = { readonly type: NodeType; readonly id: string }
-
-/** What one merchant says of itself, so that it is recognised wherever it shows. */
-export type Words = {
-  readonly text: (field: string) => string
-  readonly digits: string
-  readonly website: string
-  readonly iban: string
-  readonly bic: string
-  readonly cryptoAddress: string
-  /** Units and places that no other amount has. */
-  readonly deposit: string
-  readonly amount: string
-  readonly income: string
-  readonly birthDate: string
-}
 
 export const ownWords: Words = {
   text: (field) => `Own ${field}`,
@@ -106,113 +79,9 @@ export async function startWorlds(engine: Engine) {
 
 /** Fills an empty merchant through the operations. */
 export async function populate(app: App, merchantId: string, words: Words) {
-  const context = (key: string | null = null): Context => createContext(app.service, merchantId, key)
-  const details = {
-    email: `${words.text('mail').replace(' ', '.')}@example.com`.toLowerCase(),
-    phone: `+234${words.digits}`,
-    addressLine1: words.text('street'),
-    addressLine2: words.text('flat'),
-    city: words.text('city'),
-    state: words.text('state'),
-    postalCode: words.digits.slice(0, 6),
-    country: words.text('country'),
-    firstName: words.text('first name'),
-    middleName: words.text('middle name'),
-    lastName: words.text('last name'),
-    birthDate: words.birthDate,
-    accountPurpose: words.text('purpose'),
-    employmentStatus: words.text('employment'),
-    expectedMonthlyIncome: words.income,
-    mostRecentOccupation: words.text('occupation'),
-    sourceOfFunds: words.text('source'),
-  }
-  const business = {
-    businessName: words.text('company'),
-    businessType: words.text('legal form'),
-    businessWebsite: words.website,
-  }
-  const newCustomer = async (isBusiness = false) => {
-    const customerType = isBusiness ? ('business' as const) : ('individual' as const)
-    const { id } = await perform(createCustomer, context(), { ...details, ...(isBusiness && business), customerType })
-    return id
-  }
-  const newBankMethod = async (customerId: string | null, currency = 'NGN') => {
-    const { id } = await perform(createBankPayoutMethod, context(), {
-      type: 'BANK',
-      customerId,
-      currency,
-      accountName: words.text('account name'),
-      accountNumber: words.digits,
-      bankName: words.text('bank'),
-      bankCode: words.digits.slice(-3),
-      sortCode: words.digits.slice(0, 6),
-      swiftCode: words.bic,
-      routingNumber: words.digits.slice(0, 9),
-      iban: words.iban,
-    })
-    return id
-  }
-  const newCryptoMethod = async (customerId: string | null) => {
-    const { id } = await perform(createWalletPayoutMethod, context(), {
-      type: 'WALLET',
-      customerId,
-      currency: 'USDC',
-      walletAddress: words.cryptoAddress,
-      network: 'erc20',
-      label: words.text('label'),
-    })
-    return id
-  }
-  const deleted = async (payoutMethodId: string, customerId: string | null) => {
-    await perform(deletePayoutMethod, context(), { payoutMethodId, customerId })
-    return payoutMethodId
-  }
-  const newWallet = async (customerId: string | null, currency = 'USDC') => {
-    const network = currency.startsWith('USD') ? 'solana' : null
-    const description = words.text(`wallet in ${currency}`)
-    const { id, addresses } = await perform(createWallet, context(), { currency, description, customerId, network })
-    await depositToWallet(context(), { walletId: id, amount: words.deposit, reference: words.text(`deposit ${id}`) })
-    for (const { id: ref } of addresses) await detectDeposit(context(), ref, words)
-    return id
-  }
-  const newPayout = async (
-    customerId: string | null,
-    payoutMethodId: string | null = null,
-    accountNumber = words.digits,
-  ) => {
-    const recipient = payoutMethodId
-      ? { payoutMethodId }
-      : {
-          accountNumber,
-          bankName: words.text('bank'),
-          bankCode: words.digits.slice(-3),
-          recipientName: words.text('recipient'),
-          recipientCurrency: 'NGN' as const,
-          recipientCountry: 'Nigeria' as const,
-        }
-    const { id } = await perform(createPayout, context(app.service.newId()), {
-      customerId,
-      assetCode: 'USDC',
-      amount: words.amount,
-      narration: words.text('narration'),
-      ...recipient,
-    })
-    return id
-  }
-  const settle = async (payoutId: string, ...statuses: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]) => {
-    for (const status of statuses)
-      await perform(simulatePayout, context(), { payoutId, status, cause: words.text('cause') })
-    return payoutId
-  }
-
-  /** One that the sandbox's bank would carry, which is not at work here. */
-  const newCarriedPayout = () => newPayout(null, null, '9999999900')
-  const newContradictedPayout = async () => {
-    const payoutId = await newCarriedPayout()
-    await answer(context(), payoutId, { state: 'COMPLETED', reference: words.text('reference') })
-    await report(context(), payoutId, { state: 'REJECTED', code: words.text('code') })
-    return payoutId
-  }
+  const makers = makersFor(app, merchantId, words)
+  const { context, newCustomer, newBankMethod, newCryptoMethod, deleted, newWallet, newPayout, settle } = makers
+  const { newCarriedPayout, newContradictedPayout, newWebhook } = makers
 
   const person = await newCustomer()
   const company = await newCustomer(true)
@@ -247,15 +116,6 @@ export async function populate(app: App, merchantId: string, words: Words) {
     contradicted: await newContradictedPayout(),
     alsoContradicted: await newContradictedPayout(),
   }
-  const newWebhook = async () => {
-    const { id } = await perform(createWebhookEndpoint, context(), {
-      url: `${words.website}/webhooks`,
-      description: words.text('webhook'),
-      types: ['customer.created'],
-      asymmetric: true,
-    })
-    return id
-  }
   const webhooks = { used: await newWebhook(), spare: await newWebhook(), deleted: await newWebhook() }
   await perform(deleteWebhookEndpoint, context(), { webhookId: webhooks.deleted })
   await perform(testWebhookEndpoint, context(), { webhookId: webhooks.spare })
@@ -270,7 +130,6 @@ export async function populate(app: App, merchantId: string, words: Words) {
 
   return {
     merchantId,
-    context,
     words,
     person,
     company,
@@ -282,14 +141,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
     entryIds,
     eventIds: events.map(({ id }) => id),
     addressIds: wallet_addresses.map(({ id }) => String(id)),
-    newCustomer,
-    newBankMethod,
-    newCryptoMethod,
-    newWallet,
-    newPayout,
-    newCarriedPayout,
-    newContradictedPayout,
-    newWebhook,
+    ...makers,
   }
 }
 
@@ -313,13 +165,6 @@ async function fail({ db }: App, { merchantId, id }: { merchantId: string; id: s
     },
     { merchantId },
   )
-}
-
-/** Has a deposit be on its way to an address on Solana, in a transaction of its own. */
-async function detectDeposit(context: Context, ref: string, { amount }: Words): Promise<void> {
-  const txHash = base58.encode(createHash('sha512').update(ref).digest())
-  const transfer = { ref, network: 'solana', txHash, logIndex: 0, asset: 'USDC', amount } as const
-  await reportDeposit(context, { ...transfer, rail: 'node', confirmations: 7, state: 'DETECTED' })
 }
 
 const insertDelivery = insertRow('webhookDeliveries')
@@ -382,7 +227,8 @@ export async function canariesOf(app: App, merchantId: string): Promise<string[]
   return [...theirs].filter((sign) => !others.has(sign))
 }
 
-function signsOf(tables: Record<string, StoredRow[]>): Set<string> {
+/** Each text and amount in some rows by which these could be recognised. */
+export function signsOf(tables: Record<string, StoredRow[]>): Set<string> {
   const values = Object.values(tables)
     .flat()
     .flatMap((row) => Object.values(row))
