@@ -13,7 +13,7 @@ const silent = ['--disable-background-networking', '--disable-component-update',
 // A proxy that is not there: all that does not go to this machine fails. (Intercepting would turn the cache off.)
 const cutOff = ['--proxy-server=127.0.0.1:9', '--proxy-bypass-list=127.0.0.1']
 
-const { values } = parseArgs({ options: { screenshots: { type: 'string' } } })
+const { values } = parseArgs({ options: { screenshots: { type: 'string' } }, allowPositionals: true })
 const faults: string[] = []
 let pictures = values.screenshots
 

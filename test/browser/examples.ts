@@ -15,7 +15,7 @@ import { walkPage } from './examples/walk-page.ts'
 //   npm run examples [-- [--screenshots <folder>] <example> …]
 // It prints what it saw, and its exit code is 1 when anything was wrong or there is no chromium.
 
-const pages = ['apollo', 'urql']
+const pages = ['apollo', 'urql', 'react-relay']
 const named = process.argv.slice(2).filter((argument) => [...pages, 'rest'].includes(argument))
 const isAsked = (name: string) => named.length === 0 || named.includes(name)
 
@@ -69,7 +69,7 @@ async function tryPage({ browser, service }: Visit, name: string, merchant: Merc
 function watch(page: Page, name: string, origins: readonly string[]): void {
   page.on('pageerror', (error) => wrong(`${name}: the page fails: ${error.message}`))
   page.on('console', (message) => {
-    const isOfCut = /ERR_CONNECTION|ERR_EMPTY|stream ended/.test(message.text())
+    const isOfCut = /ERR_CONNECTION|ERR_EMPTY|ERR_INCOMPLETE|stream ended/.test(message.text())
     if (['error', 'warning'].includes(message.type()) && !isOfCut) wrong(`${name}: the console says: ${message.text()}`)
   })
   page.on('request', (request) => {

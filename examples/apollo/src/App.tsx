@@ -11,15 +11,15 @@ export function App({ customerId }: { customerId: string }) {
   // Rows and wallets that are shown change by themselves, because the cache knows them by their ids.
   useSubscription(customerEvents, {
     onData: ({ client, data: { data } }) => {
-      const payout = data?.eventPublished.payout
-      if (payout) putFirst(client.cache, payout)
+      const { type, payout } = data?.eventPublished ?? {}
+      if (type === 'PAYOUT_INITIATED' && payout) putFirst(client.cache, payout)
     },
   })
   if (error) return <p role="alert">{error.message}</p>
   const { personalInfo, wallets } = data?.customer ?? {}
   const wallet = wallets?.nodes[0]
   return (
-    <div className="page">
+    <main className="page">
       <header>
         <h1>Payouts</h1>
         <p>
@@ -34,6 +34,6 @@ export function App({ customerId }: { customerId: string }) {
         <Pay customerId={customerId} />
       </aside>
       <PayoutList />
-    </div>
+    </main>
   )
 }

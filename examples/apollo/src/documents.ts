@@ -111,6 +111,7 @@ export const customerEvents = graphql(`
       types: [PAYOUT_INITIATED, PAYOUT_COMPLETED, PAYOUT_FAILED, PAYOUT_RETURNED, WALLET_TRANSACTION_INBOUND]
     ) {
       id
+      type
       payout {
         ...PayoutRow
       }

@@ -13,7 +13,7 @@ export function App({ customerId }: { customerId: string }) {
   const { personalInfo, wallets } = data?.customer ?? {}
   const wallet = wallets?.nodes[0]
   return (
-    <div className="page">
+    <main className="page">
       <header>
         <h1>Payouts</h1>
         <p>
@@ -28,6 +28,6 @@ export function App({ customerId }: { customerId: string }) {
         <Pay customerId={customerId} />
       </aside>
       <PayoutList />
-    </div>
+    </main>
   )
 }

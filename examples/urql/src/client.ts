@@ -20,8 +20,8 @@ const cache = cacheExchange({
       },
     },
     Subscription: {
-      eventPublished: ({ eventPublished: { payout } }: CustomerEventsSubscription, _, cache) => {
-        if (payout) putFirst(cache, payout)
+      eventPublished: ({ eventPublished: { type, payout } }: CustomerEventsSubscription, _, cache) => {
+        if (type === 'PAYOUT_INITIATED' && payout) putFirst(cache, payout)
       },
     },
   },
