@@ -9,6 +9,7 @@ import type { Merchant } from './examples/merchant.ts'
 import { merchantAt } from './examples/merchant.ts'
 import { shakyLineTo } from './examples/shaky-line.ts'
 import { startExample } from './examples/start-example.ts'
+import { tryPrograms } from './examples/try-programs.ts'
 import { walkPage } from './examples/walk-page.ts'
 
 // Runs the examples for front ends from nothing but their own files, by the commands of their READMEs, in a real browser:
@@ -24,6 +25,7 @@ await visit(async (visiting) => {
   const merchant = merchantAt(visiting.service.address)
   await makeHistory(merchant)
   for (const name of pages.filter(isAsked)) await tryPage(visiting, name, merchant)
+  if (isAsked('rest')) await tryRest(visiting, merchant)
   say(`screenshots: ${pictures}`)
 }, pictures)
 
@@ -41,7 +43,23 @@ async function makeHistory(merchant: Merchant): Promise<void> {
   }
 }
 
-/** Has a page of its own service, by a line that can be cut, from another origin. */
+/** The programs of a server, at a service that they reach by a line that can be cut. */
+async function tryRest({ service }: Visit, merchant: Merchant): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-example-'))
+  const line = await shakyLineTo(service.address)
+  const example = await startExample('rest', folder, line.address)
+  try {
+    await tryPrograms(example, line, merchant)
+  } catch (error) {
+    wrong(`rest stops: ${(error as Error).message}`)
+  } finally {
+    await example.end()
+    line.end()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Has an example's page walked through, at a service that it reaches by a line that can be cut, from another origin. */
 async function tryPage({ browser, service }: Visit, name: string, merchant: Merchant): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-example-'))
   const line = await shakyLineTo(service.address)

@@ -40,6 +40,8 @@ export function merchantAt(address: string) {
           simulatePayout(input: $input) { __typename ... on UserError { code message } } }`,
         { input: { payoutId, status: 'COMPLETED', cause: 'Paid' } },
       ),
+    /** How many payouts there are of the merchant and all its customers. */
+    payouts: async (): Promise<number> => (await graphql('{ payouts(first: 0) { totalCount } }')).payouts.totalCount,
     deposit: ({ walletId }: Ada, amount: string) =>
       graphql(
         `mutation ($input: SimulateDepositInput!) {

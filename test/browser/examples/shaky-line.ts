@@ -9,6 +9,7 @@ export async function shakyLineTo(address: string) {
   const { hostname, port } = new URL(address)
   const open = new Set<Socket>()
   let isCut = false
+  let isDeaf = false
   const server = createServer((near) => {
     if (isCut) return near.destroy()
     const far = connect(Number(port), hostname)
@@ -20,7 +21,7 @@ export async function shakyLineTo(address: string) {
     far.once('close', () => near.destroy())
     for (const each of [near, far]) each.on('error', () => each.destroy())
     near.pipe(far)
-    far.pipe(near)
+    far.on('data', (chunk) => (isDeaf ? near.destroy() : near.write(chunk)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -29,8 +30,13 @@ export async function shakyLineTo(address: string) {
       isCut = true
       for (const each of open) each.destroy()
     },
+    /** What is asked arrives, and no answer does. */
+    loseAnswers: () => {
+      isDeaf = true
+    },
     mend: () => {
       isCut = false
+      isDeaf = false
     },
     end: () => {
       server.close()

@@ -3,13 +3,18 @@ import { cp, mkdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
-const made = /\/(node_modules|dist|gql|__generated__|api\.ts)$/
+const made = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswered\.json)$/
 
 /** An example that runs, begun from nothing but its own files and the schema. */
-export type Example = { readonly folder: string; readonly address: string; readonly end: () => Promise<void> }
+export type Example = {
+  readonly folder: string
+  readonly address: string
+  readonly said: () => string
+  readonly end: () => Promise<void>
+}
 
 /**
- * Copies an example as it is in the repository, runs the commands of its README, and waits until it says where its page is.
+ * Copies an example as it is in the repository, runs the commands of its README, and waits until it says where it listens.
  *
  * @param below an empty folder
  * @throws an Error with what the commands said where they end before that
@@ -26,14 +31,14 @@ export async function startExample(name: string, below: string, apiUrl: string):
   const address = await new Promise<string>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       said += chunk
-      const found = /page is at (http:\/\/[\d.]+:\d+)/.exec(said)
+      const found = /(?:page is at|Webhooks come to) (http:\/\/[\d.]+:\d+)/.exec(said)
       if (found?.[1]) resolve(found[1])
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
     child.once('close', (code) => reject(new Error(`the commands of ${name} end with ${code}: ${said}`)))
   })
-  return { folder, address, end: () => endGroup(child.pid ?? 0, ended) }
+  return { folder, address, said: () => said, end: () => endGroup(child.pid ?? 0, ended) }
 }
 
 /** The first block of commands of a README. */
