@@ -13,6 +13,6 @@ export type Failure = components['schemas']['Failure']
 export type Event = components['schemas']['Event']
 
 /** A payout in a line. */
-export function lineOf({ created_at, transaction_id, status, amount, asset_code, ...payout }: Payout): string {
-  return `${created_at} ${transaction_id} ${status} ${amount} ${asset_code} to ${payout.withdrawal_recipient_name}`
+export function lineOf({ created_at, id, status, amount, asset_code, ...payout }: Payout): string {
+  return `${created_at} ${id} ${status} ${amount} ${asset_code} to ${payout.withdrawal_recipient_name}`
 }
