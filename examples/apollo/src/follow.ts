@@ -1,4 +1,4 @@
-import { fetchWithToken } from './token'
+import { answersTaken, openWithToken } from './token'
 
 // A subscription that survives whatever ends its connection: it connects again and says which event was the last.
 // `EventSource` would do so by itself, but sends no header, and a token belongs in no address.
@@ -27,6 +27,8 @@ async function keepListening<Result>(operation: Operation, listener: Listener<Re
         const result = JSON.parse(data)
         // The token is over, or the service ends: the next connection says more.
         if (result.errors) throw new Error(result.errors[0].message)
+        // The stream has the last word: an answer that is under way may be older than this.
+        await answersTaken()
         listener.onResult(result)
         lastEventId = id
       }
@@ -46,7 +48,7 @@ async function* events(operation: Operation, lastEventId: string, stopped: Abort
   const gone = new AbortController()
   let silence = setTimeout(() => gone.abort(), 30_000)
   try {
-    const answer = await fetchWithToken('/graphql', {
+    const answer = await openWithToken('/graphql', {
       method: 'POST',
       headers: { accept: 'text/event-stream', 'content-type': 'application/json', 'last-event-id': lastEventId },
       body: JSON.stringify(operation),

@@ -15,6 +15,7 @@ const file = 'state.json'
 const state: State = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { last: 0 }
 const types = ['payout.completed', 'payout.failed', 'payout.returned'] as const
 let work = Promise.resolve()
+let nextTry: NodeJS.Timeout | undefined
 
 /** Yours to write. Every event comes once and in order; after a crash perhaps the last one again. */
 function handle({ sequence, type, object }: Event): void {
@@ -34,9 +35,13 @@ async function readFeed(): Promise<void> {
   }
 }
 
-/** One after the other; what fails is read at the next knock, or within a minute. */
+/** One after the other; what fails is tried again in a moment. */
 function knock(): void {
-  work = work.then(readFeed).catch((error) => void process.stderr.write(`${error}\n`))
+  work = work.then(readFeed).catch((error) => {
+    process.stderr.write(`${error}\n`)
+    clearTimeout(nextTry)
+    nextTry = setTimeout(knock, 5_000)
+  })
 }
 
 /** Has webhooks sent here, once: a later start only says where it listens now. */

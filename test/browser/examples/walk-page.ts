@@ -65,8 +65,16 @@ async function paysAndFollows(walk: Walk): Promise<void> {
   await quote(walk)
   await page.getByText('39,410.25 NGN').first().waitFor()
   await shoot(page, `${name}-2-quote`)
+  // The bank is faster than the answer, which says PROCESSING and must not have the last word.
+  await page.route('**/graphql', async (route) => {
+    if (!route.request().postData()?.includes('idempotencyKey')) return route.continue()
+    const response = await route.fetch()
+    await page.waitForTimeout(1_500)
+    await route.fulfill({ response })
+  })
   await payButton(page).click()
   await inPanel(page).getByText('completed').waitFor()
+  await page.unroute('**/graphql')
   await rows(page).first().getByText('completed').waitFor()
   await showsBalance(walk)
   await shoot(page, `${name}-3-paid`)
