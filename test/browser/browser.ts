@@ -13,8 +13,9 @@ const silent = ['--disable-background-networking', '--disable-component-update',
 // A proxy that is not there: all that does not go to this machine fails. (Intercepting would turn the cache off.)
 const cutOff = ['--proxy-server=127.0.0.1:9', '--proxy-bypass-list=127.0.0.1']
 
-const { values } = parseArgs({ options: { screenshots: { type: 'string' } } })
+const { values } = parseArgs({ options: { screenshots: { type: 'string' } }, allowPositionals: true })
 const faults: string[] = []
+let pictures = values.screenshots
 
 /** A service of its own, a browser that reaches it and no other host, and more services where one is configured otherwise. */
 export type Visit = {
@@ -23,8 +24,13 @@ export type Visit = {
   readonly start: (environment: Record<string, string>) => Promise<Service>
 }
 
-/** Lets `look` use them and prints what it found; the exit code is 1 when anything was wrong or there is no chromium. */
-export async function visit(look: (visit: Visit) => Promise<void>): Promise<void> {
+/**
+ * Lets `look` use them and prints what it found; the exit code is 1 when anything was wrong or there is no chromium.
+ *
+ * @param folder for screenshots where none is named; without it none are taken then
+ */
+export async function visit(look: (visit: Visit) => Promise<void>, folder?: string): Promise<void> {
+  pictures ??= folder
   if (existsSync(executablePath)) await visitOnce(look)
   else wrong(`there is no browser at ${executablePath} (on Debian: apt-get install chromium)`)
   for (const fault of faults) say(`WRONG: ${fault}`)
@@ -32,7 +38,7 @@ export async function visit(look: (visit: Visit) => Promise<void>): Promise<void
 }
 
 async function visitOnce(look: (visit: Visit) => Promise<void>): Promise<void> {
-  if (values.screenshots) await mkdir(values.screenshots, { recursive: true })
+  if (pictures) await mkdir(pictures, { recursive: true })
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const services: Service[] = []
   const start = async (environment: Record<string, string>) => {
@@ -121,8 +127,8 @@ export function wrong(fault: string): void {
 
 /** Keeps what the page looks like, where that was asked for. */
 export async function shoot(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
-  if (!values.screenshots) return
-  await page.screenshot({ path: join(values.screenshots, `${name.replace(/^_/, '')}.png`), fullPage })
+  if (!pictures) return
+  await page.screenshot({ path: join(pictures, `${name.replace(/^_/, '')}.png`), fullPage })
 }
 
 export function say(line: string): void {

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { extname } from 'node:path'
+
+// The page's own server: it holds the API key, knows who is logged in, and hands the page a token for that customer alone.
+const { API_URL = 'http://127.0.0.1:4000', API_KEY = '', PORT = '4300' } = process.env
+if (!API_KEY) throw new Error('Set API_KEY: the page never sees it')
+
+/** @param {string} path @param {object} [body] */
+async function ask(path, body) {
+  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
+  const answer = await fetch(
+    API_URL + path,
+    body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers },
+  )
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  return (await answer.json()).data
+}
+
+/** Yours to write: which customer is logged in, by the cookie of your session. In the demo it is always Ada. */
+async function loggedIn() {
+  const customers = await ask('/api/customers')
+  return customers.find((/** @type {{ email: string }} */ { email }) => email === 'ada.obi@example.com').id
+}
+
+/** @type {Record<string, string>} */
+const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' }
+const policy = `default-src 'self'; img-src 'self' data:; connect-src 'self' ${API_URL}`
+
+/** @param {string} route */
+async function answer(route) {
+  if (route === 'POST /token') {
+    const token = await ask('/api/client-tokens', { customer_id: await loggedIn(), scopes: ['read', 'payouts'] })
+    return { type: 'application/json', body: JSON.stringify({ ...token, api_url: API_URL }) }
+  }
+  const { pathname } = new URL(route.replace('GET ', ''), 'http://page')
+  const file = pathname === '/' ? '/index.html' : pathname
+  return { type: types[extname(file)] ?? 'application/octet-stream', body: await readFile(`dist${file}`) }
+}
+
+const server = createServer(async ({ method, url }, response) => {
+  const { type, body } = await answer(`${method} ${url}`).catch((error) => {
+    process.stderr.write(`${error}\n`)
+    return { type: 'text/plain', body: null }
+  })
+  response.writeHead(body === null ? 404 : 200, { 'content-type': type, 'content-security-policy': policy }).end(body)
+})
+server.listen(Number(PORT), '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  process.stdout.write(`The page is at http://127.0.0.1:${port}\n`)
+})

@@ -1,0 +1,39 @@
+import { useQuery, useSubscription } from '@apollo/client/react'
+import { putFirst } from './client'
+import { customerEvents, overview } from './documents'
+import { money } from './money'
+import { Pay } from './Pay'
+import { PayoutList } from './PayoutList'
+
+/** The page of one customer: what the wallet holds, a form to pay, and the payouts, all of it live. */
+export function App({ customerId }: { customerId: string }) {
+  const { data, error } = useQuery(overview, { variables: { customerId } })
+  // Rows and wallets that are shown change by themselves, because the cache knows them by their ids.
+  useSubscription(customerEvents, {
+    onData: ({ client, data: { data } }) => {
+      const { type, payout } = data?.eventPublished ?? {}
+      if (type === 'PAYOUT_INITIATED' && payout) putFirst(client.cache, payout)
+    },
+  })
+  if (error) return <p role="alert">{error.message}</p>
+  const { personalInfo, wallets } = data?.customer ?? {}
+  const wallet = wallets?.nodes[0]
+  return (
+    <main className="page">
+      <header>
+        <h1>Payouts</h1>
+        <p>
+          {personalInfo?.firstName} {personalInfo?.lastName}
+        </p>
+      </header>
+      <aside>
+        <section className="card wallet">
+          <h2>In your wallet</h2>
+          <p data-testid="balance">{wallet ? money(wallet.balance, wallet.currency) : '…'}</p>
+        </section>
+        <Pay customerId={customerId} />
+      </aside>
+      <PayoutList />
+    </main>
+  )
+}

@@ -1,0 +1,41 @@
+import { type ApolloCache, ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@apollo/client'
+import { relayStylePagination } from '@apollo/client/utilities'
+import { OperationTypeNode, print } from 'graphql'
+import { payoutList } from './documents'
+import { follow } from './follow'
+import type { PayoutRowFragment } from './gql/graphql'
+import possibleTypes from './gql/possible-types'
+import { fetchWithToken } from './token'
+
+const http = new HttpLink({ uri: '/graphql', fetch: fetchWithToken })
+
+/** Subscriptions, over server-sent events. Where one begins anew, everything that is shown is asked for again. */
+const stream = new ApolloLink(
+  ({ query, variables, client }) =>
+    new Observable((observer) =>
+      follow<ApolloLink.Result>(
+        { query: print(query), variables },
+        {
+          onStart: () => void client.refetchQueries({ include: 'active' }),
+          onResult: (result) => observer.next(result),
+        },
+      ),
+    ),
+)
+
+export const client = new ApolloClient({
+  link: ApolloLink.split(({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION, stream, http),
+  cache: new InMemoryCache({
+    ...possibleTypes,
+    typePolicies: { Query: { fields: { payouts: relayStylePagination() } } },
+  }),
+})
+
+/** Puts a new payout at the head of the list, unless it is there: its answer and its event both tell of it. */
+export function putFirst(cache: ApolloCache, payout: PayoutRowFragment): void {
+  cache.updateQuery({ query: payoutList }, (data) => {
+    const { payouts } = data ?? {}
+    if (!payouts || payouts.edges.some(({ node }) => node.id === payout.id)) return data
+    return { payouts: { ...payouts, edges: [{ cursor: '', node: payout }, ...payouts.edges] } }
+  })
+}

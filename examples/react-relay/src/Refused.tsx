@@ -1,0 +1,26 @@
+import { graphql, useFragment } from 'react-relay'
+import type { Refused_error$key } from './__generated__/Refused_error.graphql'
+import { money } from './money'
+
+/** Why nothing was paid: each reason is a type, so each can have its own words. */
+export function Refused({ error }: { error: Refused_error$key }) {
+  const { message, missing } = useFragment(
+    graphql`
+      fragment Refused_error on UserError {
+        message
+        ... on InsufficientFundsError @alias(as: "missing") {
+          available
+          required
+        }
+      }
+    `,
+    error,
+  )
+  return (
+    <p role="alert" data-testid="refusal">
+      {missing
+        ? `Your wallet holds ${money(missing.available, 'USDC')}, and this takes ${money(missing.required, 'USDC')}.`
+        : message}
+    </p>
+  )
+}

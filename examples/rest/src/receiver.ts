@@ -1,0 +1,81 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
+import { type Event, service } from './client.ts'
+
+// Follows what becomes of payouts. A webhook is a knock at the door: it says that there is news, and the feed says what, in
+// order and without gaps, also after a crash. So no webhook that is late, lost or comes twice does harm.
+
+type State = { last: number; webhookId?: string; secret?: string }
+
+/** How far the feed was read, and the endpoint that was registered, whose secret is told once. */
+const file = 'state.json'
+const state: State = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { last: 0 }
+const types = ['payout.completed', 'payout.failed', 'payout.returned'] as const
+let work = Promise.resolve()
+let nextTry: NodeJS.Timeout | undefined
+
+/** Yours to write. Every event comes once and in order; after a crash perhaps the last one again. */
+function handle({ sequence, type, object }: Event): void {
+  process.stdout.write(`${sequence} ${type} ${object.id}\n`)
+}
+
+async function readFeed(): Promise<void> {
+  for (let hasMore = true; hasMore; ) {
+    const query = { after: state.last, types: types.join(','), limit: 100 }
+    const { data: answer, error } = await service.GET('/api/events', { params: { query } })
+    if (error) throw new Error(error.message)
+    for (const event of answer.data) {
+      handle(event)
+      save({ last: event.sequence })
+    }
+    hasMore = answer.data.length === 100
+  }
+}
+
+/** One after the other; what fails is tried again in a moment. */
+function knock(): void {
+  work = work.then(readFeed).catch((error) => {
+    process.stderr.write(`${error}\n`)
+    clearTimeout(nextTry)
+    nextTry = setTimeout(knock, 5_000)
+  })
+}
+
+/** Has webhooks sent here, once: a later start only says where it listens now. */
+async function register(url: string): Promise<void> {
+  const body = { url, types: [...types] }
+  if (state.webhookId) {
+    const path = { webhook_id: state.webhookId }
+    const { error } = await service.PUT('/api/webhooks/{webhook_id}', { params: { path }, body })
+    if (error) throw new Error(error.message)
+    return
+  }
+  const { data: answer, error } = await service.POST('/api/webhooks', { body })
+  if (error) throw new Error(error.message)
+  save({ webhookId: answer.data.id, secret: answer.data.secret })
+}
+
+function save(change: Partial<State>): void {
+  writeFileSync(`${file}.new`, JSON.stringify(Object.assign(state, change)), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+const server = createServer(async (request, response) => {
+  try {
+    new Webhook(state.secret ?? '').verify(await text(request), request.headers as Record<string, string>)
+    response.writeHead(204).end()
+    knock()
+  } catch {
+    response.writeHead(401).end()
+  }
+})
+server.listen(Number(process.env.PORT ?? 4100), '127.0.0.1', async () => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await register(url)
+  process.stdout.write(`Webhooks come to ${url}\n`)
+  knock()
+  setInterval(knock, 60_000)
+})

@@ -1,0 +1,136 @@
+import { useEffect, useEffectEvent, useState } from 'react'
+import { useClient, useQuery } from 'urql'
+import { createPayout, onePayout, payoutQuote } from './documents'
+import type { CreatePayoutInput, PayMutation, PayoutRowFragment, QuoteQuery } from './gql/graphql'
+import { money } from './money'
+import { PayForm } from './PayForm'
+import { Status } from './PayoutList'
+import { forget, keep, unanswered } from './unanswered'
+
+type Quote = NonNullable<QuoteQuery['payoutQuote']>
+type Answer = NonNullable<PayMutation['createPayout']>
+type Refusal = Exclude<Quote | Answer, { __typename: 'PayoutQuote' | 'CreatePayoutPayload' }>
+
+type Step =
+  | { readonly is: 'open' | 'asking' }
+  | { readonly is: 'quoted'; readonly quote: Quote; readonly input: CreatePayoutInput }
+  | { readonly is: 'sent' | 'unknown'; readonly input: CreatePayoutInput }
+  | { readonly is: 'answered'; readonly answer: Answer }
+  | { readonly is: 'failed'; readonly message: string }
+
+/** First a quote, which moves nothing; then the payout that was quoted, and what becomes of it. */
+export function Pay({ customerId }: { customerId: string }) {
+  const client = useClient()
+  const [step, setStep] = useState<Step>({ is: 'open' })
+
+  async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
+    setStep({ is: 'asking' })
+    const asked = { customerId, assetCode: 'USDC' as const, ...form }
+    try {
+      const { data } = await client.query(payoutQuote, { input: asked }, { requestPolicy: 'network-only' }).toPromise()
+      if (!data?.payoutQuote) throw new Error('There is no quote now.')
+      // One key for this one payout: however often it is sent, it is paid once.
+      setStep({ is: 'quoted', quote: data.payoutQuote, input: { ...asked, idempotencyKey: crypto.randomUUID() } })
+    } catch (error) {
+      setStep({ is: 'failed', message: String(error) })
+    }
+  }
+
+  async function pay(input: CreatePayoutInput) {
+    keep(input)
+    setStep({ is: 'sent', input })
+    try {
+      const { data } = await client.mutation(createPayout, { input }).toPromise()
+      const answer = data?.createPayout
+      if (!answer) throw new Error('No answer')
+      forget(input)
+      setStep({ is: 'answered', answer })
+    } catch {
+      // Perhaps it was paid and only the answer is lost. It is kept, and sent again with the same key.
+      setStep({ is: 'unknown', input })
+    }
+  }
+
+  const payAgain = useEffectEvent(() => {
+    for (const input of unanswered<CreatePayoutInput>(customerId)) void pay(input)
+  })
+  useEffect(() => payAgain(), [])
+
+  return (
+    <section className="card pay">
+      <h2>Pay out</h2>
+      <PayForm
+        onChange={() => step.is === 'quoted' && setStep({ is: 'open' })}
+        onSubmit={ask}
+        isBusy={step.is === 'asking' || step.is === 'sent'}
+      />
+      <div aria-live="polite">
+        {step.is === 'quoted' && <Quoted quote={step.quote} onPay={() => pay(step.input)} />}
+        {step.is === 'sent' && <p className="quiet">Paying …</p>}
+        {step.is === 'answered' && <Answered answer={step.answer} />}
+        {step.is === 'failed' && <p role="alert">{step.message}</p>}
+        {step.is === 'unknown' && (
+          <div role="alert">
+            <p>It is not known whether your payout of {money(step.input.amount, step.input.assetCode)} was made.</p>
+            <button type="button" onClick={() => pay(step.input)}>
+              Ask again: it is paid once
+            </button>
+          </div>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Quoted({ quote, onPay }: { quote: Quote; onPay: () => void }) {
+  if (quote.__typename !== 'PayoutQuote') return <Refused refusal={quote} />
+  const warnings = quote.warnings.filter(({ outcome }) => outcome === 'FAILED')
+  return (
+    <>
+      <dl>
+        <dt>Fee</dt>
+        <dd>{money(quote.fee ?? '0', 'USDC')}</dd>
+        <dt>Leaves your wallet</dt>
+        <dd>{money(quote.total, 'USDC')}</dd>
+        <dt>Rate</dt>
+        <dd>{money(quote.exchangeRate, quote.recipientCurrency)}</dd>
+        <dt>Arrives</dt>
+        <dd className="arrives">{money(quote.amountFiat, quote.recipientCurrency)}</dd>
+      </dl>
+      {warnings.map(({ message }) => (
+        <p key={message} className="warning">
+          {message}
+        </p>
+      ))}
+      <button type="button" className="main" onClick={onPay}>
+        Pay {money(quote.total, 'USDC')}
+      </button>
+    </>
+  )
+}
+
+function Answered({ answer }: { answer: Answer }) {
+  return answer.__typename === 'CreatePayoutPayload' ? <Paid payout={answer.payout} /> : <Refused refusal={answer} />
+}
+
+/** The payout as it is now, which the cache learns from the stream. */
+function Paid({ payout }: { payout: PayoutRowFragment }) {
+  const [{ data }] = useQuery({ query: onePayout, variables: { id: payout.id } })
+  const current = data?.payout ?? payout
+  return (
+    <p className="paid" data-testid="paid">
+      {money(current.amountFiat, current.recipientCurrency)} to {current.recipientName} <Status of={current} />
+    </p>
+  )
+}
+
+/** Why nothing was paid: each reason is a type, so each can have its own words. */
+function Refused({ refusal }: { refusal: Refusal }) {
+  return (
+    <p role="alert" data-testid="refusal">
+      {refusal.__typename === 'InsufficientFundsError'
+        ? `Your wallet holds ${money(refusal.available, 'USDC')}, and this takes ${money(refusal.required, 'USDC')}.`
+        : refusal.message}
+    </p>
+  )
+}

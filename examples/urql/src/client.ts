@@ -1,0 +1,60 @@
+import { type Cache, cacheExchange } from '@urql/exchange-graphcache'
+import { relayPagination } from '@urql/exchange-graphcache/extras'
+import { Client, fetchExchange, subscriptionExchange } from 'urql'
+import { payoutList } from './documents'
+import { follow } from './follow'
+import type { CustomerEventsSubscription, PayMutation, PayoutRowFragment } from './gql/graphql'
+import possibleTypes from './gql/possible-types'
+import { fetchWithToken } from './token'
+
+/** What is shown, by its id: whatever an answer or an event says anew, every component shows. */
+const cache = cacheExchange({
+  ...possibleTypes,
+  resolvers: {
+    Query: { payouts: relayPagination(), payout: (_, { id }) => ({ __typename: 'Payout', id: String(id) }) },
+  },
+  updates: {
+    Mutation: {
+      createPayout: ({ createPayout: answer }: PayMutation, _, cache) => {
+        if (answer?.__typename === 'CreatePayoutPayload') putFirst(cache, answer.payout)
+      },
+    },
+    Subscription: {
+      eventPublished: ({ eventPublished: { type, payout } }: CustomerEventsSubscription, _, cache) => {
+        if (type === 'PAYOUT_INITIATED' && payout) putFirst(cache, payout)
+      },
+    },
+  },
+})
+
+/** Subscriptions, over server-sent events. Where one begins anew, the newest payouts are asked for again. */
+const stream = subscriptionExchange({
+  forwardSubscription: ({ query = '', variables = {} }) => ({
+    subscribe: (sink) => ({
+      unsubscribe: follow<{ data: object }>(
+        { query, variables },
+        {
+          onStart: () => void client.query(payoutList, {}, { requestPolicy: 'network-only' }).toPromise(),
+          onResult: (result) => sink.next(result),
+        },
+      ),
+    }),
+  }),
+})
+
+export const client = new Client({
+  url: '/graphql',
+  fetch: fetchWithToken as typeof fetch,
+  preferGetMethod: false,
+  exchanges: [cache, stream, fetchExchange],
+})
+
+/** Puts a new payout at the head of the list, unless it is there: its answer and its event both tell of it. */
+function putFirst(cache: Cache, payout: PayoutRowFragment): void {
+  cache.updateQuery({ query: payoutList, variables: {} }, (data) => {
+    const { payouts } = data ?? {}
+    if (!payouts || payouts.edges.some(({ node }) => node.id === payout.id)) return data
+    const edge = { __typename: 'PayoutEdge' as const, cursor: '', node: payout }
+    return { ...data, payouts: { ...payouts, edges: [edge, ...payouts.edges] } }
+  })
+}

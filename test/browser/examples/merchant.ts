@@ -1,0 +1,59 @@
+import { demoApiKey } from '../../../db/demo/demo.ts'
+
+/** What the merchant's own systems do while a page is open. */
+export type Merchant = ReturnType<typeof merchantAt>
+
+/** Asks a service as the demo merchant does, for its customer Ada; refusals are faults. */
+export function merchantAt(address: string) {
+  const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const answer = await fetch(address + path, {
+      method: 'POST',
+      headers: { 'x-api-key': demoApiKey, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+    const text = await answer.text()
+    const said = JSON.parse(text)
+    if (!answer.ok || said.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
+    return said.data
+  }
+  const graphql = (query: string, variables: object = {}) => ask('/graphql', { query, variables })
+  return {
+    /** Ada, with what her wallet in USDC holds and how many payouts she has. */
+    ada: async (): Promise<Ada> => {
+      const { customers } = await graphql(`{ customers { nodes { uuid email
+        payouts(first: 0) { totalCount } wallets(filter: { currency: "USDC" }) { nodes { uuid balance } } } } }`)
+      const ada = customers.nodes.find(({ email }: { email: string }) => email === 'ada.obi@example.com')
+      const [wallet] = ada.wallets.nodes
+      return { id: ada.uuid, walletId: wallet.uuid, balance: wallet.balance, payouts: ada.payouts.totalCount }
+    },
+    /** Pays from Ada's wallet to an account, of which the sandbox's bank says nothing, and answers the payout's id. */
+    pay: async ({ id }: Ada, amount: string, recipientName: string): Promise<string> => {
+      const bank = { account_number: '0690000032', bank_name: 'Access Bank', bank_code: '044' }
+      const nigeria = { recipient_currency: 'NGN', recipient_country: 'Nigeria' }
+      const payout = { customer_id: id, currency: 'USDC', amount, recipient_name: recipientName, ...bank, ...nigeria }
+      return (await ask('/api/payouts/banks', payout, { 'idempotency-key': crypto.randomUUID() })).id
+    },
+    /** Has the bank pay it. */
+    complete: (payoutId: string) =>
+      graphql(
+        `mutation ($input: SimulatePayoutInput!) {
+          simulatePayout(input: $input) { __typename ... on UserError { code message } } }`,
+        { input: { payoutId, status: 'COMPLETED', cause: 'Paid' } },
+      ),
+    /** How many payouts there are of the merchant and all its customers. */
+    payouts: async (): Promise<number> => (await graphql('{ payouts(first: 0) { totalCount } }')).payouts.totalCount,
+    deposit: ({ walletId }: Ada, amount: string) =>
+      graphql(
+        `mutation ($input: SimulateDepositInput!) {
+          simulateDeposit(input: $input) { __typename ... on UserError { code message } } }`,
+        { input: { walletId, amount } },
+      ),
+  }
+}
+
+export type Ada = {
+  readonly id: string
+  readonly walletId: string
+  readonly balance: string
+  readonly payouts: number
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, 'examples', path), 'utf8')
+
+type Manifest = Record<'dependencies' | 'devDependencies', Record<string, string>>
+type Lock = { readonly packages: Record<string, { version?: string; resolved?: string; integrity?: string }> }
+
+const pages = ['apollo', 'react-relay', 'urql']
+
+// `npm run examples` runs them; what a test can hold without their packages is here.
+describe.each([...pages, 'rest'])('examples/%s', (name) => {
+  const manifest: Manifest = JSON.parse(read(`${name}/package.json`))
+  const lockText = read(`${name}/package-lock.json`)
+  const { '': own, ...locked } = (JSON.parse(lockText) as Lock).packages
+
+  test('pins every version exactly, and is locked as it asks', () => {
+    const { dependencies, devDependencies } = manifest
+    const versions = Object.entries({ ...dependencies, ...devDependencies })
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
+    expect(own).toMatchObject({ dependencies, devDependencies })
+  })
+
+  test('names no registry, and proves every package by its hash', () => {
+    expect(lockText.match(/https?:\/\/[^"]*(registry|\.tgz)[^"]*/g)).toBeNull()
+    expect(read(`${name}/.npmrc`)).not.toMatch(/registry=/)
+    expect(Object.values(locked).filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([])
+  })
+
+  test('is short: no file of more than 200 lines', () => {
+    const files = readdirSync(join(root, 'examples', name), { withFileTypes: true }).filter((entry) => entry.isFile())
+    const sources = readdirSync(join(root, 'examples', name, 'src')).filter((file) => /\.tsx?$/.test(file))
+    const written = [...files.map((file) => file.name), ...sources.map((file) => `src/${file}`)]
+    const code = written.filter((file) => /\.(tsx?|js)$/.test(file) && file !== 'src/api.ts')
+    expect(code.length).toBeGreaterThan(3)
+    expect(code.filter((file) => read(`${name}/${file}`).split('\n').length > 201)).toEqual([])
+  })
+})
+
+// Each can be copied alone, so each has its own; a fault that is mended in one is mended in all.
+describe('what pages have in common is the same in each:', () => {
+  const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/money.ts']
+  test.each(common)('%s', (file) => {
+    expect(new Set(pages.map((name) => read(`${name}/${file}`))).size).toBe(1)
+  })
+})
+
+test.each(pages)('no key is in the page of examples/%s', (name) => {
+  const sources = readdirSync(join(root, 'examples', name, 'src')).filter((file) => /\.tsx?$/.test(file))
+  expect(sources.filter((file) => /pgw_|x-api-key/i.test(read(`${name}/src/${file}`)))).toEqual([])
+})
