@@ -143,6 +143,22 @@ export type DatabaseOptions = {
   readonly onWarning?: (message: string) => void
 }
 
+/** What a restore takes beside the URL of the database in whose place the backup is put. */
+export type RestoreOptions = {
+  readonly url: string
+  /** The path of the backup, which stays as it is. */
+  readonly backup: string
+  /** Whether a database that is there may be replaced; it is kept beside, under a dated name. */
+  readonly isReplacing: boolean
+  /** The moment that the name has, in milliseconds since 1970. */
+  readonly now: number
+  /** Looks through a copy of the backup by its URL, which it may bring to the latest form; what it throws refuses it. */
+  readonly inspect: (url: string) => Promise<void>
+}
+
+/** Where a backup is now, and where what was there before is kept; `null` where nothing was. */
+export type Restored = { readonly file: string; readonly kept: string | null }
+
 /** What to do where a database was expected and there is none. */
 export const howToMakeOne =
   'DATABASE_URL must name a database that is there, unless `npm run -s cli -- migrate` shall make a new one'

@@ -28,6 +28,7 @@ import { progressOn } from './progress.ts'
 import { railCheckCommand } from './rail-check.ts'
 import { railCommands } from './rails.ts'
 import { reconciliationCommands } from './reconciliation.ts'
+import { restoreCommand } from './restore.ts'
 import { documentCommands } from './trusted-documents.ts'
 import { webhookCommands } from './webhooks.ts'
 
@@ -160,6 +161,7 @@ export const commands: Readonly<Record<string, Command>> = {
       return { file }
     },
   },
+  restore: restoreCommand,
   migrate: {
     mayStart: 'inAnyMode',
     summary:
