@@ -143,6 +143,24 @@ export type DatabaseOptions = {
   readonly onWarning?: (message: string) => void
 }
 
+/** A database that is only looked at, in whatever form it is. */
+export type Visit = { readonly db: Reader; readonly state: EngineState; readonly close: () => Promise<void> }
+
+/** What an engine is set to, and how its tables stand against what this version knows. */
+export type EngineState = {
+  /** Its name and version. */
+  readonly version: string
+  readonly settings: readonly EngineSetting[]
+  /** Migrations that the next start will run, and one that this version does not know. */
+  readonly coming: readonly string[]
+  readonly unknown: string | undefined
+  /** How far its own clock, where it has one, is ahead of this machine's. */
+  readonly aheadMs: number | null
+}
+
+/** A setting as it was read back; `advice` where what is acknowledged is not safe with it, or something will not work. */
+export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
+
 /** What a restore takes beside the URL of the database in whose place the backup is put. */
 export type RestoreOptions = {
   readonly url: string

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
-import type { Database, DatabaseOptions, Restored, RestoreOptions } from './database.ts'
+import type { Database, DatabaseOptions, Restored, RestoreOptions, Visit } from './database.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
+import { visitPostgres } from './postgres/visit-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
 import { restoreSqlite } from './sqlite/restore-sqlite.ts'
+import { visitSqlite } from './sqlite/visit-sqlite.ts'
 
 /**
  * Opens the database at `url` and brings it to the latest form.
@@ -28,6 +30,16 @@ export async function openDatabase({
       : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
+}
+
+/**
+ * Opens the database at `url` only to look at it, in whatever form it is.
+ *
+ * @throws Error when it can't be reached or opened, or is none of ours
+ */
+export async function visitDatabase(url: string): Promise<Visit> {
+  const path = sqlitePathOf(url)
+  return path === null ? visitPostgres(url) : visitSqlite(path)
 }
 
 /**

@@ -20,6 +20,7 @@ import { attentionCommands } from './attention.ts'
 import type { Command, Options } from './command.ts'
 import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
 import { depositCommands } from './deposits.ts'
+import { doctorCommand } from './doctor-command.ts'
 import { eventCommands } from './events.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './lists.ts'
@@ -162,6 +163,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   restore: restoreCommand,
+  doctor: doctorCommand,
   migrate: {
     mayStart: 'inAnyMode',
     summary:
