@@ -18,6 +18,7 @@ import type { Config } from '../config.ts'
 import {
   closedFiles,
   engineSettings,
+  freshBackups,
   keysOfSecrets,
   migrationsRun,
   modeAgrees,
@@ -54,7 +55,7 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
     const visit = await visitDatabase(config.databaseUrl)
     try {
       // A visitor leaves no file beside the database, but has them while it looks.
-      const ofFiles = path === null ? [] : [await roomOnDisk(path), closedFiles(path)]
+      const ofFiles = path === null ? [] : [await roomOnDisk(path), closedFiles(path), freshBackups(config, path, now)]
       return [nodeVersion(), ...ofFiles, ...ofEngine(visit.state), ...(await ofRows(config, { visit, path, now }))]
     } finally {
       await visit.close()

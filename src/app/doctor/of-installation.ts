@@ -6,7 +6,9 @@ import type { EngineState } from '../../database/database.ts'
 import type { Diagnosis } from '../../diagnoses/diagnosis.ts'
 import { fault, ok, some, warning } from '../../diagnoses/diagnosis.ts'
 import type { endpointHealth } from '../../diagnoses/repository.ts'
+import { timestamp } from '../../ids.ts'
 import { idOf } from '../../secrets/secrets.ts'
+import { backupsIn } from '../backup-files.ts'
 import type { Config } from '../config.ts'
 
 /** The service's own version of Node.js: an older one does not come as far as this. */
@@ -51,6 +53,23 @@ export function modeAgrees({ mode, isModeGiven }: Config, found: Mode | null): D
   if (!isModeGiven || mode === found) return ok('mode', `The database is of MODE=${found}.`)
   const message = `The database is of MODE=${found}, not ${mode}: the service does not start.`
   return fault('mode', message, `Set MODE=${found}, or DATABASE_URL to another database.`)
+}
+
+/** How old the latest backup of the schedule is; nothing is known of those that others make. */
+export function freshBackups({ backupFolder, backupEveryMs }: Config, path: string, now: number): Diagnosis {
+  if (backupFolder === null)
+    return ok('backups', 'BACKUP_DIR is not set: whatever backups there are, others make them.')
+  const advice =
+    'Look for "a backup could not be made" in the service’s log, and whether the service has BACKUP_DIR set.'
+  try {
+    const [latest] = backupsIn(backupFolder, path)
+    if (latest === undefined) return warning('backups', `There is no backup in ${backupFolder} yet.`, advice)
+    const told = `The latest backup in ${backupFolder} is of ${timestamp(latest.madeAt)}`
+    if (now - latest.madeAt <= 2 * backupEveryMs) return ok('backups', `${told}.`)
+    return fault('backups', `${told}, older than two intervals of BACKUP_EVERY.`, advice)
+  } catch (error) {
+    return fault('backups', `${backupFolder} can't be read: ${(error as Error).message}`, advice)
+  }
 }
 
 /** Below this a disk is full with the next log, and payouts are refused. */
