@@ -10,7 +10,7 @@ import { backupsIn, nextBackup, unfinishedIn } from './backup-files.ts'
 import type { Config } from './config.ts'
 import type { Started } from './start.ts'
 
-/** What ends the schedule, and a backup that is being made: nothing is left of it but what the next removes. */
+/** What ends the schedule, and a backup that is being made: nothing is left of it. */
 export type Backups = { readonly stop: () => Promise<void> }
 
 /** How soon one that failed is tried again, unless that is due sooner. */
@@ -50,7 +50,6 @@ export function startBackups(config: Config, { now }: Pick<Service, 'now'>, logg
   /** Why it could not be made; `null` where it was. */
   async function made(folder: string, path: string): Promise<string | null> {
     try {
-      for (const left of unfinishedIn(folder, path)) rmSync(left)
       const file = nextBackup(folder, path, now())
       child = spawn(process.execPath, [program, 'backup', JSON.stringify({ file })], {
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -65,6 +64,7 @@ export function startBackups(config: Config, { now }: Pick<Service, 'now'>, logg
       return (error as Error).message
     } finally {
       child = null
+      tried(() => removeUnfinished(folder, path), undefined)
     }
   }
 
@@ -90,6 +90,11 @@ export function dueInMs(latest: BackupFile | undefined, { now, everyMs }: { now:
   return age < 0 ? 0 : Math.max(0, everyMs - age)
 }
 
+function removeUnfinished(folder: string, path: string): void {
+  for (const left of unfinishedIn(folder, path)) rmSync(left, { force: true })
+}
+
+/** What `read` answers; `otherwise` where it can't, of which the next backup will say why. */
 function tried<Result>(read: () => Result, otherwise: Result): Result {
   try {
     return read()

@@ -1,10 +1,13 @@
-import { mkdirSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, unlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
 import { backupsIn, nextBackup, unfinishedIn } from '../../src/app/backup-files.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { dueInMs } from '../../src/app/scheduled-backups.ts'
 import type { Diagnosis } from '../../src/diagnoses/diagnosis.ts'
+import { smallDisk } from '../proofs/small-disk.ts'
+import { payoutBody } from '../support/app.ts'
 import type { Place } from '../support/process.ts'
 import { cli, demoPlace, emptyPlace, startService } from '../support/process.ts'
 
@@ -27,6 +30,12 @@ async function startLogged(place: Place) {
     log += chunk
   })
   return { ...service, log: () => log }
+}
+
+function pay(address: string): Promise<Response> {
+  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+  const body = JSON.stringify({ ...payoutBody, amount: '1' })
+  return fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body })
 }
 
 const numbersIn = (folder: string) => backupsIn(folder, '/somewhere/payouts.sqlite').map(({ number }) => number)
@@ -71,7 +80,41 @@ describe('the schedule', () => {
     unlinkSync(folder)
     mkdirSync(folder)
     await expect.poll(() => numbersIn(folder).length, patience).toBeGreaterThan(0)
-    expect(log()).toContain('a backup was made')
+    await expect.poll(log, patience).toContain('a backup was made')
+  })
+
+  test('goes on without a backup while its disk is full, and leaves no half of one', async ({ skip }) => {
+    const { folder } = await emptyPlace()
+    const disk = smallDisk(folder)
+    onTestFinished(() => void disk.remove())
+    // The shim fails what is written to the database only.
+    if (disk.kind !== 'a real file system') skip()
+    const { place } = await scheduledPlace({ BACKUP_DIR: disk.place })
+    disk.fill(64 * 1024)
+    const { address, log } = await startLogged(place)
+
+    await expect.poll(log, patience).toMatch(/(a backup could not be made.*){2}/s)
+    expect(log()).toContain('full')
+    await expect.poll(() => readdirSync(disk.place), patience).toEqual(['filler'])
+    expect((await pay(address)).status).toBe(201)
+    disk.free()
+    await expect.poll(() => numbersIn(disk.place).length, patience).toBeGreaterThan(0)
+  })
+
+  test('ends with the service while a backup is being made, and leaves nothing of it', async () => {
+    const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '1d' })
+    mkdirSync(folder)
+    const begun = new Promise((resolve) => watch(folder, resolve).unref())
+    const { child, ended } = await startLogged(place)
+
+    await begun
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+    // Either it was whole by then, or it is none.
+    expect(numbersIn(folder).length).toBeLessThan(2)
+    expect(unfinishedIn(folder, place.file)).toEqual([])
+    await startLogged(place)
+    await expect.poll(() => numbersIn(folder).length, patience).toBe(1)
   })
 
   test('is refused with PostgreSQL, and where it says no interval', () => {
