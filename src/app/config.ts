@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { modes } from '../context.ts'
+import { hasOneWriter } from '../database/database.ts'
 import { allowedForm, readAllowed } from '../delivery/allowance.ts'
 import { keyForm, readKeys } from '../secrets/read-keys.ts'
 import { defaultOrigins, originsForm, readOrigins } from '../server/allowed-origins.ts'
@@ -42,6 +44,14 @@ const Environment = z.object({
     .transform(readAllowed)
     .refine((entries) => entries !== null, `must be ${allowedForm}`)
     .default([]),
+  /** Where backups are made by themselves, how often and how many of them stay. */
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_EVERY: z
+    .string()
+    .transform(readInterval)
+    .refine((interval) => interval !== null, 'must be a whole number with s, m, h or d, of 24d at most, such as 6h')
+    .default(86_400_000),
+  BACKUP_KEEP: wholeNumber(1, 100_000).default(7),
   /** Banks as name:url; `readRails` reads it, the secrets RAIL_SECRET_<NAME> and what is paused. */
   RAILS: z.string().optional(),
   RAIL_PAUSE: z.string().optional(),
@@ -59,6 +69,9 @@ const Configuration = Environment.transform((variables) => ({
   workers: variables.WORKERS,
   secretsKeys: variables.SECRETS_KEY ?? [],
   webhookAllowed: variables.WEBHOOK_ALLOW ?? [],
+  backupFolder: variables.BACKUP_DIR === undefined ? null : resolve(variables.BACKUP_DIR),
+  backupEveryMs: variables.BACKUP_EVERY ?? 0,
+  backupKeep: variables.BACKUP_KEEP,
 }))
 
 export type Config = Readonly<z.output<typeof Configuration>> &
@@ -78,9 +91,22 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const parsed = Configuration.safeParse(given)
   const { faults: faultsOfRails, ...rails } = readRails(given, given.MODE === 'live' ? 'live' : 'sandbox')
   const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
-  const all = [...faults, ...faultsOfRails]
+  const isServer = parsed.success && !hasOneWriter(parsed.data.databaseUrl) && parsed.data.backupFolder !== null
+  const all = [...faults, ...faultsOfRails, ...(isServer ? [backupFault] : [])]
   if (!parsed.success || all.length > 0) throw new Error(`The configuration is wrong:\n  ${all.join('\n  ')}`)
   return { ...parsed.data, ...rails, isModeGiven: given.MODE !== undefined }
+}
+
+const backupFault =
+  'BACKUP_DIR must not be set with PostgreSQL, whose own tools back it up: pg_dump --format=custom on a schedule, or pg_basebackup with archived WAL'
+
+const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** An interval in milliseconds; `null` where it is none, or longer than a timer takes. */
+function readInterval(text: string): number | null {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
+  const interval = Number(count) * (unitsMs[unit] ?? 0)
+  return interval > 0 && interval <= 24 * 86_400_000 ? interval : null
 }
 
 function wholeNumber(least: number, most: number) {

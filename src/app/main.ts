@@ -1,6 +1,7 @@
 import { readConfig } from './config.ts'
 
-// `node src/app/main.ts` is the service. With WORKERS it starts itself again in other roles: `reader`, `writer` and `sender`.
+// `node src/app/main.ts` is the service. With WORKERS it starts itself again in other roles: `reader`, `writer` and `sender`; and
+// with BACKUP_DIR, for each backup, as `backup`.
 
 async function main(): Promise<void> {
   const config = readConfig()
@@ -9,6 +10,7 @@ async function main(): Promise<void> {
   // Loaded by role, because most of the program is for those who answer requests.
   if (role === 'writer') await (await import('./workers/writer.ts')).write(config, details)
   else if (role === 'sender') await (await import('./workers/sender.ts')).send(config, details)
+  else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)
   else if (role === 'reader') await (await import('./serve.ts')).serveAsWorker(config, details)
   else if (config.workers > 1) await (await import('./workers/supervise.ts')).supervise(config)
   else await (await import('./serve.ts')).serve(config)

@@ -13,6 +13,7 @@ import type { Config } from './config.ts'
 import { startDispatching } from './dispatching.ts'
 import { isLoopback } from './is-loopback.ts'
 import { railsOf, startPaying } from './paying.ts'
+import { startBackups } from './scheduled-backups.ts'
 import { secretsOf } from './secrets-of.ts'
 import type { Started } from './start.ts'
 import { end, greeting, prepare, publicKeyWarning, start, takeOver } from './start.ts'
@@ -128,6 +129,8 @@ async function listen(
   if (hasDemo) await showWebhooks(started, service, address)
   const dispatcher = sendsWebhooks ? startDispatching(config, service, logger) : null
   const rails = sendsWebhooks ? startPaying(config, service, logger) : null
+  // With a writer it is that which has backups made.
+  const backups = sendsWebhooks ? startBackups(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
 
@@ -138,7 +141,7 @@ async function listen(
     logger.info({ signal }, 'draining')
     setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
     const close = async () => {
-      await Promise.all([app.close(), dispatcher?.stop(), rails?.stop()])
+      await Promise.all([app.close(), dispatcher?.stop(), rails?.stop(), backups?.stop()])
       onClosed?.()
     }
     await end(started, { close, withinMs: endTimeoutMs })

@@ -143,6 +143,40 @@ export type DatabaseOptions = {
   readonly onWarning?: (message: string) => void
 }
 
+/** A database that is only looked at, in whatever form it is. */
+export type Visit = { readonly db: Reader; readonly state: EngineState; readonly close: () => Promise<void> }
+
+/** What an engine is set to, and how its tables stand against what this version knows. */
+export type EngineState = {
+  /** Its name and version. */
+  readonly version: string
+  readonly settings: readonly EngineSetting[]
+  /** Migrations that the next start will run, and one that this version does not know. */
+  readonly coming: readonly string[]
+  readonly unknown: string | undefined
+  /** How far its own clock, where it has one, is ahead of this machine's. */
+  readonly aheadMs: number | null
+}
+
+/** A setting as it was read back; `advice` where what is acknowledged is not safe with it, or something will not work. */
+export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
+
+/** What a restore takes beside the URL of the database in whose place the backup is put. */
+export type RestoreOptions = {
+  readonly url: string
+  /** The path of the backup, which stays as it is. */
+  readonly backup: string
+  /** Whether a database that is there may be replaced; it is kept beside, under a dated name. */
+  readonly isReplacing: boolean
+  /** The moment that the name has, in milliseconds since 1970. */
+  readonly now: number
+  /** Looks through a copy of the backup by its URL, which it may bring to the latest form; what it throws refuses it. */
+  readonly inspect: (url: string) => Promise<void>
+}
+
+/** Where a backup is now, and where what was there before is kept; `null` where nothing was. */
+export type Restored = { readonly file: string; readonly kept: string | null }
+
 /** What to do where a database was expected and there is none. */
 export const howToMakeOne =
   'DATABASE_URL must name a database that is there, unless `npm run -s cli -- migrate` shall make a new one'

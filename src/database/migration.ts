@@ -37,6 +37,11 @@ export function comingMigrations(
   return { from, names: missing.map(({ name }) => name), rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []) }
 }
 
+/** The first of the `applied` that is none of `migrations`: whatever has it is of a later version. */
+export function unknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
+  return applied.find((name) => !migrations.some((migration) => migration.name === name))
+}
+
 /** The columns of a row by what they hold. */
 export type JsonColumns = {
   readonly plain: readonly string[]

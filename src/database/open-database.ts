@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
-import type { Database, DatabaseOptions } from './database.ts'
+import type { Database, DatabaseOptions, Restored, RestoreOptions, Visit } from './database.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
+import { visitPostgres } from './postgres/visit-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
+import { restoreSqlite } from './sqlite/restore-sqlite.ts'
+import { visitSqlite } from './sqlite/visit-sqlite.ts'
 
 /**
  * Opens the database at `url` and brings it to the latest form.
@@ -27,6 +30,30 @@ export async function openDatabase({
       : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
+}
+
+/**
+ * Opens the database at `url` only to look at it, in whatever form it is.
+ *
+ * @throws Error when it can't be reached or opened, or is none of ours
+ */
+export async function visitDatabase(url: string): Promise<Visit> {
+  const path = sqlitePathOf(url)
+  return path === null ? visitPostgres(url) : visitSqlite(path)
+}
+
+/**
+ * Puts a backup in the place of the database at `url`, all of it or nothing.
+ *
+ * @throws Error with advice: for an engine with tools of its own; where a process has the database open, or one is there that
+ *   may not be replaced; and where the backup is none, is cut off or damaged, of something else or of a later version
+ */
+export function restoreDatabase({ url, ...options }: RestoreOptions): Promise<Restored> {
+  const path = sqlitePathOf(url)
+  if (path !== null) return restoreSqlite(path, options)
+  throw new Error(
+    'A PostgreSQL database is restored by its own tools: createdb and pg_restore --dbname=<database> <file> for a copy of pg_dump --format=custom, then `npm run -s cli -- audit`.',
+  )
 }
 
 /** The absolute path of the file that a URL of SQLite names; `null` for any other. */

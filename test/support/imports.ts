@@ -52,6 +52,7 @@ export const order = [
   'feed',
   'dispatch',
   'audit',
+  'diagnoses',
   'server',
   'fill',
   'demo',

@@ -22,8 +22,8 @@ export type Going = {
   readonly rails: Config['rails']
 }
 
-/** One operator command; its result is what it prints. */
-export type Command = {
+/** How a command is typed and explained. */
+export type Form = {
   readonly summary: string
   /** What must be given, in order. */
   readonly words?: readonly string[]
@@ -35,16 +35,28 @@ export type Command = {
   readonly flags?: readonly string[]
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
-  readonly run: (service: Service, words: readonly string[], options: Options, going: Going) => Promise<unknown>
   /** Whether it goes on until Ctrl-C, and has no result. */
   readonly goesOn?: true
+  /** Whether a result means failure, as a scheduler should see it. */
+  readonly hasFailed?: (result: unknown) => boolean
+}
+
+/** What a command does on the open database. */
+type OnDatabase = {
+  readonly run: (service: Service, words: readonly string[], options: Options, going: Going) => Promise<unknown>
   /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
   readonly mayStart?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is brought into a later form. */
   readonly copiesFirst?: true
-  /** Whether a result means failure, as a scheduler should see it. */
-  readonly hasFailed?: (result: unknown) => boolean
 }
+
+/** What one does that opens the database by itself, or must not: opening brings it to the latest form. */
+type Apart = {
+  readonly runApart: (config: Config, words: readonly string[], options: Options) => Promise<unknown>
+}
+
+/** One operator command; its result is what it prints. */
+export type Command = Form & (OnDatabase | Apart)
 
 /** The word at `place`; the operations parse what they are given, so a command only renames it. */
 export function word(words: readonly string[], place: number): string {
@@ -52,7 +64,7 @@ export function word(words: readonly string[], place: number): string {
 }
 
 /** How an operator types each field that a command's operation may find faulty. */
-export function namesOf({ words = [], required = {}, options = {}, names = {} }: Command): Names {
+export function namesOf({ words = [], required = {}, options = {}, names = {} }: Form): Names {
   const typed = [
     ...words.map((each) => [each, `<${each}>`] as const),
     ...Object.keys({ ...required, ...options }).map((each) => [each, `--${each}`] as const),

@@ -20,6 +20,7 @@ import { attentionCommands } from './attention.ts'
 import type { Command, Options } from './command.ts'
 import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
 import { depositCommands } from './deposits.ts'
+import { doctorCommand } from './doctor-command.ts'
 import { eventCommands } from './events.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './lists.ts'
@@ -28,6 +29,7 @@ import { progressOn } from './progress.ts'
 import { railCheckCommand } from './rail-check.ts'
 import { railCommands } from './rails.ts'
 import { reconciliationCommands } from './reconciliation.ts'
+import { restoreCommand } from './restore.ts'
 import { documentCommands } from './trusted-documents.ts'
 import { webhookCommands } from './webhooks.ts'
 
@@ -160,6 +162,8 @@ export const commands: Readonly<Record<string, Command>> = {
       return { file }
     },
   },
+  restore: restoreCommand,
+  doctor: doctorCommand,
   migrate: {
     mayStart: 'inAnyMode',
     summary:

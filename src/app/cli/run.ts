@@ -7,6 +7,7 @@ import { Refusal } from '../../errors.ts'
 import { claimMode } from '../../installation/claim-mode.ts'
 import { findMode } from '../../installation/find-mode.ts'
 import { formatAmount } from '../../money/amount.ts'
+import type { Config } from '../config.ts'
 import { readConfig } from '../config.ts'
 import { migrationNotice } from '../migration-notice.ts'
 import { secretsOf } from '../secrets-of.ts'
@@ -65,11 +66,23 @@ type Given = { readonly words: readonly string[]; readonly options: Options }
 
 async function run(
   command: Command,
-  { words, options }: Given,
-  { isJson, around }: { isJson: boolean; around: Surroundings },
+  given: Given,
+  output: { isJson: boolean; around: Surroundings },
 ): Promise<{ result: unknown; code: number }> {
-  const { environment, complain } = around
-  const config = readConfig(environment)
+  const config = readConfig(output.around.environment)
+  const result =
+    'runApart' in command
+      ? await command.runApart(config, given.words, given.options)
+      : await runOnDatabase(command, given, { ...output, config })
+  return { result, code: command.hasFailed?.(result) ? 1 : 0 }
+}
+
+async function runOnDatabase(
+  command: Extract<Command, { run: unknown }>,
+  { words, options }: Given,
+  { isJson, around, config }: { isJson: boolean; around: Surroundings; config: Config },
+): Promise<unknown> {
+  const { complain } = around
   const copy = (command.copiesFirst && options.backup) || null
   let isCopied = false
   const db = await openDatabase({
@@ -99,8 +112,7 @@ async function run(
     if (copy !== null && !isCopied) await db.backup(copy)
     const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${text}\n`)
     const signal = around.signal ?? (command.goesOn ? interruption() : new AbortController().signal)
-    const result = await command.run(service, words, options, { tell, signal, rails: config.rails })
-    return { result, code: command.hasFailed?.(result) ? 1 : 0 }
+    return await command.run(service, words, options, { tell, signal, rails: config.rails })
   } finally {
     clearInterval(staying)
     await db.close()

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command, Form } from './command.ts'
 
 /** A command that was not understood; the message says what would be. */
 export class UsageError extends Error {}
@@ -24,7 +24,7 @@ export function explained(commands: Commands, words: readonly string[]): Explain
 }
 
 /** A command with all that it takes; what is in brackets may be left out. */
-export function usageOf(name: string, { words = [], required = {}, options = {}, flags = [] }: Command): string {
+export function usageOf(name: string, { words = [], required = {}, options = {}, flags = [] }: Form): string {
   const value = ([option, noun]: [string, string]) => `--${option} <${noun}>`
   return [
     name,

@@ -27,6 +27,7 @@ import { resolveAttention } from '../../rails/resolve-attention.ts'
 import { routes } from '../../server/rest-routes.ts'
 import { simulateDeposit } from '../../wallets/simulate-deposit.ts'
 import type { Config } from '../config.ts'
+import { startBackups } from '../scheduled-backups.ts'
 import { secretsOf } from '../secrets-of.ts'
 import { end, prepare, start, takeOver } from '../start.ts'
 import { channelOver } from './channel.ts'
@@ -101,12 +102,13 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
   await prepare(service)
   takeOver(started)
   const server = await listenForCalls(service, writerPath)
+  const backups = startBackups(config, service, started.logger)
   started.logger.info({ mode: config.mode }, 'ready to write')
   process.on('SIGTERM', () => {})
   process.on('SIGINT', () => {})
   left.then(() => {
     const close = async () => {
-      await new Promise((resolve) => server.close(resolve))
+      await Promise.all([new Promise((resolve) => server.close(resolve)), backups.stop()])
       // A supervisor that was killed leaves the folder that it made.
       rmSync(dirname(writerPath), { recursive: true, force: true })
     }

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Client } from 'pg'
 import { howToMakeOne } from '../database.ts'
 import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
-import { comingMigrations } from '../migration.ts'
+import { comingMigrations, unknownMigration } from '../migration.ts'
 import { neverOpened } from '../query.ts'
 import { camelCase } from '../tables.ts'
 import { secureRows } from './row-security.ts'
@@ -120,7 +120,7 @@ async function applyMissing(
 ): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   const applied = rows.map(({ name }) => name)
-  const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
+  const unknown = unknownMigration(migrations, applied)
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
   const coming = comingMigrations(migrations, applied)
   if (coming) beforeMigrating(coming)

@@ -74,7 +74,8 @@ function refuseToBackUp(): never {
 
 const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
 
-function readUrl(url: string) {
+/** What a URL says to PostgreSQL, and to us. @throws Error that names what is wrong */
+export function readUrl(url: string) {
   const place = new URL(url)
   const size = (name: 'pool' | 'queue', otherwise: number) => {
     const text = place.searchParams.get(name)
@@ -129,7 +130,7 @@ async function requireDurability(client: pg.Client, onLoss: (message: string) =>
  * When our sessions take a commit for done: when it is on the server's disk, and on that of each synchronous standby, if
  * there are any. A server that waits for more (`remote_apply`) goes on doing so; what waits for less is not left so.
  */
-async function synchronousCommitOf(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
+export async function synchronousCommitOf(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)
   return rows[0]?.value === 'remote_apply' ? 'remote_apply' : 'on'
 }

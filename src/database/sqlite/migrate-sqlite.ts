@@ -2,6 +2,7 @@ import type Sqlite from 'better-sqlite3'
 import type { CreateTableBuilder, RawBuilder } from 'kysely'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../migration.ts'
+import { unknownMigration } from '../migration.ts'
 import { neverOpened } from '../query.ts'
 import { camelCase } from '../tables.ts'
 
@@ -74,7 +75,7 @@ export function migrateSqlite(database: Sqlite.Database, migrations: readonly Mi
   const migrate = database.transaction(() => {
     database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
     const applied = appliedIn(database)
-    const unknown = applied.find((name) => !migrations.some((migration) => migration.name === name))
+    const unknown = unknownMigration(migrations, applied)
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
     const missing = migrations.filter(({ name }) => !applied.includes(name))

@@ -5,7 +5,7 @@ import { firstMigration } from '../../../db/migrations/index.ts'
 import { howToMakeOne } from '../database.ts'
 
 /** What only the owner of a database may do: it has account numbers, and keys' hashes. */
-const ownersMode = 0o600
+export const ownersMode = 0o600
 
 /**
  * Holds that there is a database of ours at `path`, or may be a new one, before anything there is changed.
@@ -43,7 +43,7 @@ export function makeFile(path: string): void {
 }
 
 /** Whose tables there are. Looked at by a connection that can't write, unless a crash left something to roll back. */
-function contentsOf(path: string): 'nothing' | 'ours' | 'foreign' {
+export function contentsOf(path: string): 'nothing' | 'ours' | 'foreign' {
   try {
     return look(path, { readonly: true })
   } catch (error) {

@@ -42,10 +42,19 @@ type Prepared = {
  *
  * `synchronous=FULL` is set and read back: better-sqlite3 is built with NORMAL for WAL files, which loses acknowledged
  * commits when the power fails.
+ *
+ * @param isVisiting changes nothing, but takes its own log away where nobody else has the file open, which one that is
+ *   `isReadOnly` could not
  */
-export function openConnection(path: string, { isReadOnly }: { isReadOnly: boolean }): SqliteConnection {
-  const raw = new Sqlite(path, { readonly: isReadOnly, timeout: 5_000 })
-  if (!isReadOnly) {
+export function openConnection(
+  path: string,
+  { isReadOnly, isVisiting = false }: { isReadOnly: boolean; isVisiting?: boolean },
+): SqliteConnection {
+  const raw = new Sqlite(path, { readonly: isReadOnly, fileMustExist: isVisiting, timeout: 5_000 })
+  if (isVisiting) {
+    raw.pragma('query_only = ON')
+    raw.pragma('synchronous = FULL')
+  } else if (!isReadOnly) {
     useWriteAheadLog(raw)
     raw.pragma('synchronous = FULL')
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)

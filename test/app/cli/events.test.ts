@@ -245,11 +245,11 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
 
 /** The command, on a service of the test's. */
 async function trigger(app: App, type: string): Promise<Said> {
-  const run = commands.trigger?.run
-  if (run === undefined) throw new Error('there is no such command')
+  const { trigger: command } = commands
+  if (command === undefined || !('run' in command)) throw new Error('there is no such command')
   const idle = { tell: () => {}, signal: AbortSignal.abort(), rails: [] }
   const service = { ...app.service, secrets: testSecrets }
-  return (await run(service, [type], { merchant: app.merchant.id }, idle)) as Said
+  return (await command.run(service, [type], { merchant: app.merchant.id }, idle)) as Said
 }
 
 describe('trigger', () => {

@@ -20,7 +20,7 @@ import { latestInSequence, newRow, nextInSequence } from '../../../src/lists/seq
 import { attempt } from '../rows.ts'
 
 /** Queries of operators, and of what runs by itself, which no request runs; each may read what it must. */
-const operatorFolders = ['audit', 'dispatch', 'fill']
+const operatorFolders = ['audit', 'diagnoses', 'dispatch', 'fill']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'events:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',

@@ -1,0 +1,52 @@
+import { audit } from '../../audit/audit.ts'
+import { createService } from '../../context.ts'
+import { openDatabase, restoreDatabase } from '../../database/open-database.ts'
+import { findMode } from '../../installation/find-mode.ts'
+import type { Config } from '../config.ts'
+import type { Command, Options } from './command.ts'
+import { word } from './command.ts'
+import { progressOn } from './progress.ts'
+
+/** What puts a backup back. */
+export const restoreCommand: Command = {
+  summary:
+    'Puts a backup in the place of the database, once a copy of it is audited; --replace where a database is there, which is kept beside under a dated name. The service must have ended.',
+  words: ['backup'],
+  flags: ['replace'],
+  runApart: restore,
+}
+
+async function restore(config: Config, words: readonly string[], { replace }: Options): Promise<object> {
+  const backup = word(words, 0)
+  return restoreDatabase({
+    ...{ url: config.databaseUrl, backup, isReplacing: replace !== undefined, now: Date.now() },
+    inspect: (url) => requireSound({ url, backup, mode: config.mode }),
+  })
+}
+
+/** Opens the copy as a start would, which brings it to the latest form, and recomputes its books. */
+async function requireSound({
+  url,
+  backup,
+  mode,
+}: Pick<Config, 'mode'> & { url: string; backup: string }): Promise<void> {
+  const fail = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url, mustExist: true, onFatal: fail })
+  try {
+    const found = await findMode(db)
+    if (found !== null && found !== mode) {
+      throw new Error(
+        `${backup} is of MODE=${found}, not ${mode}: set MODE=${found}, and DATABASE_URL to where it belongs.`,
+      )
+    }
+    const { balanced, findings } = await audit(createService({ db, mode }), progressOn(process.stderr))
+    if (balanced) return
+    const contradictory = findings.filter(({ contradictions }) => contradictions > 0)
+    const told = contradictory.map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
+    throw new Error(`The books of ${backup} contradict themselves: ${told.slice(0, 3).join('; ')}.`)
+  } finally {
+    await db.close()
+  }
+}

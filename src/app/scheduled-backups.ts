@@ -1,0 +1,131 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { resolve } from 'node:path'
+import type { Service } from '../context.ts'
+import { openDatabase, sqlitePathOf } from '../database/open-database.ts'
+import type { BackupFile } from './backup-files.ts'
+import { backupsIn, nextBackup, unfinishedIn } from './backup-files.ts'
+import type { Config } from './config.ts'
+import type { Started } from './start.ts'
+
+/** What ends the schedule, and a backup that is being made: nothing is left of it. */
+export type Backups = { readonly stop: () => Promise<void> }
+
+/** How soon one that failed is tried again, unless that is due sooner. */
+const retryMs = 5 * 60_000
+
+const program = resolve(import.meta.dirname, 'main.ts')
+
+/**
+ * Has backups made in BACKUP_DIR, each in a process of its own, because to copy takes the whole of one; none where that is not
+ * set. Nothing that fails there ends the service.
+ *
+ * The time between two is measured by a clock that nobody sets. That of day only says how old the latest is at the start.
+ */
+export function startBackups(config: Config, { now }: Pick<Service, 'now'>, logger: Started['logger']): Backups {
+  const { backupFolder: folder, backupEveryMs: everyMs, databaseUrl } = config
+  const path = sqlitePathOf(databaseUrl)
+  if (folder === null || path === null) return { stop: async () => {} }
+  let child: ChildProcess | null = null
+  let running: Promise<void> = Promise.resolve()
+  let isStopped = false
+  let timer = setTimeout(
+    begin,
+    tried(() => dueInMs(backupsIn(folder, path)[0], { now: now(), everyMs }), 0),
+  )
+
+  function begin(): void {
+    running = backUp(folder as string, path as string)
+  }
+
+  async function backUp(folder: string, path: string): Promise<void> {
+    const failure = await made(folder, path)
+    if (isStopped) return
+    if (failure !== null) logger.error({ failure, advice }, 'a backup could not be made, and is tried again')
+    timer = setTimeout(begin, failure === null ? everyMs : Math.min(everyMs, retryMs))
+  }
+
+  /** Why it could not be made; `null` where it was. */
+  async function made(folder: string, path: string): Promise<string | null> {
+    try {
+      const file = nextBackup(folder, path, now())
+      child = spawn(process.execPath, [program, 'backup', JSON.stringify({ file })], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      const failure = await endOf(child)
+      if (failure !== null) return failure
+      const removed = backupsIn(folder, path).slice(config.backupKeep)
+      for (const old of removed) rmSync(old.path)
+      logger.info({ file, removed: removed.length }, 'a backup was made')
+      return null
+    } catch (error) {
+      return (error as Error).message
+    } finally {
+      child = null
+      tried(() => removeUnfinished(folder, path), undefined)
+    }
+  }
+
+  return {
+    stop: async () => {
+      isStopped = true
+      clearTimeout(timer)
+      child?.kill('SIGKILL')
+      await running
+    },
+  }
+}
+
+const advice =
+  'BACKUP_DIR must be a folder that is there, in which this user may write, on a disk with room for one more copy of the database; `audit` finds a damaged one.'
+
+/**
+ * When the next is due: at once where there is none, or the latest is of a time that has not come yet, because a clock was put
+ * back and how old it is can't be known. Never later than one interval.
+ */
+export function dueInMs(latest: BackupFile | undefined, { now, everyMs }: { now: number; everyMs: number }): number {
+  const age = now - (latest?.madeAt ?? Number.NEGATIVE_INFINITY)
+  return age < 0 ? 0 : Math.max(0, everyMs - age)
+}
+
+function removeUnfinished(folder: string, path: string): void {
+  for (const left of unfinishedIn(folder, path)) rmSync(left, { force: true })
+}
+
+/** What `read` answers; `otherwise` where it can't, of which the next backup will say why. */
+function tried<Result>(read: () => Result, otherwise: Result): Result {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
+/** Waits for a process; what it said last where it failed. */
+function endOf(child: ChildProcess): Promise<string | null> {
+  let said = ''
+  child.stderr?.on('data', (chunk) => {
+    said = `${said}${chunk}`.slice(-1_000)
+  })
+  // Whoever waits for an answer comes first.
+  if (child.pid !== undefined) tried(() => setPriority(child.pid as number, 10), undefined)
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(message))
+    child.once('close', (code, signal) => resolve(code === 0 ? null : said.trim() || `it ended by ${signal ?? code}`))
+  })
+}
+
+/** Makes one backup, in the process that was started for it. @throws what `Database.backup` does */
+export async function makeBackup({ databaseUrl }: Config, { file }: { readonly file: string }): Promise<void> {
+  const fail = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url: databaseUrl, isReadOnly: true, onFatal: fail })
+  try {
+    await db.backup(file)
+  } finally {
+    await db.close()
+  }
+}

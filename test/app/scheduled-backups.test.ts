@@ -1,0 +1,176 @@
+import { mkdirSync, readdirSync, statSync, unlinkSync, watch, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { backupsIn, nextBackup, unfinishedIn } from '../../src/app/backup-files.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { dueInMs } from '../../src/app/scheduled-backups.ts'
+import type { Diagnosis } from '../../src/diagnoses/diagnosis.ts'
+import { smallDisk } from '../proofs/small-disk.ts'
+import { payoutBody } from '../support/app.ts'
+import type { Place } from '../support/process.ts'
+import { cli, demoPlace, emptyPlace, startService } from '../support/process.ts'
+
+const everyMs = 86_400_000
+const now = Date.parse('2026-11-23T18:45:00Z')
+const patience = { timeout: 60_000 }
+
+/** Where a service that is to make a backup each second makes it, and what it says meanwhile. */
+async function scheduledPlace(environment: Record<string, string> = {}) {
+  const place = await demoPlace()
+  const folder = join(place.folder, 'backups')
+  const env = { ...place.env, BACKUP_DIR: folder, BACKUP_EVERY: '1s', BACKUP_KEEP: '2', ...environment }
+  return { place: { ...place, env }, folder }
+}
+
+async function startLogged(place: Place) {
+  const service = await startService(place)
+  let log = ''
+  service.child.stdout?.on('data', (chunk) => {
+    log += chunk
+  })
+  return { ...service, log: () => log }
+}
+
+function pay(address: string): Promise<Response> {
+  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+  const body = JSON.stringify({ ...payoutBody, amount: '1' })
+  return fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body })
+}
+
+const numbersIn = (folder: string) => backupsIn(folder, '/somewhere/payouts.sqlite').map(({ number }) => number)
+
+describe('the schedule', () => {
+  test.each([['1'], ['2']])(
+    'keeps so many backups that can be restored, and touches nothing else, with WORKERS=%s',
+    async (workers) => {
+      const { place, folder } = await scheduledPlace({ WORKERS: workers })
+      mkdirSync(folder)
+      const others = ['payouts-000001.sqlite', 'other-000001-20260101T000000Z.sqlite', 'notes.txt']
+      for (const name of others) writeFileSync(join(folder, name), 'precious')
+      writeFileSync(join(folder, 'payouts-000001-20260101T000000Z.sqlite.1.partial'), 'left by a killed one')
+      const { child, ended } = await startLogged(place)
+
+      await expect.poll(() => numbersIn(folder)[0] ?? 0, patience).toBeGreaterThan(3)
+      child.kill('SIGTERM')
+      expect(await ended).toMatchObject({ code: 0 })
+
+      const [latest, ...older] = backupsIn(folder, place.file)
+      // One more where it was ended between a backup and what that replaces.
+      expect([1, 2]).toContain(older.length)
+      const partial = readdirSync(folder).filter((name) => name.endsWith('.partial'))
+      expect(readdirSync(folder).filter((name) => !partial.includes(name))).toEqual(expect.arrayContaining(others))
+      expect(partial.length).toBeLessThan(2)
+      expect(statSync(latest?.path ?? '').mode & 0o777).toBe(0o600)
+      const restored = await emptyPlace()
+      expect(await cli(restored, 'restore', latest?.path ?? '')).toMatchObject({ code: 0 })
+    },
+  )
+
+  test('says what is wrong where none can be made, answers all the while, and makes one when it can', async () => {
+    const { place, folder } = await scheduledPlace()
+    // A folder that is none.
+    writeFileSync(folder, '')
+    const { address, log } = await startLogged(place)
+
+    await expect.poll(log, patience).toContain('a backup could not be made')
+    expect(log()).toContain('BACKUP_DIR must be a folder that is there')
+    expect((await fetch(`${address}/readyz`)).status).toBe(200)
+    // It was a file, and becomes a folder.
+    unlinkSync(folder)
+    mkdirSync(folder)
+    await expect.poll(() => numbersIn(folder).length, patience).toBeGreaterThan(0)
+    await expect.poll(log, patience).toContain('a backup was made')
+  })
+
+  test('goes on without a backup while its disk is full, and leaves no half of one', async ({ skip }) => {
+    const { folder } = await emptyPlace()
+    const disk = smallDisk(folder)
+    onTestFinished(() => void disk.remove())
+    // The shim fails what is written to the database only.
+    if (disk.kind !== 'a real file system') skip()
+    const { place } = await scheduledPlace({ BACKUP_DIR: disk.place })
+    disk.fill(64 * 1024)
+    const { address, log } = await startLogged(place)
+
+    await expect.poll(log, patience).toMatch(/(a backup could not be made.*){2}/s)
+    expect(log()).toContain('full')
+    await expect.poll(() => readdirSync(disk.place), patience).toEqual(['filler'])
+    expect((await pay(address)).status).toBe(201)
+    disk.free()
+    await expect.poll(() => numbersIn(disk.place).length, patience).toBeGreaterThan(0)
+  })
+
+  test('ends with the service while a backup is being made, and leaves nothing of it', async () => {
+    const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '1d' })
+    mkdirSync(folder)
+    const begun = new Promise((resolve) => watch(folder, resolve).unref())
+    const { child, ended } = await startLogged(place)
+
+    await begun
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+    // Either it was whole by then, or it is none.
+    expect(numbersIn(folder).length).toBeLessThan(2)
+    expect(unfinishedIn(folder, place.file)).toEqual([])
+    await startLogged(place)
+    await expect.poll(() => numbersIn(folder).length, patience).toBe(1)
+  })
+
+  test('is refused with PostgreSQL, and where it says no interval', () => {
+    const at = (environment: Record<string, string>) => () => readConfig({ BACKUP_DIR: '/var/backups', ...environment })
+    expect(at({ DATABASE_URL: 'postgres://localhost/payouts' })).toThrow(/BACKUP_DIR must not be set .* pg_dump/)
+    for (const BACKUP_EVERY of ['often', '0h', '6', '25d', '1.5h']) {
+      expect(at({ BACKUP_EVERY })).toThrow('BACKUP_EVERY must be a whole number with s, m, h or d')
+    }
+    expect(at({ BACKUP_KEEP: '0' })).toThrow('BACKUP_KEEP must be a whole number from 1')
+    expect(at({ BACKUP_EVERY: '6h' })()).toMatchObject({ backupEveryMs: 6 * 3_600_000, backupKeep: 7 })
+  })
+})
+
+describe('a backup is due', () => {
+  test.each([
+    ['at once where there is none', undefined, 0],
+    ['when the latest is as old as the interval', now - everyMs / 4, (everyMs * 3) / 4],
+    ['at once where the latest is older', now - 100 * everyMs, 0],
+    ['after all of the interval where it is of now', now, everyMs],
+    // Else a service that is started again each day would never make one.
+    ['at once where the latest is of a time to come, as a clock that was ahead has left it', now + 1, 0],
+  ])('%s', (_, madeAt, due) => {
+    const latest = madeAt === undefined ? undefined : { path: '', number: 1, madeAt }
+    expect(dueInMs(latest, { now, everyMs })).toBe(due)
+  })
+})
+
+test('the files of a schedule are ordered by their numbers, whatever their times', async () => {
+  const { folder } = await emptyPlace()
+  const path = '/somewhere/payouts.sqlite'
+  const first = nextBackup(folder, path, now)
+  expect(first).toBe(join(folder, 'payouts-000001-20261123T184500Z.sqlite'))
+  writeFileSync(first, '')
+  // A clock that was put back by ten years.
+  const second = nextBackup(folder, path, now - 3_650 * everyMs)
+  writeFileSync(second, '')
+  writeFileSync(join(folder, 'payouts-000007-20261399T184500Z.sqlite'), '')
+  writeFileSync(`${second}.123.partial`, '')
+  writeFileSync(join(folder, 'mine.123.partial'), '')
+
+  expect(backupsIn(folder, path).map((each) => each.path)).toEqual([second, first])
+  expect(backupsIn(folder, '/somewhere/pay.sqlite')).toEqual([])
+  expect(unfinishedIn(folder, path)).toEqual([`${second}.123.partial`])
+})
+
+test('doctor tells of backups that are missing, old or can not be read', async () => {
+  const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '6h' })
+  const look = async () => {
+    const found = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
+    return found.find(({ check }) => check === 'backups')
+  }
+  expect(await look()).toMatchObject({ state: 'fault', message: expect.stringContaining('ENOENT') })
+  mkdirSync(folder)
+  expect(await look()).toMatchObject({ state: 'warning', advice: expect.stringContaining('BACKUP_DIR') })
+  writeFileSync(nextBackup(folder, place.file, Date.now() - 13 * 3_600_000), '')
+  expect(await look()).toMatchObject({ state: 'fault', message: expect.stringContaining('older than two intervals') })
+  writeFileSync(nextBackup(folder, place.file, Date.now() - 11 * 3_600_000), '')
+  expect(await look()).toMatchObject({ state: 'ok' })
+})
