@@ -53,6 +53,7 @@ export const order = [
   'dispatch',
   'audit',
   'server',
+  'metrics',
   'fill',
   'demo',
   'app',
@@ -194,6 +195,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   },
   { packages: /^saxes$/, home: /^src\/rails\//, where: 'rails/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
+  { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },
   { packages: /^pino$/, home: /^src\/app\/logger\.ts$/, where: 'logger.ts' },
 ]
 
