@@ -19,8 +19,16 @@ const storeLimitMs = 1_000
 export function measureProcess({ version }: { readonly version: string }): MeasuredProcess {
   const { registry, recorder } = createInstruments()
   let looked: LookedInto | null = null
+  let looking: Promise<StoreMeasured> | null = null
   const lookInto: Measuring['lookInto'] = (into) => {
     looked = into
+  }
+  /** Looks into the database, once for all who ask meanwhile: one that does not answer is not asked again and again. */
+  const lookIntoStore = ({ service, rails }: LookedInto): Promise<StoreMeasured> => {
+    looking ??= measureStore(service, rails).finally(() => {
+      looking = null
+    })
+    return looking
   }
   return {
     measuring: { ...measuredBy(recorder), lookInto },
@@ -30,7 +38,7 @@ export function measureProcess({ version }: { readonly version: string }): Measu
       if (looked === null) return [...counted, build]
       const { waiting } = looked.service.db.statistics()
       const queue = gauge(`${prefix}write_queue_depth`, 'Operations that wait to be stored.', [[{}, waiting]])
-      const stored = isWanted ? await storeWithinLimit(looked) : null
+      const stored = isWanted ? await withinLimit(lookIntoStore(looked), looked.onFault) : null
       return [...counted, build, queue, ...(stored === null ? [] : gaugesOf(stored))]
     },
   }
@@ -41,13 +49,16 @@ function buildOf(version: string) {
 }
 
 /** What was found in time. */
-async function storeWithinLimit({ service, rails, onFault }: LookedInto): Promise<StoreMeasured | null> {
+async function withinLimit(
+  measured: Promise<StoreMeasured>,
+  onFault: LookedInto['onFault'],
+): Promise<StoreMeasured | null> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, storeLimitMs, null)
   })
   try {
-    return await Promise.race([measureStore(service, rails), late])
+    return await Promise.race([measured, late])
   } catch (error) {
     onFault(error)
     return null
