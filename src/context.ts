@@ -46,6 +46,9 @@ export type Perform = <Input, Result>(
   input: Input,
 ) => Promise<Result>
 
+/** Runs it here. */
+export const performHere: Perform = (operation, context, input) => operation(context, input)
+
 /** A request of one merchant. */
 export type Context = Service & {
   readonly merchantId: string
@@ -65,7 +68,7 @@ export function createService({
   clock,
   secrets = noSecrets,
   webhookAllowed = [],
-  perform = (operation, context, input) => operation(context, input),
+  perform = performHere,
 }: {
   db: Database
   mode: Mode

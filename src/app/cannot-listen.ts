@@ -1,9 +1,20 @@
-/** Why a process can't listen at an address, with the variable that an operator may change; other errors as they are. */
-export function cannotListen(error: unknown, { host, port }: { host: string; port: number }): unknown {
+/**
+ * Why a process can't listen at an address, with the variable that an operator may change; other errors as they are.
+ *
+ * @param prefix of the variables HOST and PORT that have the address
+ */
+export function cannotListen(
+  error: unknown,
+  { host, port }: { host: string; port: number },
+  prefix: '' | 'METRICS_' = '',
+): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
   const hint = hints[code]
   if (hint === undefined) return error
-  return new Error(`Cannot listen on ${host}, port ${port} (${code}): ${hint}`, { cause: error })
+  return new Error(
+    `Cannot listen on ${host}, port ${port} (${code}): ${hint.replace(/PORT|HOST/g, (name) => prefix + name)}`,
+    { cause: error },
+  )
 }
 
 const hints: Readonly<Record<string, string>> = {

@@ -23,13 +23,16 @@ const Environment = z.object({
   /** Which GraphQL documents are run. */
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
   /** Requests a second and merchant; `null` for no limit. */
-  RATE_LIMIT: z.union([z.literal('off').transform(() => null), wholeNumber(1, 1_000_000)]).default(null),
+  RATE_LIMIT: offOrWholeNumber(1, 1_000_000),
   /** Whose pages may read answers; by default any in the sandbox, and none in live. */
   CORS_ORIGINS: z
     .string()
     .transform(readOrigins)
     .refine((origins) => origins !== null, `must be ${originsForm}`)
     .optional(),
+  /** Where metrics are answered, if anywhere. */
+  METRICS_PORT: offOrWholeNumber(1, 65_535),
+  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
   /** The first seals secrets, all open them. */
@@ -65,6 +68,7 @@ const Configuration = Environment.transform((variables) => ({
   logLevel: variables.LOG_LEVEL,
   documents: variables.DOCUMENTS,
   rateLimit: variables.RATE_LIMIT,
+  metrics: variables.METRICS_PORT === null ? null : { host: variables.METRICS_HOST, port: variables.METRICS_PORT },
   corsOrigins: variables.CORS_ORIGINS ?? defaultOrigins(variables.MODE),
   workers: variables.WORKERS,
   secretsKeys: variables.SECRETS_KEY ?? [],
@@ -112,15 +116,27 @@ function readInterval(text: string): number | null {
 function wholeNumber(least: number, most: number) {
   return z
     .string()
-    .refine(
-      (text) => /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most,
-      `must be a whole number from ${least} to ${most}`,
-    )
+    .refine((text) => isWholeNumber(text, least, most), `must be a whole number from ${least} to ${most}`)
     .transform(Number)
+}
+
+/** A number, or `null` for what is off, as it is unless it is given. */
+function offOrWholeNumber(least: number, most: number) {
+  return z
+    .string()
+    .refine(
+      (text) => text === 'off' || isWholeNumber(text, least, most),
+      `must be off or a whole number from ${least} to ${most}`,
+    )
+    .transform((text) => (text === 'off' ? null : Number(text)))
+    .default(null)
+}
+
+function isWholeNumber(text: string, least: number, most: number): boolean {
+  return /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most
 }
 
 function faultOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
-  if (issue.code === 'invalid_union') return 'must be off or a whole number from 1 to 1000000'
   return issue.message
 }

@@ -1,5 +1,6 @@
 import type { Service } from '../context.ts'
 import { contextByClock } from '../merchants/clock.ts'
+import type { Measuring } from '../metrics/measuring.ts'
 import { httpRail } from '../rails/http-rail.ts'
 import type { Rail } from '../rails/rail.ts'
 import type { Rails } from '../rails/run-rails.ts'
@@ -16,10 +17,14 @@ export function railsOf({ mode, rails }: Config, { now }: Pick<Service, 'now'>):
 }
 
 /** Has this process do what is due on rails. */
-export function startPaying(config: Config, service: Service, logger: Started['logger']): Rails {
+export function startPaying(
+  config: Config,
+  service: Service,
+  { logger, measuring }: Pick<Started, 'logger'> & { measuring: Measuring },
+): Rails {
   return startRails({
     service,
-    rails: railsOf(config, service),
+    rails: railsOf(config, service).map(measuring.rail),
     paused: config.pausedRails,
     contextOf: (merchantId) => contextByClock(service, merchantId),
     // Money may have moved that nobody here has asked for.

@@ -2,16 +2,18 @@ import cluster from 'node:cluster'
 import { demoApiKey, hasDemo as findDemo, pointDemoTo } from '../../db/demo/demo.ts'
 import { tourTabs } from '../../db/demo/tour.ts'
 import type { Service } from '../context.ts'
-import { createService } from '../context.ts'
+import { createService, performHere } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import { absentDatabase } from '../database/database.ts'
 import { comingPrices } from '../fees/coming-prices.ts'
+import type { Measuring } from '../metrics/measuring.ts'
 import type { Sharing } from '../server/host.ts'
 import { createServer } from '../server/host.ts'
 import { cannotListen } from './cannot-listen.ts'
 import type { Config } from './config.ts'
 import { startDispatching } from './dispatching.ts'
 import { isLoopback } from './is-loopback.ts'
+import { chooseMeasuring, lookedInto, measuringForSupervisor } from './metering.ts'
 import { railsOf, startPaying } from './paying.ts'
 import { startBackups } from './scheduled-backups.ts'
 import { secretsOf } from './secrets-of.ts'
@@ -27,26 +29,47 @@ const endTimeoutMs = 9_000
 
 /** Answers requests as the only process. */
 export async function serve(config: Config): Promise<void> {
-  const started = await start(config, { onWait: (logger) => refuseAll(config, logger) })
+  const { measuring, listen: listenForMetrics } = await chooseMeasuring(config)
+  const { onCommitted } = measuring
+  const started = await start(config, { onCommitted, onWait: (logger) => refuseAll(config, logger) })
   const { mode, webhookAllowed } = config
-  const service = createService({ db: started.db, mode, webhookAllowed, secrets: secretsOf(config, mode) })
+  const service = createService({
+    db: measuring.database(started.db),
+    mode,
+    webhookAllowed,
+    secrets: secretsOf(config, mode),
+    perform: measuring.perform(performHere),
+  })
   const hasDemo = await prepare(service)
-  const address = await listen(started, { service, hasDemo, sendsWebhooks: true, onListening: () => takeOver(started) })
+  const closeMetrics = await listenForMetrics(started.logger)
+  const address = await listen(started, {
+    service,
+    measuring,
+    hasDemo,
+    sendsWebhooks: true,
+    onListening: () => takeOver(started),
+    onClosed: closeMetrics,
+  })
   // Standard output has log lines only.
   process.stderr.write(greeting(config, address, hasDemo, await comingPrices(service)))
 }
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
 export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
-  const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null })
+  const measuring = await measuringForSupervisor(config)
+  const { onCommitted } = measuring
+  const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
-  const db = line === null ? started.db : withPing(started.db, line.ping)
+  // What another process writes is measured there.
+  const db = line === null ? measuring.database(started.db) : withPing(started.db, line.ping)
+  const perform = line?.perform ?? measuring.perform(performHere)
   const { mode, webhookAllowed } = config
   const secrets = secretsOf(config, mode)
-  const service = createService({ db, mode, webhookAllowed, secrets, ...(line && { perform: line.perform }) })
+  const service = createService({ db, mode, webhookAllowed, secrets, perform })
   const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
   const address = await listen(started, {
     service,
+    measuring,
     hasDemo,
     // Else a process of its own does.
     sendsWebhooks: line === null,
@@ -91,6 +114,7 @@ async function listenAt(app: ReturnType<typeof createServer>, { host, port }: Co
 
 type Listening = {
   readonly service: Service
+  readonly measuring: Measuring
   readonly hasDemo: boolean
   readonly sendsWebhooks: boolean
   readonly sharing?: Sharing
@@ -103,16 +127,18 @@ type Listening = {
 /** Answers requests until SIGTERM; where. */
 async function listen(
   started: Started,
-  { service, hasDemo, sendsWebhooks, sharing, onListening = () => {}, onClosed }: Listening,
+  { service, measuring, hasDemo, sendsWebhooks, sharing, onListening = () => {}, onClosed }: Listening,
 ): Promise<string> {
   const { config, logger } = started
+  const configured = railsOf(config, service)
+  measuring.lookInto(lookedInto(service, configured, logger))
   const app = createServer({
     service,
-    logger,
+    logger: measuring.answers(logger),
     rateLimit: config.rateLimit,
     corsOrigins: config.corsOrigins,
     documents: config.documents,
-    rails: railsOf(config, service),
+    rails: configured,
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
@@ -128,7 +154,7 @@ async function listen(
   if (fault !== null) throw fault
   if (hasDemo) await showWebhooks(started, service, address)
   const dispatcher = sendsWebhooks ? startDispatching(config, service, logger) : null
-  const rails = sendsWebhooks ? startPaying(config, service, logger) : null
+  const rails = sendsWebhooks ? startPaying(config, service, { logger, measuring }) : null
   // With a writer it is that which has backups made.
   const backups = sendsWebhooks ? startBackups(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')

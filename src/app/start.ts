@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
 import type { Service } from '../context.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, DatabaseOptions } from '../database/database.ts'
 import { NotNow, takenOverCode } from '../database/database.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { claimMode } from '../installation/claim-mode.ts'
@@ -25,6 +25,7 @@ export type Started = {
 type Waiting = {
   readonly role?: Role
   readonly isReadOnly?: boolean
+  readonly onCommitted?: DatabaseOptions['onCommitted']
   readonly onWait?: (logger: Logger) => Promise<() => Promise<unknown>>
 }
 
@@ -37,7 +38,7 @@ const retryMs = 1_000
  */
 export async function start(
   config: Config,
-  { role = 'service', isReadOnly = false, onWait = async () => async () => {} }: Waiting = {},
+  { role = 'service', isReadOnly = false, onCommitted, onWait = async () => async () => {} }: Waiting = {},
 ): Promise<Started> {
   const output = standardOutput(role)
   const logger = createLogger(config.logLevel, output, role)
@@ -55,6 +56,7 @@ export async function start(
       onStopped: (error) => logger.fatal({ err: error }, 'the files of the database were changed: refusing everything'),
       beforeMigrating: (coming) => logger.warn(migrationNotice(coming)),
       onWarning: (message) => logger.warn(message),
+      onCommitted,
     })
   let stopWaiting: (() => Promise<unknown>) | null = null
   for (;;) {
@@ -105,7 +107,7 @@ export function takeOver(started: Started): void {
 
 /** Where everything is, and which prices are to come, for whoever started the service. */
 export function greeting(
-  { mode, databaseUrl, host }: Config,
+  { mode, databaseUrl, host, metrics }: Config,
   address: string,
   hasDemo: boolean,
   coming: readonly string[] = [],
@@ -119,6 +121,7 @@ export function greeting(
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
     `  Health   ${address}/readyz`,
   ]
+  if (metrics) lines.push(`  Metrics  http://${metrics.host}:${metrics.port}/metrics`)
   if (coming.length > 0) {
     lines.push('', 'Warning: these take over later, unless cancelled (rate cancel, fee cancel):')
     lines.push(...coming.map((line) => `  ${line}`), '')

@@ -92,8 +92,11 @@ export function beginningBy(db: Database, beginBy: number): Database {
 /** What contradicts itself below the rows, and what could not be looked at, with the reason; `null` where all was. */
 export type SelfCheck = { readonly faults: readonly string[]; readonly unchecked: string | null }
 
-/** `writes` are operations that committed, `commits` the transactions that they shared. */
-export type DatabaseStatistics = { readonly writes: number; readonly commits: number }
+/** `writes` are operations that committed, `commits` the transactions that they shared; `waiting` operations have not begun. */
+export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly waiting: number }
+
+/** A commit that was durable: how many operations shared it, and how long the engine took to make it so. */
+export type CommittedGroup = { readonly operations: number; readonly seconds: number }
 
 /** Thrown by an operation that lost a race to another writer; with one writer, as on SQLite, that can't happen. */
 export class Conflict extends Error {}
@@ -119,7 +122,7 @@ export function absentDatabase(): Database {
     ping: refuse,
     backup: refuse,
     selfCheck: refuse,
-    statistics: () => ({ writes: 0, commits: 0 }),
+    statistics: () => ({ writes: 0, commits: 0, waiting: 0 }),
     close: async () => {},
   }
 }
@@ -139,6 +142,8 @@ export type DatabaseOptions = {
   readonly onStopped?: (error: Error) => void
   /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
   readonly beforeMigrating?: ((coming: ComingMigrations) => void) | undefined
+  /** Told of each commit, for whoever measures; commits are not timed without. */
+  readonly onCommitted?: ((group: CommittedGroup) => void) | undefined
   /** Told what an operator should put right, though the database works. */
   readonly onWarning?: (message: string) => void
 }

@@ -20,14 +20,15 @@ export async function openDatabase({
   beforeMigrating = () => {},
   onWarning = () => {},
   onStopped = () => {},
+  onCommitted,
 }: DatabaseOptions): Promise<Database> {
   if (/^postgres(ql)?:\/\/./.test(url))
-    return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onWarning })
+    return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onWarning, onCommitted })
   const path = sqlitePathOf(url)
   if (path !== null) {
     return isReadOnly
       ? openSqliteReader({ path, onStopped })
-      : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning })
+      : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning, onCommitted })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

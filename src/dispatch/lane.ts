@@ -219,6 +219,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     attempted.push({
       sequence,
       objectId,
+      happenedAt: item.message.timestamp,
       known,
       tries,
       attemptedAt: timestamp(startedAt),

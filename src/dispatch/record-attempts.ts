@@ -24,6 +24,8 @@ export type Attempted = Pick<
   'sequence' | 'attemptedAt' | 'durationMs' | 'status' | 'answer' | 'error'
 > & {
   readonly objectId: string
+  /** When the event happened, in ISO 8601. */
+  readonly happenedAt: string
   /** The attempts of its delivery when it was taken up again; `null` for an event that came from the feed. */
   readonly known: number | null
   /** Those of them since it was last asked for. */

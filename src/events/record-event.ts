@@ -19,6 +19,14 @@ type Untold = {
   readonly count: number
 }
 
+/** What the pending changes are called by which a transaction tells events, before the merchant's id. */
+const pendingEvents = 'events '
+
+/** What was told by a pending change, for whoever counts what is told; `null` where it tells of nothing. */
+export function toldBy(name: string, value: unknown): Happening | null {
+  return name.startsWith(pendingEvents) ? ((value as Untold | null)?.happening ?? null) : null
+}
+
 /**
  * Tells whoever has to know, in the transaction of what happened: neither exists without the other.
  *
@@ -26,7 +34,7 @@ type Untold = {
  * order of the commits, and the row that gives them is the last that anybody waits for.
  */
 export async function recordEvent(tx: Tx, { merchantId }: Context, happening: Happening): Promise<void> {
-  await tx.pending.change<Untold | null>(`events ${merchantId}`, {
+  await tx.pending.change<Untold | null>(pendingEvents + merchantId, {
     read: () => null,
     next: (before) => ({ happening, before, count: (before?.count ?? 0) + 1 }),
     store: (tx, latest) => latest && storeEvents(tx, merchantId, latest),

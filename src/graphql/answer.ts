@@ -33,7 +33,12 @@ export type Answer = {
 }
 
 /** What the log may say of a request: type and name of its operation, and why what was refused was. */
-export type Seen = { readonly operation: string | null; readonly codes: readonly string[] }
+export type Seen = {
+  readonly operation: string | null
+  /** Whether the operation is of a trusted document, so that its name is an operator's and not a caller's. */
+  readonly isTrusted: boolean
+  readonly codes: readonly string[]
+}
 
 /** A result in words and codes that a caller may see; `dataText` in the place of `data` where that is JSON text already. */
 export type FormattedResult = {
@@ -60,12 +65,14 @@ export async function answer(request: GraphqlRequest, asked: Asked): Promise<Ans
 export function askingOf(asked: Asked): Asking {
   const { service, merchantId, aheadMs = 0, caller, requestId, log, lastEventId = null } = asked
   let operation: string | null = null
+  let isTrusted = false
   const codes = new Set<string>()
   const context = {
     ...createContext(service, merchantId, null, aheadMs, caller),
     stream: { before: lastEventId, latest: null },
-    onOperation: (node: OperationDefinitionNode) => {
+    onOperation: (node: OperationDefinitionNode, isOfTrusted: boolean) => {
       operation = operationText(node)
+      isTrusted = isOfTrusted
     },
     onRefusal: (code: ErrorCode) => {
       codes.add(code)
@@ -74,19 +81,19 @@ export function askingOf(asked: Asked): Asking {
       log.warn({ request_id: requestId, err: error }, 'a plan failed where graphql-js did not')
     },
   }
-  return { context, seen: () => ({ operation, codes: [...codes] }) }
+  return { context, seen: () => ({ operation, isTrusted, codes: [...codes] }) }
 }
 
 /** The answer that has one result. */
 export function answerOf(outcome: Outcome, { seen }: Asking, asked: Asked): Answer {
   const result = outcome.result as ExecutionResult | WrittenResult
   const formatted = formatResult(result, outcome, asked)
-  const { operation, codes } = seen()
+  const { operation, isTrusted, codes } = seen()
   const ofErrors = (formatted.errors ?? []).map(({ extensions }) => String(extensions?.code))
   return {
     result: formatted,
     operation: outcome.operation,
-    seen: { operation, codes: [...new Set([...codes, ...ofErrors])] },
+    seen: { operation, isTrusted, codes: [...new Set([...codes, ...ofErrors])] },
   }
 }
 

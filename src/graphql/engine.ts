@@ -86,7 +86,7 @@ export function createEngine(
   function choose(document: Document, { operationName, isReadOnly }: Choice, asking: Watching): Chosen | Faulty {
     const operation = operationNamed(document.operations, operationName)
     if (operation instanceof GraphQLError) return { errors: [operation] }
-    asking.onOperation?.(operation.node)
+    asking.onOperation?.(operation.node, document.isTrusted === true)
     if (isReadOnly && operation.node.operation === 'mutation') {
       return { errors: [requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')] }
     }

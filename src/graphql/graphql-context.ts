@@ -2,9 +2,9 @@ import type { OperationDefinitionNode } from 'graphql'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../errors.ts'
 
-/** Told of what is run, of what is refused as a value and of what goes wrong unseen, for whoever writes the log. */
+/** Told of what is run, and whether it is of a trusted document, of what is refused as a value and of what goes wrong unseen, for whoever writes the log. */
 export type Watching = {
-  readonly onOperation?: (operation: OperationDefinitionNode) => void
+  readonly onOperation?: (operation: OperationDefinitionNode, isTrusted: boolean) => void
   readonly onRefusal?: (code: ErrorCode) => void
   /** Told of what stopped a plan, where graphql-js then found nothing wrong: the plan's own mistake, or a moment's trouble. */
   readonly onPlanFault?: (error: unknown) => void

@@ -18,6 +18,8 @@ export type Document = {
   readonly node: DocumentNode
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
   readonly operations: readonly Operation[]
+  /** Set where it is one of those that an operator has added. */
+  readonly isTrusted?: true
 }
 
 /** One of a document's operations. */

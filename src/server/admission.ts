@@ -24,6 +24,8 @@ declare module 'fastify' {
     refusalCode: string | null
     /** The type and name of the GraphQL operation that it ran. */
     operation: string | null
+    /** Whether that is one of a trusted document. */
+    isOperationTrusted: boolean
   }
 }
 

@@ -12,5 +12,5 @@ export type LoggedAnswer = {
   readonly duration_ms: number
 }
 
-/** Takes a line for each answer, as information. */
-export type AnswerLog = { readonly answered: (answer: LoggedAnswer) => void }
+/** Takes a line for each answer, as information; `isTrusted` where the operation is of a trusted document, so that its name is ours. */
+export type AnswerLog = { readonly answered: (answer: LoggedAnswer, isTrusted?: boolean) => void }

@@ -97,6 +97,7 @@ function sendJson(
   { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: Turn },
 ): FastifyReply {
   request.operation = seen.operation
+  request.isOperationTrusted = seen.isTrusted
   request.refusalCode = seen.codes.join() || null
   const { status, headers } = httpOf(result, type)
   reply.headers(headers)

@@ -176,7 +176,9 @@ function answersBy(all: Record<string, Form>): Plugin<OnItsWay, OnItsWay> {
 function formedOf(exchange: Exchange, result: ExecutionResult | AsyncIterable<ExecutionResult>) {
   const { asked, asking, request, forms, outcome, ended } = exchange
   const type = forms.json ?? (forms.stream as StreamType)
-  request.operation = asking.seen().operation
+  const { operation, isTrusted } = asking.seen()
+  request.operation = operation
+  request.isOperationTrusted = isTrusted
   if (outcome === null) {
     const [error] = (result as ExecutionResult).errors as readonly [GraphQLError]
     const refusal = refusalOf(error.originalError ?? error, request)

@@ -110,6 +110,7 @@ export function createServer({
   app.decorateRequest('names', null)
   app.decorateRequest('refusalCode', null)
   app.decorateRequest('operation', null)
+  app.decorateRequest('isOperationTrusted', false)
   // No body is read but where an endpoint of the contract takes one.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, reply, done) => {
@@ -119,7 +120,7 @@ export function createServer({
     done(refusal ?? (request.is404 ? endpointNotFound() : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logger.answered({
+    const answer = {
       request_id: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
@@ -128,7 +129,8 @@ export function createServer({
       code: request.refusalCode,
       merchant_id: request.merchantId || null,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
-    })
+    }
+    logger.answered(answer, request.isOperationTrusted)
     done()
   })
   app.setNotFoundHandler(async () => {

@@ -110,7 +110,13 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     await until(async () => (await stored(endpointId)).cursor === 1)
     const [event] = await events()
     const stale: Omit<Attempted, 'known'> = {
-      ...{ sequence: 1, objectId: event?.objectId ?? '', attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 15_000 },
+      ...{
+        sequence: 1,
+        objectId: event?.objectId ?? '',
+        happenedAt: '2026-03-02T09:00:00.000Z',
+        attemptedAt: '2026-03-02T09:00:00.000Z',
+        durationMs: 15_000,
+      },
       ...{ status: null, answer: null, error: 'timeout: x', becomes: 'pending', nextAttemptAt: 1n, tries: 0 },
     }
     const whose = { merchantId: app.merchant.id, endpointId, sequences: [1] }

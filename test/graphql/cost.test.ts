@@ -288,7 +288,14 @@ async function deliverOften(app: App, times: number): Promise<void> {
   const { body } = await app.rest('POST', '/api/webhooks', {
     body: { url: 'http://127.0.0.1:9/', types: [...eventTypes] },
   })
-  const sent = { sequence: 1, objectId: body.data.id, attemptedAt: body.data.created_at, durationMs: 1, status: 500 }
+  const sent = {
+    sequence: 1,
+    objectId: body.data.id,
+    happenedAt: body.data.created_at,
+    attemptedAt: body.data.created_at,
+    durationMs: 1,
+    status: 500,
+  }
   const failed = { ...sent, answer: null, error: null, becomes: 'pending', nextAttemptAt: 1n } as const
   const report = {
     endpointId: body.data.id,

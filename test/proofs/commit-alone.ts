@@ -49,7 +49,7 @@ export function openCommittingAlone(path: string): Database {
     requireRoom: () => {},
     beforeGroups: () => {},
     takeOver: () => {},
-    statistics: () => ({ writes: commits, commits }),
+    statistics: () => ({ writes: commits, commits, waiting: 0 }),
     refresh: reader.refresh,
     version: reader.version,
     watch: () => () => {},

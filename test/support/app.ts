@@ -7,12 +7,14 @@ import { lineToWriter } from '../../src/app/workers/hand-over.ts'
 import { listenForCalls } from '../../src/app/workers/writer.ts'
 import { audit } from '../../src/audit/audit.ts'
 import type { Context, Mode, Service } from '../../src/context.ts'
-import { createContext, createService } from '../../src/context.ts'
+import { createContext, createService, performHere } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import type { Measuring } from '../../src/metrics/measuring.ts'
+import { unmeasured } from '../../src/metrics/measuring.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import type { Secrets } from '../../src/secrets/secrets.ts'
 import { secretsWith } from '../../src/secrets/secrets.ts'
@@ -65,6 +67,8 @@ export type AppOptions = {
   readonly documents?: 'any' | 'trusted'
   /** Rails that may send something to the service. */
   readonly rails?: ServerOptions['rails']
+  /** By what the service is measured. */
+  readonly measuring?: Measuring
   /** What keeps secrets, such as `noSecrets` for a service that was given no key. */
   readonly secrets?: Secrets
 }
@@ -108,16 +112,23 @@ export async function startApp(
     secrets = testSecrets,
     rails = [],
     documents = 'any',
+    measuring = unmeasured,
   }: AppOptions = {},
 ) {
   const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
   const db = await open(url)
-  const service = createService({ db, mode, secrets, ...(clock && { clock }) })
+  const service = createService({
+    db: measuring.database(db),
+    mode,
+    secrets,
+    perform: measuring.perform(performHere),
+    ...(clock && { clock }),
+  })
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
   const server = createServer({
     service: doors.service,
-    logger,
+    logger: measuring.answers(logger),
     rateLimit: rateLimit ?? null,
     corsOrigins,
     isPlanned,

@@ -54,6 +54,7 @@ export const order = [
   'audit',
   'diagnoses',
   'server',
+  'metrics',
   'fill',
   'demo',
   'app',
@@ -195,6 +196,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   },
   { packages: /^saxes$/, home: /^src\/rails\//, where: 'rails/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
+  { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },
   { packages: /^pino$/, home: /^src\/app\/logger\.ts$/, where: 'logger.ts' },
 ]
 

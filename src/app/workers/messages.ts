@@ -1,4 +1,5 @@
 import { unavailable } from '../../errors.ts'
+import type { Snapshot } from '../../metrics/snapshot.ts'
 import type { Exchange, Exchanged, ExchangeRequest } from '../../server/rate-limit.ts'
 
 /** What a process is told at its start: where the writer listens, `null` where the database needs none. */
@@ -6,16 +7,19 @@ export type ReaderDetails = { readonly writerPath: string | null }
 export type WriterDetails = { readonly writerPath: string }
 
 /**
- * What a process tells the supervisor: that it is ready, with what is to be printed, which tokens it wants, and over and over
- * that it is not stuck.
+ * What a process tells the supervisor: that it is ready, with what is to be printed, which tokens it wants, what it has
+ * measured, where it was asked, and over and over that it is not stuck.
  */
 export type ToSupervisor =
   | { readonly ready: string }
   | { readonly exchange: ExchangeRequest; readonly id: number }
+  | { readonly measured: Snapshot; readonly id: number }
   | { readonly beat: true }
 
-/** What the supervisor tells a process. */
-export type FromSupervisor = { readonly exchanged: Exchanged; readonly id: number }
+/** What the supervisor tells a process, and asks of it: what it has measured, of the database too where that `isWanted`. */
+export type FromSupervisor =
+  | { readonly exchanged: Exchanged; readonly id: number }
+  | { readonly measure: { readonly isWanted: boolean }; readonly id: number }
 
 /** The operation by which the writer is asked whether it answers, and can read its database. */
 export const pingCall = 'ping'
@@ -49,9 +53,10 @@ export function beatForSupervisor(): void {
 export function exchangeWithSupervisor(): Exchange {
   const waiting = new Map<number, (exchanged: Exchanged) => void>()
   let lastId = 0
-  process.on('message', ({ id, exchanged }: FromSupervisor) => {
-    waiting.get(id)?.(exchanged)
-    waiting.delete(id)
+  process.on('message', (message: FromSupervisor) => {
+    if (!('exchanged' in message)) return
+    waiting.get(message.id)?.(message.exchanged)
+    waiting.delete(message.id)
   })
   return (exchange) =>
     new Promise((resolve, reject) => {

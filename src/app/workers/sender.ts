@@ -1,6 +1,7 @@
 import { createService } from '../../context.ts'
 import type { Config } from '../config.ts'
 import { startDispatching } from '../dispatching.ts'
+import { measuringForSupervisor } from '../metering.ts'
 import { startPaying } from '../paying.ts'
 import { secretsOf } from '../secrets-of.ts'
 import { end, start } from '../start.ts'
@@ -13,6 +14,7 @@ const endTimeoutMs = 9_000
 
 /** Sends webhooks, and payouts to their rails, beside the processes that answer requests; what comes of it the writer records. */
 export async function send(config: Config, { writerPath }: WriterDetails): Promise<void> {
+  const measuring = await measuringForSupervisor(config)
   const started = await start(config, { role: 'sender', isReadOnly: true })
   const line = lineToWriter(writerPath, started.db.refresh)
   const service = createService({
@@ -23,7 +25,7 @@ export async function send(config: Config, { writerPath }: WriterDetails): Promi
     perform: line.perform,
   })
   const dispatcher = startDispatching(config, service, started.logger)
-  const rails = startPaying(config, service, started.logger)
+  const rails = startPaying(config, service, { ...started, measuring })
   let isEnding = false
   const drain = () => {
     if (isEnding) return

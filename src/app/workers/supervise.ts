@@ -12,6 +12,7 @@ import { sharedWindows } from '../../server/rate-limit.ts'
 import { cannotListen } from '../cannot-listen.ts'
 import type { Config } from '../config.ts'
 import { createLogger, standardOutput } from '../logger.ts'
+import { listenForAll } from '../metering.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
 
 const program = resolve(import.meta.dirname, '../main.ts')
@@ -72,6 +73,7 @@ export async function supervise(config: Config): Promise<void> {
     alive: new Set(),
   }
   const windows = config.rateLimit === null ? null : sharedWindows(config.rateLimit, () => performance.now())
+  const metering = config.metrics === null ? null : await listenForAll(config.metrics, logger)
   let isReady = false
   let isEnding = false
 
@@ -81,6 +83,7 @@ export async function supervise(config: Config): Promise<void> {
     const pid = child.pid as number
     const begunAt = performance.now()
     role.alive.add(child)
+    metering?.add(child, { canRead: role === readers })
     child.once('exit', (code, signal) => {
       role.alive.delete(child)
       windows?.forget(pid)
@@ -143,6 +146,7 @@ export async function supervise(config: Config): Promise<void> {
     // The writer heeds no signal: it ends when nobody can need it any more.
     await endOf(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
+    metering?.close()
     logger.info('ended')
     output.end()
   }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { Caller } from '../../callers/api-caller.ts'
 import type { Context, Operation, Service } from '../../context.ts'
-import { createContext, createService } from '../../context.ts'
+import { createContext, createService, performHere } from '../../context.ts'
 import { closeCustomer } from '../../customers/close-customer.ts'
 import { createCustomer } from '../../customers/create-customer.ts'
 import { updateCustomer } from '../../customers/update-customer.ts'
@@ -27,6 +27,7 @@ import { resolveAttention } from '../../rails/resolve-attention.ts'
 import { routes } from '../../server/rest-routes.ts'
 import { simulateDeposit } from '../../wallets/simulate-deposit.ts'
 import type { Config } from '../config.ts'
+import { lookedInto, measuringForSupervisor } from '../metering.ts'
 import { startBackups } from '../scheduled-backups.ts'
 import { secretsOf } from '../secrets-of.ts'
 import { end, prepare, start, takeOver } from '../start.ts'
@@ -96,9 +97,17 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
   })
-  const started = await start(config, { role: 'writer' })
+  const measuring = await measuringForSupervisor(config)
+  const started = await start(config, { role: 'writer', onCommitted: measuring.onCommitted })
   const { mode, webhookAllowed } = config
-  const service = createService({ db: started.db, mode, webhookAllowed, secrets: secretsOf(config, mode) })
+  const service = createService({
+    db: measuring.database(started.db),
+    mode,
+    webhookAllowed,
+    secrets: secretsOf(config, mode),
+    perform: measuring.perform(performHere),
+  })
+  measuring.lookInto(lookedInto(service, [], started.logger))
   await prepare(service)
   takeOver(started)
   const server = await listenForCalls(service, writerPath)

@@ -28,12 +28,16 @@ type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'o
  * @throws Error that names the server and the database when it can't be opened, or loses what it acknowledges where it
  *   `mustBeDurable`
  */
-export async function openPostgres({ url, ...demands }: Demands & { url: string }): Promise<Database> {
+export async function openPostgres({
+  url,
+  onCommitted,
+  ...demands
+}: Demands & Pick<DatabaseOptions, 'onCommitted'> & { url: string }): Promise<Database> {
   const { config, sizes } = readUrl(url)
   const pool = postgresPool(config, sizes, await prepare(config, demands))
   const reader = postgresReader(pool)
   const commits = notifications(config)
-  const writer = postgresWriter(pool, commits.tell)
+  const writer = postgresWriter(pool, { tell: commits.tell, onCommitted })
   const running = new Set<Promise<unknown>>()
 
   return {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Database, WatchedTable, WriteOptions } from '../database.ts'
+import type { CommittedGroup, Database, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
@@ -44,8 +44,15 @@ type Member = {
  * is anyone answered. When one of them loses or fails all is undone and each runs alone.
  *
  * @param tell told after a commit which of the watched tables it has changed
+ * @param onCommitted told of each commit, where somebody measures them
  */
-export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) => void): PostgresWriter {
+export function postgresWriter(
+  pool: PostgresPool,
+  {
+    tell,
+    onCommitted,
+  }: { tell: (table: WatchedTable) => void; onCommitted?: ((group: CommittedGroup) => void) | undefined },
+): PostgresWriter {
   /** Who waits for each merchant that has a group running. */
   const waitingFor = new Map<string, Member[]>()
   let writes = 0
@@ -55,7 +62,7 @@ export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) =
     for (let attempt = 1; ; attempt++) {
       if (beginBy < machineClock()) throw tooLate()
       try {
-        const result = await inTransaction(operation)
+        const result = await inTransaction(operation, 1)
         writes++
         return result
       } catch (error) {
@@ -65,7 +72,10 @@ export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) =
     }
   }
 
-  async function inTransaction<Result>(run: (tx: Tx, pending: PendingWrites) => Answer<Result>): Promise<Result> {
+  async function inTransaction<Result>(
+    run: (tx: Tx, pending: PendingWrites) => Answer<Result>,
+    operations: number,
+  ): Promise<Result> {
     const transaction = openTransaction(pool, ['begin'])
     const pending = pendingWrites()
     const changed = new Set<WatchedTable>()
@@ -78,8 +88,10 @@ export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) =
     try {
       const result = await run(tx, pending)
       await pending.store(tx)
+      const begunAt = onCommitted === undefined ? 0 : performance.now()
       await transaction.commit()
       commits++
+      onCommitted?.({ operations, seconds: (performance.now() - begunAt) / 1_000 })
       for (const table of changed) tell(table)
       return result
     } catch (error) {
@@ -94,8 +106,8 @@ export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) =
     if (merchantId === undefined) return runAlone(operation, beginBy)
     return new Promise<Result>((resolve, reject) => {
       const member = { operation, beginBy, resolve, reject }
-      const waiting = waitingFor.get(merchantId)
-      if (waiting) return void waiting.push(member)
+      const others = waitingFor.get(merchantId)
+      if (others) return void others.push(member)
       waitingFor.set(merchantId, [])
       runGroups(merchantId, [member])
     })
@@ -117,7 +129,7 @@ export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) =
     try {
       await inTransaction(async (tx, pending) => {
         for (const member of group) answers.push(await runMember(member, tx, pending))
-      })
+      }, group.length)
     } catch (error) {
       const refusal = refusalFor(error)
       const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !isLostRace(error)
@@ -161,7 +173,8 @@ export function postgresWriter(pool: PostgresPool, tell: (table: WatchedTable) =
     }
   }
 
-  return { write, statistics: () => ({ writes, commits }) }
+  const waiting = () => [...waitingFor.values()].reduce((sum, members) => sum + members.length, 0)
+  return { write, statistics: () => ({ writes, commits, waiting: waiting() }) }
 }
 
 /** Known of a query once it has run. */

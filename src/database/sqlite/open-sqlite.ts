@@ -31,9 +31,10 @@ export function openSqlite({
   onFatal,
   onStopped = () => {},
   onWarning = () => {},
+  onCommitted,
 }: { path: string; mustExist: boolean } & Pick<
   DatabaseOptions,
-  'beforeMigrating' | 'onFatal' | 'onStopped' | 'onWarning'
+  'beforeMigrating' | 'onFatal' | 'onStopped' | 'onWarning' | 'onCommitted'
 >): Database {
   const { writing, reading } = openConnections(path, { mustExist, onWarning }, beforeMigrating)
   const watch = watchFiles(path, (fates) => {
@@ -55,6 +56,7 @@ export function openSqlite({
       reader.noteCommit(changed)
       commits.look()
     },
+    onCommitted,
     onFatal,
   })
   const readSideOfWriter = readSide(reading, { reader, watch, commits })
@@ -107,7 +109,7 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
     requireRoom: () => {},
     beforeGroups: () => {},
     takeOver: () => {},
-    statistics: () => ({ writes: 0, commits: 0 }),
+    statistics: () => ({ writes: 0, commits: 0, waiting: 0 }),
     close: async () => {
       commits.close()
       reader.refresh()

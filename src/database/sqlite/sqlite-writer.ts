@@ -1,5 +1,5 @@
 import { unavailable, unknownOutcome } from '../../errors.ts'
-import type { DatabaseStatistics, WriteOptions } from '../database.ts'
+import type { CommittedGroup, DatabaseStatistics, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
@@ -76,6 +76,7 @@ type Group = {
  * @param requireFile throws when what is written could never be read again; asked before each group, and after its commit
  *   before anyone is answered
  * @param onCommit called after each commit, before anyone is answered, with what it changed
+ * @param onCommitted told of each commit that stands, where somebody measures them
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
  */
 export function sqliteWriter(
@@ -84,11 +85,13 @@ export function sqliteWriter(
     requireFile,
     requireEpoch,
     onCommit,
+    onCommitted,
     onFatal,
   }: {
     requireFile: () => void
     requireEpoch: () => void
     onCommit: (changed: ReadonlySet<Changed>) => void
+    onCommitted?: ((group: CommittedGroup) => void) | undefined
     onFatal: (error: Error) => void
   },
 ): SqliteWriter {
@@ -275,6 +278,7 @@ export function sqliteWriter(
   }
 
   function commitGroup(group: Group): void {
+    const begunAt = onCommitted === undefined ? 0 : performance.now()
     try {
       commit.run()
     } catch (error) {
@@ -284,6 +288,7 @@ export function sqliteWriter(
       return
     }
     commits++
+    onCommitted?.({ operations: group.members.length, seconds: (performance.now() - begunAt) / 1_000 })
     onCommit(group.changed)
     try {
       requireFile()
@@ -345,7 +350,7 @@ export function sqliteWriter(
     beforeGroups: (call) => {
       beforeGroup = call
     },
-    statistics: () => ({ writes, commits }),
+    statistics: () => ({ writes, commits, waiting: queue.length }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }
 }

@@ -204,7 +204,14 @@ export async function listWebhookDeliveries(transcript: Transcript): Promise<voi
   const customerId = await app.customer()
   await app.customer()
   const now = app.service.now()
-  const attempt = { objectId: customerId, attemptedAt: timestamp(now), durationMs: 12, known: null, tries: 1 }
+  const attempt = {
+    objectId: customerId,
+    happenedAt: timestamp(now),
+    attemptedAt: timestamp(now),
+    durationMs: 12,
+    known: null,
+    tries: 1,
+  }
   await recordAttempts(app.context(), {
     endpointId: id,
     attempted: [

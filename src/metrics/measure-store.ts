@@ -1,0 +1,65 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Service } from '../context.ts'
+import { timestamp } from '../ids.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
+import { rateInForce } from '../rates/repository.ts'
+import { merchantIdsAfter, processingOf, unknownAmong } from './repository.ts'
+
+/** Merchants that one query looks at: it takes a millisecond or two, and requests go on between two of them. */
+const merchantsAtOnce = 500
+
+/** Payouts and orders that are counted at most: more than that are as bad. */
+const mostCounted = 100_000
+const mostOrders = 10_000
+
+/** What is only known from the database. */
+export type StoreMeasured = {
+  readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
+  /** By the name of the rail. */
+  readonly unknown: ReadonlyMap<string, number>
+  /** By the pair, such as `USDC/NGN`; one without a rate is not there. */
+  readonly rateAges: ReadonlyMap<string, number>
+}
+
+/**
+ * Looks up what is only known from the database, each by queries that read a bounded piece of an index.
+ *
+ * @throws what the store throws that is away
+ */
+export async function measureStore(service: Service, rails: readonly string[]): Promise<StoreMeasured> {
+  const processing = await measureProcessing(service)
+  const unknown = new Map<string, number>()
+  for (const rail of rails) {
+    const [row] = await unknownAmong(service.db, { rail, limit: mostOrders })
+    unknown.set(rail, Number(row?.rowCount ?? 0))
+  }
+  return { processing, unknown, rateAges: await measureRates(service) }
+}
+
+async function measureProcessing({ db, now }: Service): Promise<StoreMeasured['processing']> {
+  let payouts = 0
+  let oldestAt = now()
+  let after = ''
+  do {
+    const merchants = await merchantIdsAfter(db, { after, limit: merchantsAtOnce })
+    const rows = await processingOf(db, { merchantIds: merchants.map(({ id }) => id), limit: mostCounted - payouts })
+    for (const { rowCount, oldestAt: at } of rows) {
+      payouts += Number(rowCount)
+      if (at !== null) oldestAt = Math.min(oldestAt, Date.parse(at))
+    }
+    after = merchants.length < merchantsAtOnce ? '' : (merchants.at(-1)?.id ?? '')
+    await nextTurn()
+  } while (after !== '' && payouts < mostCounted)
+  return { payouts, oldestSeconds: (now() - oldestAt) / 1_000 }
+}
+
+async function measureRates({ db, now }: Service): Promise<StoreMeasured['rateAges']> {
+  const ages = new Map<string, number>()
+  for (const fromCode of payoutAssetCodes) {
+    for (const toCode of recipientCurrencies) {
+      const rate = await rateInForce(db, { fromCode, toCode, at: timestamp(now()) })
+      if (rate) ages.set(`${fromCode}/${toCode}`, (now() - Date.parse(rate.effectiveAt)) / 1_000)
+    }
+  }
+  return ages
+}

@@ -1,0 +1,38 @@
+import type { Perform, Service } from '../context.ts'
+import type { CommittedGroup, Database } from '../database/database.ts'
+import type { Rail } from '../rails/rail.ts'
+import type { AnswerLog } from '../server/answer-log.ts'
+
+/**
+ * What a process is put together with where it may be measured: each has what it is given do the same, seen or unseen. Which
+ * it is is chosen once, when the process starts.
+ */
+export type Measuring = {
+  /** Told of commits; `undefined` where nobody wants to know. */
+  readonly onCommitted: ((group: CommittedGroup) => void) | undefined
+  /** A database in which this process writes. */
+  readonly database: (db: Database) => Database
+  /** How operations that write are run in this process. */
+  readonly perform: (perform: Perform) => Perform
+  readonly answers: <Log extends AnswerLog>(log: Log) => Log
+  readonly rail: (rail: Rail) => Rail
+  /** Told what to look into when somebody asks. */
+  readonly lookInto: (looked: LookedInto) => void
+}
+
+/** A service with the names of its rails; `onFault` is told why the database could not be read. */
+export type LookedInto = {
+  readonly service: Service
+  readonly rails: readonly string[]
+  readonly onFault: (error: unknown) => void
+}
+
+/** Measures nothing, and costs nothing. */
+export const unmeasured: Measuring = {
+  onCommitted: undefined,
+  database: (db) => db,
+  perform: (perform) => perform,
+  answers: (log) => log,
+  rail: (rail) => rail,
+  lookInto: () => {},
+}
