@@ -154,13 +154,19 @@ function openConnections(
   return naming(path, () => {
     preparePlace(path, place)
     const writing = openConnection(path, { isReadOnly: false })
-    requireWholeLog(writing.raw, path)
-    const coming = comingMigrations(migrations, appliedIn(writing.raw))
-    if (coming) beforeMigrating({ ...coming, backUp: (target) => backUp(writing, target) })
-    migrateSqlite(writing.raw, migrations)
-    // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
-    sync(dirname(path))
-    return { writing, reading: openReading(path) }
+    try {
+      requireWholeLog(writing.raw, path)
+      const coming = comingMigrations(migrations, appliedIn(writing.raw))
+      if (coming) beforeMigrating({ ...coming, backUp: (target) => backUp(writing, target) })
+      migrateSqlite(writing.raw, migrations)
+      // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
+      sync(dirname(path))
+      return { writing, reading: openReading(path) }
+    } catch (error) {
+      // Else it would hold its lock on them for as long as this process lasts, and who opens them next would be refused.
+      writing.raw.close()
+      throw error
+    }
   })
 }
 
