@@ -30,7 +30,11 @@ const file = 'src/database/sqlite/sqlite-connection.ts'
 
 /** As SQLite would have it by itself: the log is synced before a checkpoint only. */
 const syncsSeldom: readonly Change[] = [
-  { file, from: "raw.pragma('synchronous = FULL')", to: "raw.pragma('synchronous = NORMAL')" },
+  {
+    file,
+    from: "useWriteAheadLog(raw)\n    raw.pragma('synchronous = FULL')",
+    to: "useWriteAheadLog(raw)\n    raw.pragma('synchronous = NORMAL')",
+  },
   { file, from: '!== 2)', to: '!== 1)' },
 ]
 
