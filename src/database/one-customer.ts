@@ -25,6 +25,7 @@ import { isPlaceholder } from './placeholder.ts'
 import type { Params, Query, Reader, Tx } from './query.ts'
 import { from, placeholders, rewritten } from './query.ts'
 import { ownedTables, ownedTablesIn } from './scope.ts'
+import type { TableName } from './tables.ts'
 import { snakeCase } from './tables.ts'
 
 /** What queries for one customer bind beside their own parameters; PostgreSQL holds rows against it as well. */
@@ -73,27 +74,13 @@ const ownersOfNew: Readonly<Record<string, string>> = {
  */
 const read = {
   ...nouns,
-  walletAddresses: from('walletAddresses')
-    .selectAll('walletAddresses')
-    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'walletAddresses.walletId' as never))),
-  accounts: from('accounts')
-    .selectAll('accounts')
-    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'accounts.id' as never))),
-  transfers: from('transfers')
-    .selectAll('transfers')
-    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'transfers.walletId' as never))),
-  deposits: from('deposits')
-    .selectAll('deposits')
-    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'deposits.walletId' as never))),
-  chainDeposits: from('chainDeposits')
-    .selectAll('chainDeposits')
-    .where(({ exists }) => exists(customersWallet.whereRef('wallets.id', '=', 'chainDeposits.walletId' as never))),
-  payoutEvents: from('payoutEvents')
-    .selectAll('payoutEvents')
-    .where(({ exists }) => exists(customersPayout.whereRef('payouts.id', '=', 'payoutEvents.payoutId' as never))),
-  payoutTransfers: from('payoutTransfers')
-    .selectAll('payoutTransfers')
-    .where(({ exists }) => exists(customersPayout.whereRef('payouts.id', '=', 'payoutTransfers.payoutId' as never))),
+  walletAddresses: ofWallet('walletAddresses', 'walletAddresses.walletId'),
+  accounts: ofWallet('accounts', 'accounts.id'),
+  transfers: ofWallet('transfers', 'transfers.walletId'),
+  deposits: ofWallet('deposits', 'deposits.walletId'),
+  chainDeposits: ofWallet('chainDeposits', 'chainDeposits.walletId'),
+  payoutEvents: ofPayout('payoutEvents', 'payoutEvents.payoutId'),
+  payoutTransfers: ofPayout('payoutTransfers', 'payoutTransfers.payoutId'),
   events: from('events')
     .selectAll('events')
     .where(({ eb, exists, or }) =>
@@ -113,11 +100,28 @@ const read = {
     .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`),
 } satisfies Record<string, Part>
 
+/** What belongs to a customer's wallet, which the column names. */
+function ofWallet(table: TableName, column: string): Part {
+  const own = customersWallet.whereRef('wallets.id', '=', column as never)
+  return from(table)
+    .selectAll(table)
+    .where(({ exists }) => exists(own))
+}
+
+/** The same of a customer's payout. */
+function ofPayout(table: TableName, column: string): Part {
+  const own = customersPayout.whereRef('payouts.id', '=', column as never)
+  return from(table)
+    .selectAll(table)
+    .where(({ exists }) => exists(own))
+}
+
 /** A query for one customer, and the parameter that must name it where the query inserts. */
 type Narrowed = { readonly query: Query; readonly owner: string | null }
 
 /** For reading alone, every table of a merchant is narrowed; in a transaction the nouns are, and the books are the merchant's. */
-type Kind = 'reading' | 'writing'
+const parts = { reading: partsOf(read), writing: partsOf(nouns) }
+type Kind = keyof typeof parts
 
 const known = { reading: new WeakMap<Query, Narrowed>(), writing: new WeakMap<Query, Narrowed>() }
 
@@ -150,7 +154,7 @@ function narrowedReader(reader: Reader, customerId: string, kind: Kind): Reader 
 }
 
 function narrow(query: Query, kind: Kind): Narrowed {
-  const narrower = new Narrower(kind === 'reading' ? partsOf(read) : partsOf(nouns), kind === 'reading')
+  const narrower = new Narrower(parts[kind], kind === 'reading')
   const node = narrower.transformNode(query.node)
   if (narrower.isTouched && query.scope !== 'merchant') {
     throw new Error('a query over all merchants is not for who acts as one customer')
