@@ -63,6 +63,11 @@ export function word(words: readonly string[], place: number): string {
   return words[place] ?? ''
 }
 
+/** What an option lists, separated by commas. */
+export function listed(text: string | undefined): string[] | undefined {
+  return text?.split(',').map((each) => each.trim())
+}
+
 /** How an operator types each field that a command's operation may find faulty. */
 export function namesOf({ words = [], required = {}, options = {}, names = {} }: Form): Names {
   const typed = [

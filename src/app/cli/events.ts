@@ -3,7 +3,7 @@ import { event } from '../../feed/event-shape.ts'
 import type { Told } from '../../feed/told.ts'
 import { watchEvents } from '../../feed/watch-events.ts'
 import type { Command, Options } from './command.ts'
-import { contextOfList, sandboxOnly, wholeNumber, word } from './command.ts'
+import { contextOfList, listed, sandboxOnly, wholeNumber, word } from './command.ts'
 import { forwardEvents, forwarderTo } from './forward.ts'
 import { makeHappen } from './make-happen.ts'
 
@@ -54,8 +54,7 @@ export const eventCommands: Readonly<Record<string, Command>> = {
 /** What is asked for: everything from a number on, which is itself among it (ruling 81), or what happens from now on. */
 function eventsAsked(context: Context, { from, types }: Options, signal: AbortSignal): Promise<AsyncGenerator<Told>> {
   const after = from === undefined ? null : Math.max(wholeNumber('from', from) - 1, 0)
-  const listed = types?.split(',').map((type) => type.trim())
-  return watchEvents(context, { after, types: listed?.filter(Boolean) }, signal)
+  return watchEvents(context, { after, types: listed(types)?.filter(Boolean) }, signal)
 }
 
 function lineOf({ sequence, timestamp, type, object, objectId, version }: Told): string {

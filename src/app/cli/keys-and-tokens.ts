@@ -6,7 +6,7 @@ import { createContext } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../merchants/keys.ts'
 import type { Command, Options } from './command.ts'
-import { wholeNumber, word } from './command.ts'
+import { listed, wholeNumber, word } from './command.ts'
 
 const someScopes = `some of ${scopes.join(', ')}`
 
@@ -57,8 +57,4 @@ async function newToken(service: Service, words: readonly string[], options: Opt
     expiresIn: seconds === undefined ? undefined : wholeNumber('expires-in', seconds),
   })
   return result
-}
-
-function listed(text: string | undefined): string[] | undefined {
-  return text?.split(',').map((each) => each.trim())
 }

@@ -15,7 +15,7 @@ import { updateWebhookEndpoint } from '../../webhooks/update-webhook-endpoint.ts
 import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, contextOfList, wholeNumber, word } from './command.ts'
+import { contextOf, contextOfList, listed, wholeNumber, word } from './command.ts'
 import { listCommand } from './lists.ts'
 
 const words = ['webhook id']
@@ -140,8 +140,7 @@ function changed(
 }
 
 function detailsOf({ types, format, description }: Options) {
-  const listed = types?.split(',').map((type) => type.trim())
-  return { types: listed?.filter(Boolean), format: format as 'thin', description }
+  return { types: listed(types)?.filter(Boolean), format: format as 'thin', description }
 }
 
 function sequence(text: string | undefined): number | undefined {
