@@ -16,6 +16,9 @@ export type Backups = { readonly stop: () => Promise<void> }
 /** How soon one that failed is tried again, unless that is due sooner. */
 const retryMs = 5 * 60_000
 
+/** How long one may take, unless the next is due later: a network's disk that answers no more would end all backups in silence. */
+const patienceMs = 6 * 3_600_000
+
 const program = resolve(import.meta.dirname, 'main.ts')
 
 /**
@@ -24,7 +27,12 @@ const program = resolve(import.meta.dirname, 'main.ts')
  *
  * The time between two is measured by a clock that nobody sets. That of day only says how old the latest is at the start.
  */
-export function startBackups(config: Config, { now }: Pick<Service, 'now'>, logger: Started['logger']): Backups {
+export function startBackups(
+  config: Config,
+  { now }: Pick<Service, 'now'>,
+  logger: Started['logger'],
+  mostMs = Math.max(config.backupEveryMs, patienceMs),
+): Backups {
   const { backupFolder: folder, backupEveryMs: everyMs, databaseUrl } = config
   const path = sqlitePathOf(databaseUrl)
   if (folder === null || path === null) return { stop: async () => {} }
@@ -54,7 +62,7 @@ export function startBackups(config: Config, { now }: Pick<Service, 'now'>, logg
       child = spawn(process.execPath, [program, 'backup', JSON.stringify({ file })], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      const failure = await endOf(child)
+      const failure = await endOf(child, mostMs)
       if (failure !== null) return failure
       const removed = backupsIn(folder, path).slice(config.backupKeep)
       for (const old of removed) rmSync(old.path)
@@ -103,8 +111,8 @@ function tried<Result>(read: () => Result, otherwise: Result): Result {
   }
 }
 
-/** Waits for a process; what it said last where it failed. */
-function endOf(child: ChildProcess): Promise<string | null> {
+/** Waits for a process, and ends one that takes too long; what it said last where it failed. */
+function endOf(child: ChildProcess, mostMs: number): Promise<string | null> {
   let said = ''
   child.stderr?.on('data', (chunk) => {
     said = `${said}${chunk}`.slice(-1_000)
@@ -112,7 +120,13 @@ function endOf(child: ChildProcess): Promise<string | null> {
   // Whoever waits for an answer comes first.
   if (child.pid !== undefined) tried(() => setPriority(child.pid as number, 10), undefined)
   return new Promise((resolve) => {
+    const late = setTimeout(() => {
+      child.kill('SIGKILL')
+      // Not when it is gone: one that waits for such a disk can't even be killed.
+      resolve(`it was ended because it took longer than ${Math.ceil(mostMs / 60_000)} minutes`)
+    }, mostMs)
     child.once('error', ({ message }) => resolve(message))
+    child.once('close', () => clearTimeout(late))
     child.once('close', (code, signal) => resolve(code === 0 ? null : said.trim() || `it ended by ${signal ?? code}`))
   })
 }

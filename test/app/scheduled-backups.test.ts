@@ -4,7 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
 import { backupsIn, nextBackup, unfinishedIn } from '../../src/app/backup-files.ts'
 import { readConfig } from '../../src/app/config.ts'
-import { dueInMs } from '../../src/app/scheduled-backups.ts'
+import { dueInMs, startBackups } from '../../src/app/scheduled-backups.ts'
+import type { Started } from '../../src/app/start.ts'
 import type { Diagnosis } from '../../src/diagnoses/diagnosis.ts'
 import { smallDisk } from '../proofs/small-disk.ts'
 import { payoutBody } from '../support/app.ts'
@@ -99,6 +100,18 @@ describe('the schedule', () => {
     expect((await pay(address)).status).toBe(201)
     disk.free()
     await expect.poll(() => numbersIn(disk.place).length, patience).toBeGreaterThan(0)
+  })
+
+  test('ends one that takes too long, says so, and begins the next', async () => {
+    const { place, folder } = await scheduledPlace()
+    mkdirSync(folder)
+    const said: unknown[] = []
+    const logger = { error: (told: unknown) => said.push(told), info: () => {} } as unknown as Started['logger']
+    const backups = startBackups(readConfig(place.env), { now: Date.now }, logger, 1)
+    onTestFinished(backups.stop)
+
+    await expect.poll(() => said.length, patience).toBe(2)
+    expect(said).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/ended because it took longer than/) }))
   })
 
   test('ends with the service while a backup is being made, and leaves nothing of it', async () => {
