@@ -1,6 +1,6 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { Mode } from '../context.ts'
-import { addNetwork } from './public-address.ts'
+import { isNetwork, networkCheck } from '../doors/ip-networks.ts'
 
 /** What may be delivered to beside public addresses. */
 export type Allowance = {
@@ -22,17 +22,10 @@ export function readAllowed(text: string): string[] | null {
 /** What entries allow, and in the sandbox this machine itself. */
 export function allowanceOf(entries: readonly string[], mode: Mode): Allowance {
   const all = mode === 'sandbox' ? [...entries, '127.0.0.0/8', '::1/128'] : entries
-  const networks = { 4: new BlockList(), 6: new BlockList() }
   const hosts = new Set(all.filter((entry) => !entry.includes('/')))
-  for (const network of all.filter((entry) => entry.includes('/'))) {
-    addNetwork(networks[network.includes(':') ? 6 : 4], network)
-  }
   return {
     coversHost: (host, port) => hosts.has(plainHost(host)) || hosts.has(`${plainHost(host)} ${port}`),
-    coversAddress: (address) => {
-      const family = isIP(address)
-      return (family === 4 || family === 6) && networks[family].check(address, family === 4 ? 'ipv4' : 'ipv6')
-    },
+    coversAddress: networkCheck(all.filter((entry) => entry.includes('/'))),
   }
 }
 
@@ -44,15 +37,9 @@ export function plainHost(host: string): string {
 /** A network with its prefix, a host, or a host and a port with a space between them. */
 function readEntry(text: string): string | null {
   if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
-  if (text.includes('/')) return readNetwork(text)
+  if (text.includes('/')) return isNetwork(text) ? text : null
   const [, host = '', port] = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(text) ?? []
   if (!URL.canParse(`http://${host}`) || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) return null
   const { hostname } = new URL(`http://${host}`)
   return port === undefined ? plainHost(hostname) : `${plainHost(hostname)} ${Number(port)}`
-}
-
-function readNetwork(text: string): string | null {
-  const [, address = '', prefix = ''] = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(text) ?? []
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6]
-  return Number(prefix) <= bits ? text : null
 }

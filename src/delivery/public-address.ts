@@ -1,7 +1,5 @@
-import { BlockList, isIP } from 'node:net'
-
-// Lists of one family each: one of both would match an IPv4 address against networks of IPv6, as ::ffff:<address>.
-const special = { 4: new BlockList(), 6: new BlockList() }
+import { isIP } from 'node:net'
+import { networkCheck } from '../doors/ip-networks.ts'
 
 /** What of IPv4 is not public unicast (IANA's registry of special-purpose addresses), with where Azure serves its machines. */
 const special4 = [
@@ -42,23 +40,10 @@ const special6 = [
   '3fff::/20',
 ]
 
-for (const network of special4) addNetwork(special[4], network)
-for (const network of special6) addNetwork(special[6], network)
+const isSpecial = networkCheck([...special4, ...special6])
 
 /** Whether anyone on the internet reaches the same machine at this address; what is no address is not public either. */
 export function isPublicUnicast(address: string): boolean {
-  const family = isIP(address)
-  if (family !== 4 && family !== 6) return false
-  // Node takes an address with a zone for any: those are of one link.
-  return !address.includes('%') && !special[family].check(address, family === 4 ? 'ipv4' : 'ipv6')
-}
-
-/**
- * Adds a network such as `10.0.0.0/8` to a list.
- *
- * @throws where it is none
- */
-export function addNetwork(list: BlockList, network: string): void {
-  const [address = '', prefix = ''] = network.split('/')
-  list.addSubnet(address, Number(prefix), isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  // One with a zone is of one link.
+  return isIP(address) !== 0 && !address.includes('%') && !isSpecial(address)
 }

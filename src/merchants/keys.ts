@@ -3,13 +3,13 @@ import { scopes } from '../callers/scopes.ts'
 import type { Service } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
+import { isNetwork } from '../doors/ip-networks.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import { instant, optional, parse, refuse, someOf } from '../input.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
 import { findMerchant, lockMerchant } from './find-merchant.ts'
-import { parseNetwork } from './networks.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
 /** Keys of one merchant that work at the same time and may do everything: the old and the new one of a rotation. */
@@ -33,8 +33,7 @@ export const CreateKeyInput = z.object({
 
 function someNetworks() {
   return z.array(z.string()).transform((given, context) => {
-    const isSome =
-      given.length > 0 && given.length <= mostNetworks && given.every((each) => parseNetwork(each) !== null)
+    const isSome = given.length > 0 && given.length <= mostNetworks && given.every(isNetwork)
     const message = `must be at most ${mostNetworks} addresses or networks, such as 203.0.113.0/24`
     return isSome ? given : refuse(context, 'INVALID_FORMAT', message)
   })

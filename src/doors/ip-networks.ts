@@ -1,0 +1,46 @@
+import { BlockList, isIP } from 'node:net'
+
+/** A network in CIDR notation, or one address. */
+type Network = { readonly address: string; readonly prefix: number; readonly family: Family }
+
+type Family = 'ipv4' | 'ipv6'
+
+/** Reads a network such as `203.0.113.0/24`, or one address; `null` for what is neither. */
+function parseNetwork(text: string): Network | null {
+  const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
+  const family = familyOf(address)
+  if (family === null) return null
+  const bits = family === 'ipv4' ? 32 : 128
+  const prefix = Number(length ?? bits)
+  return prefix > bits ? null : { address, prefix, family }
+}
+
+/** Whether a text is a network in CIDR notation, or one address. */
+export function isNetwork(text: string): boolean {
+  return parseNetwork(text) !== null
+}
+
+/**
+ * Tells whether an address is in one of the networks; what is no address, or one of a single link (`fe80::1%eth0`), never is.
+ *
+ * @throws where one of the networks is none
+ */
+export function networkCheck(networks: readonly string[]): (address: string) => boolean {
+  // One list for each family: one of both would match an IPv4 address against networks of IPv6, as ::ffff:<address>.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const text of networks) {
+    const network = parseNetwork(text)
+    if (network === null) throw new Error(`${JSON.stringify(text)} must be a network (10.0.0.0/8) or an address`)
+    lists[network.family].addSubnet(network.address, network.prefix, network.family)
+  }
+  return (address) => {
+    const family = familyOf(address)
+    // Node takes an address with a zone for any.
+    return family !== null && !address.includes('%') && lists[family].check(address, family)
+  }
+}
+
+function familyOf(address: string): Family | null {
+  const version = isIP(address)
+  return version === 0 ? null : `ipv${version as 4 | 6}`
+}
