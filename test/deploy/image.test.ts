@@ -16,7 +16,7 @@ import { linkPackages } from './support/linked-packages.ts'
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 /** `npm run image:rehearse` has npm install the packages, as a builder would. */
-const isRehearsal = import.meta.env.MODE === 'image'
+const isRehearsal = process.env.IMAGE_PACKAGES === 'npm'
 const install = isRehearsal ? null : (command: string, folder: string) => linkPackages(root, command, folder)
 
 test('of the project the builder sees what the image is made of, and no database or key', () => {

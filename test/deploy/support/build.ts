@@ -112,10 +112,8 @@ async function run(text: string, image: Image, { install }: Building): Promise<v
   const command = isInstalled ? rest.join(' && ') : text
   if (command === '') return
   // What npm asks, and how, is this machine's.
-  const ours = image.hasNpm ? { ...process.env, PATH: standardPath, HOME: '/root' } : {}
-  const environment = Object.fromEntries(
-    Object.entries({ ...ours, ...image.environment }).map(([name, value]) => [name, value ?? '']),
-  )
+  const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, PATH: standardPath, HOME: '/root' } : {}
+  const environment = { ...ours, ...image.environment }
   const child = runInside(image, { ...image, environment, words: ['/bin/sh', '-c', command], volumes: null })
   let said = ''
   child.stdout?.on('data', (chunk) => (said += chunk))

@@ -15,7 +15,7 @@ export type Root = {
 export type Inside = {
   readonly words: readonly string[]
   readonly workdir: string
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: NodeJS.ProcessEnv
   /** A number, or two with a colon; `0` may write everywhere in the folder. */
   readonly user: string
   /** What can be written where nothing else can, by its place inside; `null` where all of the folder can. */
