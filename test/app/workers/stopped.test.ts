@@ -165,7 +165,7 @@ describe('a service whose place another takes', () => {
   test('ends with the same code where it has several', async () => {
     const place = await demoPlace({ WORKERS: '2' })
     const first = await startService(place)
-    await startService({ ...place, env: { ...place.env, WORKERS: '1' } })
+    await startService(place)
 
     expect(await payOnce(first.address)).toMatchObject({ status: 503 })
     expect(await first.ended).toMatchObject({ code: 3 })
