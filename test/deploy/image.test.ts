@@ -94,38 +94,46 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(uid).toBeGreaterThan(999)
   })
 
-  test.each([['1'], ['2']])(
-    'serves, pays, says that it is well and ends by SIGTERM, with WORKERS=%s',
-    async (workers) => {
-      const port = await freePort()
-      const environment = { HOST: '127.0.0.1', PORT: String(port), WORKERS: workers }
-      const { child, ended, data, said } = start(image.command, { environment })
-      await expect.poll(said).toContain('payout-gateway is ready')
-
-      const pid = firstProcessOf(child)
-      expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, '/app/node_modules/node/bin/node'))
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-      expect(status).toMatch(new RegExp(`^Uid:\\t${image.user.split(':')[0]}\\t`, 'm'))
-      expect(status).toMatch(/^NSpid:\t\d+\t1$/m)
-      expect(status).toMatch(/^CapEff:\t0+$/m)
-
-      expect(await start(image.healthcheck, { environment }).ended).toMatchObject({ code: 0 })
+  /** Starts what the image starts, and waits until it is ready; `pay` answers the status of a payout. */
+  async function serve(workers: string) {
+    const port = await freePort()
+    const environment = { HOST: '127.0.0.1', PORT: String(port), WORKERS: workers }
+    const { child, said, ...started } = start(image.command, { environment })
+    await expect.poll(said).toContain('payout-gateway is ready')
+    const pay = async () => {
       const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
-      const paid = await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(payoutBody),
-      })
-      expect(paid.status).toBe(201)
-      const audited = await start(['node', 'src/cli.js', 'audit', '--json'], { data }).ended
-      expect(audited).toMatchObject({ code: 0 })
-      expect(audited.said).toContain('"balanced":true')
+      const body = JSON.stringify(payoutBody)
+      return (await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, { method: 'POST', headers, body })).status
+    }
+    const checkHealth = async () => (await start(image.healthcheck, { environment }).ended).code
+    return { ...started, pid: firstProcessOf(child), pay, checkHealth }
+  }
 
-      process.kill(pid, 'SIGTERM')
-      expect(await ended).toMatchObject({ code: 0 })
-      expect(await start(image.healthcheck, { environment }).ended).toMatchObject({ code: 1 })
-    },
-  )
+  test('serves as the first process and without a right, says whether it is well, and ends by SIGTERM', async () => {
+    const { pid, ended, pay, checkHealth } = await serve('1')
+    expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, '/app/node_modules/node/bin/node'))
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    expect(status).toMatch(new RegExp(`^Uid:\\t${image.user.split(':')[0]}\\t`, 'm'))
+    expect(status).toMatch(/^NSpid:\t\d+\t1$/m)
+    expect(status).toMatch(/^CapEff:\t0+$/m)
+    expect(await pay()).toBe(201)
+    expect(await checkHealth()).toBe(0)
+
+    process.kill(pid, 'SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(await checkHealth()).toBe(1)
+  })
+
+  test('does so with several processes, beside its commands', async () => {
+    const { pid, ended, data, pay, checkHealth } = await serve('2')
+    expect(await pay()).toBe(201)
+    expect(await checkHealth()).toBe(0)
+    const audited = await start(['node', 'src/cli.js', 'audit', '--json'], { data }).ended
+    expect(audited).toMatchObject({ code: 0, said: expect.stringContaining('"payouts":7') })
+
+    process.kill(pid, 'SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+  })
 
   test('can write nothing but its data', async () => {
     const places = ['/app/x', '/app/src/x', '/tmp/x', '/x', '/etc/x', '/data/x']
