@@ -89,7 +89,7 @@ export async function supervise(config: Config): Promise<void> {
       windows?.forget(pid)
       if (isEnding) return
       // It has said so itself; another writer would take the database back.
-      if (code === takenOverCode) return drain(null, 1)
+      if (code === takenOverCode) return drain(null, takenOverCode)
       // It has said itself why it could not start.
       if (!isReady) return endAtOnce(1)
       const isShort = performance.now() - begunAt < shortLifeMs

@@ -143,8 +143,8 @@ describe('a writer that was stopped', () => {
   })
 })
 
-describe('a service of one process that was stopped', () => {
-  test('commits nothing once another has taken its place, says so to whoever asked, and ends', async () => {
+describe('a service whose place another takes', () => {
+  test('commits nothing once it goes on after a stop, says so to whoever asked, and ends', async () => {
     const place = await demoPlace()
     const first = await startService(place)
     stop(first.child.pid as number)
@@ -160,6 +160,15 @@ describe('a service of one process that was stopped', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
     expect(await newPayoutsIn(place)).toBe(1)
     expect((await payOnce(second.address))?.status).toBe(201)
+  })
+
+  test('ends with the same code where it has several', async () => {
+    const place = await demoPlace({ WORKERS: '2' })
+    const first = await startService(place)
+    await startService(place)
+
+    expect(await payOnce(first.address)).toMatchObject({ status: 503 })
+    expect(await first.ended).toMatchObject({ code: 3 })
   })
 
   test('keeps its place when another is started on its port by mistake, and beside commands', async () => {

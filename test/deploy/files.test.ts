@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { takenOverCode } from '../../src/database/database.ts'
+import { readDockerfile } from './support/dockerfile.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+/** What `npm start` runs, which all others must run as well. */
+const started = JSON.parse(read('package.json')).scripts.start.replace('exec node ', '')
+/** By when a service has ended by itself, with some room. */
+const longestEndSeconds = 11
+
+const unit = read('deploy/payout-gateway.service')
+const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
+
+describe('the unit of systemd', () => {
+  test('starts the service as npm does, leaves it time to end, and does not start again what another has taken the place of', () => {
+    expect(setting('ExecStart')).toBe(`/opt/payout-gateway/node_modules/.bin/node ${started}`)
+    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(longestEndSeconds)
+    expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverCode)
+  })
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+
+  test.skipIf(!hasSystemd && !process.env.CI)('is understood by systemd, which finds it hardened', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'payout-gateway.service')
+    const analyze = (text: string, ...words: string[]) => {
+      // It looks whether what is started is there.
+      writeFileSync(path, text.replaceAll('/opt/payout-gateway', root))
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', [...words, path], { encoding: 'utf8' })
+      return { status, said: stdout + stderr }
+    }
+
+    expect(analyze(unit, 'verify', '--man=no')).toEqual({ status: 0, said: '' })
+    expect(analyze(unit.replace('ProtectClock', 'ProtectClocks'), 'verify', '--man=no').said).toContain('Unknown key')
+    const security = ['security', '--offline=true', '--no-pager', '--threshold=20']
+    expect(analyze(unit, ...security)).toMatchObject({ status: 0 })
+    expect(analyze(unit.replace(/^SystemCallFilter=.*$/gm, ''), ...security).status).not.toBe(0)
+  })
+})
+
+type Service = {
+  image: string
+  init?: boolean
+  read_only: boolean
+  cap_drop: string[]
+  security_opt: string[]
+  stop_grace_period: string
+  ports?: string[]
+  volumes?: string[]
+}
+
+const steps = readDockerfile(read('deploy/Dockerfile')).at(-1)?.steps ?? []
+const step = (name: string) => steps.find((each) => each.name === name)
+
+describe.each([
+  ['compose.yaml', 1],
+  ['compose.postgres.yaml', 2],
+])('%s', (file, count) => {
+  const { services } = parse(read(`deploy/${file}`), { merge: true }) as { services: Record<string, Service> }
+  const ours = Object.values(services).filter(({ image }) => image === 'payout-gateway')
+
+  test('takes every right from every container', () => {
+    for (const service of Object.values(services)) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    }
+  })
+
+  test('starts the image as it is, at ports of this machine alone, and leaves it time to end', () => {
+    expect(ours).toHaveLength(count)
+    expect(new Set(ours.flatMap(({ ports }) => ports)).size).toBe(count)
+    for (const service of ours) {
+      expect(service).not.toHaveProperty('command')
+      expect(service).not.toHaveProperty('healthcheck')
+      expect(service.init).toBe(true)
+      expect(service.ports).toEqual([
+        expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:\\d+:${step('EXPOSE')?.text}$`)),
+      ])
+      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(longestEndSeconds)
+    }
+  })
+})
+
+test('the image is started as npm starts the service, and a volume of compose is where it has its data', () => {
+  expect(step('CMD')?.words).toEqual(['node', ...started.split(' ')])
+  expect(parse(read('deploy/compose.yaml')).services.service.volumes).toEqual([`data:${step('VOLUME')?.text}`])
+})

@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { payoutBody } from '../support/app.ts'
+import { freePort } from '../support/free-port.ts'
+import type { Image } from './support/build.ts'
+import { buildImage } from './support/build.ts'
+import { cannotContain, firstProcessOf, runInside } from './support/container.ts'
+import { isIgnored } from './support/ignored-files.ts'
+import { linkPackages } from './support/linked-packages.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+/** `npm run image:rehearse` has npm install the packages, as a builder would. */
+const isRehearsal = process.env.IMAGE_PACKAGES === 'npm'
+const install = isRehearsal ? null : (command: string, folder: string) => linkPackages(root, command, folder)
+
+test('of the project the builder sees what the image is made of, and no database or key', () => {
+  const ignore = read('.dockerignore')
+  const given = (path: string) => !isIgnored(path, ignore)
+
+  const secret = [
+    'db/payouts.sqlite',
+    'db/payouts.sqlite-wal',
+    'db/payouts.sqlite.secrets-key',
+    'src/a/b.sqlite.1.partial',
+  ]
+  const others = [
+    '.git/config',
+    '.env',
+    'deploy/.env',
+    'node_modules/pg/package.json',
+    'test/ids.test.ts',
+    'docs/package.json',
+  ]
+  expect([...secret, ...others].filter(given)).toEqual([])
+  const tracked = execFileSync('git', ['ls-files', 'src', 'db'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  expect(['.npmrc', 'LICENSE', 'package.json', 'package-lock.json', ...tracked].filter((path) => !given(path))).toEqual(
+    [],
+  )
+})
+
+// Elsewhere nothing of it can be shown; who asks for it by name, and CI, hear why.
+const isLeftOut = cannotContain !== null && !isRehearsal && !process.env.CI
+
+describe.skipIf(isLeftOut)('the image', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-image-'))
+  let image: Image
+
+  beforeAll(async () => {
+    expect(cannotContain).toBeNull()
+    image = await buildImage(join(root, 'deploy/Dockerfile'), { context: root, folder, install })
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  /** Runs a command of the image's as its user, on a file system that is read-only but for a new volume. */
+  function start(words: readonly string[], { environment = {}, data = newVolume() }: Started) {
+    const child = runInside(image, {
+      ...image,
+      words,
+      environment: { ...image.environment, ...environment },
+      volumes: { '/data': data },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    child.stderr?.on('data', (chunk) => (said += chunk))
+    child.stdout?.on('data', (chunk) => (said += chunk))
+    const ended = once(child, 'close').then(([code]) => ({ code, said }))
+    return { child, data, ended, said: () => said }
+  }
+  type Started = { environment?: Record<string, string>; data?: string }
+
+  /** What a new volume is: a copy of the folder that the image has there. */
+  function newVolume(): string {
+    const data = mkdtempSync(join(folder, 'volume-'))
+    execFileSync('cp', ['-a', '--attributes-only', '-T', join(image.folder, image.volumes[0] ?? ''), data])
+    return data
+  }
+
+  test('is what its labels say, and keeps its data in a volume that is its user’s alone', () => {
+    const { version, license, description } = JSON.parse(read('package.json'))
+    expect(image.labels).toMatchObject({
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.licenses': license,
+      'org.opencontainers.image.description': description,
+    })
+    expect(image.volumes).toEqual(['/data'])
+    const { uid, gid, mode } = statSync(join(image.folder, '/data'))
+    expect([`${uid}:${gid}`, mode & 0o777]).toEqual([image.user, 0o700])
+    expect(uid).toBeGreaterThan(999)
+  })
+
+  /** Starts what the image starts, and waits until it is ready; `pay` answers the status of a payout. */
+  async function serve(workers: string) {
+    const port = await freePort()
+    const environment = { HOST: '127.0.0.1', PORT: String(port), WORKERS: workers }
+    const { child, said, ...started } = start(image.command, { environment })
+    await expect.poll(said).toContain('payout-gateway is ready')
+    const pay = async () => {
+      const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+      const body = JSON.stringify(payoutBody)
+      return (await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, { method: 'POST', headers, body })).status
+    }
+    const checkHealth = async () => (await start(image.healthcheck, { environment }).ended).code
+    return { ...started, pid: firstProcessOf(child), pay, checkHealth }
+  }
+
+  test('serves as the first process and without a right, says whether it is well, and ends by SIGTERM', async () => {
+    const { pid, ended, pay, checkHealth } = await serve('1')
+    expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, '/app/node_modules/node/bin/node'))
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    expect(status).toMatch(new RegExp(`^Uid:\\t${image.user.split(':')[0]}\\t`, 'm'))
+    expect(status).toMatch(/^NSpid:\t\d+\t1$/m)
+    expect(status).toMatch(/^CapEff:\t0+$/m)
+    expect(await pay()).toBe(201)
+    expect(await checkHealth()).toBe(0)
+
+    process.kill(pid, 'SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+    expect(await checkHealth()).toBe(1)
+  })
+
+  test('does so with several processes, beside its commands', async () => {
+    const { pid, ended, data, pay, checkHealth } = await serve('2')
+    expect(await pay()).toBe(201)
+    expect(await checkHealth()).toBe(0)
+    const audited = await start(['node', 'src/cli.js', 'audit', '--json'], { data }).ended
+    expect(audited).toMatchObject({ code: 0, said: expect.stringContaining('"payouts":7') })
+
+    process.kill(pid, 'SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  test('can write nothing but its data', async () => {
+    const places = ['/app/x', '/app/src/x', '/tmp/x', '/x', '/etc/x', '/data/x']
+    const script = `for (const place of ${JSON.stringify(places)}) try { require('fs').writeFileSync(place, ''); console.log(place) } catch {}`
+    expect(await start(['node', '-e', script], {}).ended).toEqual({ code: 0, said: '/data/x\n' })
+  })
+})

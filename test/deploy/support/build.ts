@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { layBase, runInside } from './container.ts'
+import type { Instruction, Stage } from './dockerfile.ts'
+import { pairsOf, readDockerfile } from './dockerfile.ts'
+import { contextFiles } from './ignored-files.ts'
+
+/** What a stage has become: its file system in a folder, and what is said of a process in it. */
+export type Image = {
+  readonly folder: string
+  readonly hasNpm: boolean
+  workdir: string
+  user: string
+  environment: Record<string, string>
+  labels: Record<string, string>
+  volumes: string[]
+  command: readonly string[]
+  healthcheck: readonly string[]
+}
+
+export type Building = {
+  /** What the builder is given, by its `.dockerignore`. */
+  readonly context: string
+  /** An empty folder for the stages. */
+  readonly folder: string
+  /** Puts packages where npm would by this command; `null` has npm do it. */
+  readonly install: ((command: string, folder: string) => void) | null
+}
+
+/** Carries out a Dockerfile, step by step; the last stage. @throws at a step that fails, or is of a kind that is not known */
+export async function buildImage(path: string, building: Building): Promise<Image> {
+  const stages = readDockerfile(readFileSync(path, 'utf8'))
+  const built = new Map<string, Image>()
+  let image: Image | undefined
+  for (const [number, stage] of stages.entries()) {
+    image = beginStage(stage, join(building.folder, `stage-${number}`))
+    for (const step of stage.steps) await carryOut(step, { image, built, building })
+    if (stage.name !== null) built.set(stage.name, image)
+  }
+  if (image === undefined) throw new Error(`${path} has no stage`)
+  return image
+}
+
+type Step = { readonly image: Image; readonly built: ReadonlyMap<string, Image>; readonly building: Building }
+
+const standardPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+function beginStage({ base }: Stage, folder: string): Image {
+  if (!/^(node|debian):[\w.-]*trixie-slim$/.test(base)) throw new Error(`nothing here stands for ${base}`)
+  layBase(folder)
+  return {
+    folder,
+    hasNpm: base.startsWith('node:'),
+    ...{ workdir: '/', user: '0', environment: { PATH: standardPath } },
+    ...{ labels: {}, volumes: [], command: [], healthcheck: [] },
+  }
+}
+
+async function carryOut(step: Instruction, { image, built, building }: Step): Promise<void> {
+  const [first = ''] = step.words
+  if (step.name === 'WORKDIR') {
+    image.workdir = resolve(image.workdir, first)
+    mkdirSync(join(image.folder, image.workdir), { recursive: true })
+  } else if (step.name === 'COPY' && 'from' in step.flags) copyFromStage(step, { image, built })
+  else if (step.name === 'COPY') copyFromContext(step, image, building.context)
+  else if (step.name === 'RUN') await run(step.text, image, building)
+  else if (step.name === 'ENV') Object.assign(image.environment, pairsOf(step, image.environment))
+  else if (step.name === 'LABEL') Object.assign(image.labels, pairsOf(step))
+  else if (step.name === 'USER') image.user = first
+  else if (step.name === 'VOLUME') image.volumes.push(...step.words)
+  else if (step.name === 'CMD') image.command = execForm(step.text)
+  else if (step.name === 'HEALTHCHECK') image.healthcheck = execForm(step.text.replace(/^CMD\s+/, ''))
+  else if (step.name !== 'EXPOSE') throw new Error(`not known here: ${step.name}`)
+}
+
+/** @throws for a text, which a shell would read and which would keep signals from the process */
+function execForm(text: string): readonly string[] {
+  if (!text.startsWith('[')) throw new Error(`a shell would run ${text}`)
+  return JSON.parse(text) as string[]
+}
+
+function copyFromContext({ words, flags }: Instruction, image: Image, context: string): void {
+  if (Object.keys(flags).length > 0) throw new Error(`not known here: COPY --${Object.keys(flags)}`)
+  const ignore = readFileSync(join(context, '.dockerignore'), 'utf8')
+  const target = words.at(-1) ?? ''
+  for (const source of words.slice(0, -1)) {
+    // Of a folder its contents are copied, of a file the file.
+    const below = statSync(join(context, source)).isDirectory() ? source : dirname(source)
+    for (const file of contextFiles(context, source, ignore)) {
+      const to = join(image.folder, resolve(image.workdir, target), file.slice(below === '.' ? 0 : below.length + 1))
+      mkdirSync(dirname(to), { recursive: true })
+      copyFileSync(join(context, file), to)
+    }
+  }
+}
+
+function copyFromStage({ words, flags }: Instruction, { image, built }: Pick<Step, 'image' | 'built'>): void {
+  const [source = '', target = ''] = words
+  const from = built.get(flags.from ?? '')
+  if (from === undefined || words.length !== 2) throw new Error(`not known here: COPY ${words.join(' ')}`)
+  const to = join(image.folder, resolve(image.workdir, target))
+  mkdirSync(to, { recursive: true })
+  requireDone(spawnSync('cp', ['-a', `${join(from.folder, source)}/.`, to], { encoding: 'utf8' }), basename(source))
+}
+
+async function run(text: string, image: Image, { install }: Building): Promise<void> {
+  const [first = '', ...rest] = text.split(' && ')
+  const isInstalled = install !== null && first.startsWith('npm ci')
+  if (isInstalled) install(first, join(image.folder, image.workdir))
+  const command = isInstalled ? rest.join(' && ') : text
+  if (command === '') return
+  // What npm asks, and how, is this machine's.
+  const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, PATH: standardPath, HOME: '/root' } : {}
+  const environment = { ...ours, ...image.environment }
+  const child = runInside(image, { ...image, environment, words: ['/bin/sh', '-c', command], volumes: null })
+  let said = ''
+  child.stdout?.on('data', (chunk) => (said += chunk))
+  child.stderr?.on('data', (chunk) => (said += chunk))
+  const [status] = await once(child, 'close')
+  requireDone({ status, stderr: said }, text)
+}
+
+function requireDone({ status, stderr }: { status: number | null; stderr: string }, what: string): void {
+  if (status !== 0) throw new Error(`${what} ended with ${status}: ${stderr.slice(-2_000)}`)
+}

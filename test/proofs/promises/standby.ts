@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import Sqlite from 'better-sqlite3'
+import type { PayoutLog } from '../clients.ts'
+import { mergedLog, newPayoutLog, startPaying } from '../clients.ts'
+import type { Replicated } from '../litestream.ts'
+import { findLitestream, replicate, restoreStandby } from '../litestream.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import { makeDatabase, startMain } from '../server.ts'
+import { compare } from '../stored.ts'
+
+const deaths = { ci: 2, quick: 4, long: 40 }
+
+/** Litestream looks every second and sends every second; a busy machine may take as long again. */
+const windowMs = 5_000
+
+export const proof: Proof = {
+  promise: 'a standby by Litestream is one sound moment, lacks only what was acknowledged in the last 5 s, and pays',
+  control: 'a Litestream that goes on: it hangs from the middle on',
+  seconds: { ci: 150, quick: 240, long: 1_500 },
+  run,
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  const database = join(folder, 'payouts.sqlite')
+  const replicated = { program: await findLitestream(join(folder, 'npm')), database, standby: join(folder, 'standby') }
+  const { url, apiKey } = await makeDatabase(database)
+  const logs: PayoutLog[] = []
+  const losses: Loss[] = []
+  const faults: string[] = []
+  while (losses.length < deaths[length] && faults.length === 0) {
+    const log = newPayoutLog(`death ${logs.length}`)
+    logs.push(log)
+    const death = await dieUnderLoad(replicated, {
+      url,
+      apiKey,
+      log,
+      hangs: isControl,
+      loadMs: 4_000 + random() * 3_000,
+    })
+    faults.push(...death.faults)
+    const place = join(folder, `place-${losses.length}`)
+    const restored = await putInPlace(replicated, place)
+    const loss = lossOf(restored, { log, ...death })
+    losses.push(loss)
+    const lost = new Set(loss.lost)
+    const { sent, acknowledged } = mergedLog(logs)
+    const kept = new Map([...acknowledged].filter(([narration]) => !lost.has(narration)))
+    faults.push(...compare(restored, { sent, acknowledged: kept }).faults)
+    if (loss.oldestMs > windowMs) faults.push(`what was acknowledged ${Math.round(loss.oldestMs)} ms before is lost`)
+    if (losses.length === deaths[length] && !(await canPay(restored, apiKey))) faults.push('nothing can be paid there')
+  }
+  return { isHeld: faults.length === 0, figure: figureOf(logs, losses, faults) }
+}
+
+function figureOf(logs: readonly PayoutLog[], losses: readonly Loss[], faults: readonly string[]): string {
+  const { acknowledged } = mergedLog(logs)
+  const lost = losses.map((loss) => loss.lost.length)
+  const oldest = losses.map(({ oldestMs }) => Math.round(oldestMs))
+  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost ${lost.join(', ')}, of the last ${oldest.join(', ')} ms`
+  return [seen, ...faults.slice(0, 3)].join('; ')
+}
+
+/** How many payouts had been acknowledged at a moment, by a clock in milliseconds that nobody sets. */
+type Mark = { readonly at: number; readonly count: number }
+
+type Death = { readonly diedAt: number; readonly marks: readonly Mark[]; readonly faults: string[] }
+
+type Dying = { url: string; apiKey: string; log: PayoutLog; hangs: boolean; loadMs: number }
+
+/** Has clients pay while Litestream follows, and then kills the service and Litestream as a machine that dies would. */
+async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, loadMs }: Dying): Promise<Death> {
+  const server = await startMain({ url })
+  const following = replicate(replicated)
+  const marks: Mark[] = []
+  const marking = setInterval(() => marks.push({ at: performance.now(), count: log.acknowledged.size }), 10)
+  const clients = startPaying({ port: server.port, apiKey }, { clients: 8, log })
+  await delay(loadMs)
+  if (hangs) {
+    following.child.kill('SIGSTOP')
+    await delay(windowMs + 1_000)
+  }
+  const diedAt = performance.now()
+  following.child.kill('SIGKILL')
+  const { signal, errors } = await server.kill()
+  await Promise.all([clients.over, following.ended])
+  clearInterval(marking)
+  const faults: string[] = []
+  if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
+  if (log.others.size > 0) faults.push(`not every payout was answered with 201: ${[...log.others]}`)
+  if (following.said().includes('level=ERROR')) faults.push(`Litestream said ${following.said().slice(-500)}`)
+  return { diedAt, marks, faults }
+}
+
+/** Has the standby restored, and put in a new place by the operator's command, which audits it first; where it is then. */
+async function putInPlace(replicated: Replicated, place: string): Promise<string> {
+  mkdirSync(place)
+  const file = join(place, 'standby.sqlite')
+  await restoreStandby(replicated, file)
+  const program = join(import.meta.dirname, '../../../src/app/cli.ts')
+  const path = join(place, 'payouts.sqlite')
+  await promisify(execFile)(process.execPath, [program, 'restore', file], {
+    env: { ...process.env, DATABASE_URL: `sqlite:${path}` },
+  })
+  return path
+}
+
+/** The payouts that were acknowledged and are not there, and how long before the end the first of them was, at most. */
+type Loss = { readonly lost: readonly string[]; readonly oldestMs: number }
+
+function lossOf(path: string, { log, diedAt, marks }: Pick<Death, 'diedAt' | 'marks'> & { log: PayoutLog }): Loss {
+  const database = new Sqlite(path, { readonly: true, fileMustExist: true })
+  const stored = new Set(database.prepare('select narration from payouts').pluck().all())
+  database.close()
+  const narrations = [...log.acknowledged.keys()]
+  const lost = narrations.filter((narration) => !stored.has(narration))
+  const first = narrations.indexOf(lost[0] ?? '')
+  const at = marks.findLast(({ count }) => count <= first)?.at ?? marks[0]?.at ?? diedAt
+  return { lost, oldestMs: lost.length === 0 ? 0 : diedAt - at }
+}
+
+/** Whether the service starts there and goes on. */
+async function canPay(path: string, apiKey: string): Promise<boolean> {
+  const server = await startMain({ url: `sqlite:${path}` })
+  const log = newPayoutLog('after')
+  const clients = startPaying({ port: server.port, apiKey }, { clients: 1, log })
+  await clients.begun
+  await clients.stop()
+  await server.kill('SIGTERM')
+  return log.acknowledged.size > 0 && log.others.size === 0
+}
