@@ -440,6 +440,8 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   function tick(): void {
     if (isStopped) return
     storePassed()
+    // Its owner may have moved its clock on, and with that what is stored of when it is due.
+    if (service.mode === 'sandbox' && dueAt !== Number.POSITIVE_INFINITY) dueAt = Number.NEGATIVE_INFINITY
     if (isDue() || isBehind()) look()
     if (open.length > 0 || again.length > 0) onReady()
   }

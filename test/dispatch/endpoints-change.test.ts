@@ -4,6 +4,7 @@ import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import type { Event } from '../../src/events/event.ts'
 import { eventId } from '../../src/events/event.ts'
+import { advanceClock } from '../../src/rails/advance-clock.ts'
 import { secretsWith } from '../../src/secrets/secrets.ts'
 import { deleteWebhookEndpoint } from '../../src/webhooks/delete-webhook-endpoint.ts'
 import { disableWebhookEndpoint } from '../../src/webhooks/disable-webhook-endpoint.ts'
@@ -114,6 +115,17 @@ describe.each(everyEngine)('an owner of an endpoint on %s', (engine) => {
     await app.customer()
     await until(() => got.length === 5)
     expect(secretsInForce(app.service, await stored(webhookId)).length).toBe(1)
+  })
+
+  test('moves its clock on: what is due by then is tried, as if the time had passed', async () => {
+    const { app, dispatch, endpoint, until, deliveries } = await startWorld(engine)
+    const { url, got } = await receiver(answering(500))
+    const webhookId = await endpoint(url)
+    dispatch()
+    await app.customer()
+    await until(async () => (await deliveries(webhookId)).size === 1)
+    await perform(advanceClock, app.context(), { by: 'PT1M' })
+    await until(() => got.length === 2)
   })
 
   test('who does not answer for days has it disabled, is told so, and has it enabled by a probe', async () => {
