@@ -365,7 +365,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       signer = signerOf(secretsInForce(service, endpoint))
       signerReadAt = performance.now()
     }
-    if (isDue()) await readAgain()
+    if (isDue()) await takeAgain()
     if (isBehind() && !isStopped) await readEvents()
     if (isStopped) return
     storePassed()
@@ -389,7 +389,19 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     if (isStopped || performance.now() - cursorStoredAt >= cursorEveryMs) record()
   }
 
-  async function readAgain(): Promise<void> {
+  /** Reads what is due. What is recorded meanwhile may be due before all that was found. */
+  async function takeAgain(): Promise<void> {
+    dueAt = Number.POSITIVE_INFINITY
+    let nextAt = Number.NEGATIVE_INFINITY
+    try {
+      nextAt = await readAgain()
+    } finally {
+      dueAt = Math.min(dueAt, nextAt)
+    }
+  }
+
+  /** Has what is due taken up again; when the next is. */
+  async function readAgain(): Promise<number> {
     const now = BigInt(service.now())
     const [by, limit] = [isProbe ? endOfTime : now, retriesRead * 2]
     recordedOf.clear()
@@ -401,7 +413,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       context,
       fresh.map(({ sequence }) => sequence),
     )
-    if (isStopped) return
+    if (isStopped) return Number.POSITIVE_INFINITY
     let isMore = due.length === limit
     for (const { sequence, objectId, attempts, attemptsBefore } of fresh) {
       const message = messages.get(sequence)
@@ -411,7 +423,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       failing.add(objectId)
       again.push({ sequence, objectId, message, tries: attempts - attemptsBefore, known: attempts })
     }
-    dueAt = isMore ? Number(now) : next?.nextAttemptAt == null ? Number.POSITIVE_INFINITY : Number(next.nextAttemptAt)
+    return isMore ? Number(now) : next?.nextAttemptAt == null ? Number.POSITIVE_INFINITY : Number(next.nextAttemptAt)
   }
 
   async function readEvents(): Promise<void> {

@@ -35,6 +35,42 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     expect(sequences().sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
+  test('what fails while it is read what is due is tried again when that is due itself', async () => {
+    const { app, dispatch, endpoint, until, pass, deliveries } = await startWorld(engine)
+    const first = Promise.withResolvers<void>()
+    const { url, got } = await receiver(async (response, _, count) => {
+      if (count === 1) await first.promise
+      response.statusCode = count <= 2 ? 500 : 200
+      response.end()
+    })
+    let held: Promise<void> | null = null
+    let isReading = false
+    const execute: Service['db']['execute'] = async (query, params) => {
+      const rows = await app.db.execute(query, params)
+      if (held === null || !('after' in params) || typeof params.after !== 'bigint') return rows as never
+      isReading = true
+      await held
+      return rows as never
+    }
+    const id = await endpoint(url)
+    // Live, where nobody moves a clock.
+    dispatch({ service: { ...app.service, mode: 'live', db: { ...app.db, execute } } })
+    await app.customer()
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 1)
+    const { promise, resolve: letGo } = Promise.withResolvers<void>()
+    held = promise
+    pass(6 * second)
+    await until(() => isReading)
+    first.resolve()
+    await until(async () => (await deliveries(id)).size === 2)
+    held = null
+    letGo()
+    await until(() => got.length === 3)
+    pass(10 * second)
+    await until(() => got.length === 4)
+  })
+
   test('what sends ends in time though receivers do not answer, and records nothing that it does not know', async () => {
     const { app, dispatch, endpoint, until, stored, deliveries } = await startWorld(engine)
     const { url, got } = await receiver(() => {})
