@@ -17,7 +17,7 @@ import { secretsInForce } from '../webhooks/endpoint-secrets.ts'
 import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import type { Attempted, Recorded, Report, Waiting } from './record-attempts.ts'
 import { recordAttempts } from './record-attempts.ts'
-import { dueDeliveries, nextDelivery, pendingOfObjects } from './repository.ts'
+import { deliveriesNumbered, dueDeliveries, nextDelivery, pendingObjects } from './repository.ts'
 
 /** Attempts at once to one endpoint, and until it was seen to answer. */
 const [mostAtOnce, mostAtFirst] = [4, 2]
@@ -430,11 +430,12 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     const limit = isSparse ? sparseEventsRead : eventsRead
     const events = await eventsAfter(service.db, { merchantId, after: read, limit })
     const own = events.filter((event) => isFor(endpoint, event))
-    const objectIds = [...new Set(own.map(({ objectId }) => objectId))]
-    const pending = objectIds.length === 0 ? [] : await pendingOfObjects(service.db, { ...whose, objectIds })
+    const sequences = own.map(({ sequence }) => sequence)
+    const pending = sequences.length === 0 ? [] : await pendingObjects(service.db, { ...whose, sequences })
+    const stored = pending.length === 0 ? [] : await deliveriesNumbered(service.db, { ...whose, sequences })
     const told = await toldEvents(context, own)
     if (isStopped) return
-    const isPending = new Set(pending.map(({ sequence }) => sequence))
+    const isPending = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
     for (const each of told) {
       const { sequence, objectId } = each
       // What is pending already goes its own way.

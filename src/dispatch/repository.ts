@@ -74,14 +74,23 @@ export const nextDelivery = queryOne((p: Params<Whose & { after: bigint }>) =>
     .limit(1),
 )
 
-/** What waits for another attempt, of some objects. */
-export const pendingOfObjects = query((p: Params<Whose & { objectIds: readonly string[] }>) =>
-  from('webhookDeliveries')
-    .select(['objectId', 'sequence'])
-    .where('merchantId', '=', p.merchantId)
-    .where('endpointId', '=', p.endpointId)
-    .where('status', '=', sql.lit('pending'))
-    .where('objectId', 'in', list(p.objectIds)),
+/** The objects of some events of which anything waits for another attempt, however much of each. */
+export const pendingObjects = query((p: Params<Whose & { sequences: readonly number[] }>) =>
+  from('events')
+    .select('events.objectId')
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', 'in', list(p.sequences))
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('webhookDeliveries as pending')
+          .select('pending.sequence')
+          .where('pending.merchantId', '=', p.merchantId)
+          .where('pending.endpointId', '=', p.endpointId)
+          .where('pending.status', '=', sql.lit('pending'))
+          .whereRef('pending.objectId', '=', 'events.objectId'),
+      ),
+    ),
 )
 
 type Delivery = NewRowOf<'webhookDeliveries'>
