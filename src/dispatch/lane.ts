@@ -22,6 +22,9 @@ import { deliveriesNumbered, dueDeliveries, nextDelivery, pendingObjects } from 
 /** Attempts at once to one endpoint, and until it was seen to answer. */
 const [mostAtOnce, mostAtFirst] = [4, 2]
 
+/** A receiver that takes longer to agree holds a place that others could have, as one that fails does. */
+const slowMs = 1_000
+
 /** Events that are looked at together, also where hardly any is for the endpoint, and deliveries that are taken up again together. */
 const [eventsRead, sparseEventsRead, retriesRead] = [64, 500, 16]
 
@@ -65,7 +68,7 @@ type Item = {
  */
 export type Lane = {
   readonly endpoint: StoredWebhookEndpoint
-  /** Whether it may take long to fail: the last attempt failed, or none has succeeded yet. */
+  /** Whether it may take long: the last attempt failed or did so, or none has succeeded yet. */
   readonly isDoubtful: () => boolean
   /** Begins the next attempt, if there is one to make now; whether it did. */
   readonly begin: () => boolean
@@ -120,6 +123,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   let isGone = false
   let hasSucceeded = false
   let isSlow = false
+  let tookLong = false
   let restUntil = 0
   /** When the next is to be tried again, by the service's clock: at first that is not known. */
   let dueAt = Number.NEGATIVE_INFINITY
@@ -247,7 +251,9 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     }
   }
 
-  function noteVerdict({ isDelivered, isSlowedDown, isGone: isGoneNow }: Judgement, { retryAfter }: Sent): void {
+  function noteVerdict({ isDelivered, isSlowedDown, isGone: isGoneNow }: Judgement, sent: Sent): void {
+    const { retryAfter, durationMs } = sent
+    tookLong = durationMs >= slowMs
     failures = isDelivered ? 0 : failures + 1
     if (isDelivered) isSlow = false
     hasSucceeded ||= isDelivered
@@ -470,7 +476,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     if (isStopped && inFlight.size === 0 && !isRecording && (hasFailed || !hasUnrecorded())) ended.resolve()
   }
 
-  return { endpoint, isDoubtful: () => failures > 0 || !hasSucceeded, begin, look, tick, stop }
+  return { endpoint, isDoubtful: () => failures > 0 || !hasSucceeded || tookLong, begin, look, tick, stop }
 }
 
 /** Later than anything is due. */

@@ -109,6 +109,37 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     await dispatcher.stop()
   })
 
+  test('nor do those whose receivers take long and then agree', async () => {
+    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    let answered = 0
+    const slow = await receiver(async (response, _, count) => {
+      if (count > 30) return
+      await delay(1_100)
+      answered++
+      response.end()
+    })
+    const { url, got } = await receiver()
+    await endpoint(url)
+    const dispatcher = dispatch()
+    await app.customer()
+    const contexts = []
+    for (let count = 0; count < 10; count++) {
+      const context = contextOf((await app.otherMerchant()).id)
+      contexts.push(context)
+      for (let each = 0; each < 3; each++) await endpoint(slow.url, {}, context)
+      await perform(createCustomer, context, dullCustomer)
+    }
+    await until(() => answered === 30 && got.length === 1)
+    for (const context of contexts) {
+      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
+    }
+    await until(() => slow.got.length >= 30 + 32)
+    await app.customer()
+    await until(() => got.length === 2, 'the other is sent to')
+    expect(slow.got.length).toBe(30 + 32)
+    await dispatcher.stop()
+  })
+
   test('each place that receivers who hang leave goes to the next that waits for one, not back to them', async () => {
     const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
     const held: ServerResponse[] = []
