@@ -125,7 +125,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   let isSlow = false
   let tookLong = false
   let restUntil = 0
-  /** When the next is to be tried again, by the service's clock: at first that is not known. */
+  /** When the next is to be tried again, by the machine's clock: at first that is not known. */
   let dueAt = Number.NEGATIVE_INFINITY
   let signer: Signer | null = null
   let signerReadAt = 0
@@ -211,7 +211,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   }
 
   async function attempt(item: Item, signer: Signer): Promise<void> {
-    const startedAt = service.now()
+    const startedAt = service.wallClock()
     const sent = await post(item.message, signer, startedAt)
     const verdict = judge(sent.status)
     noteVerdict(verdict, sent)
@@ -219,7 +219,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     const { status, answer, error, durationMs, retryAfter } = sent
     const next = verdict.isDelivered
       ? null
-      : nextAttemptAt({ attempts: tries + 1, now: service.now(), retryAfter, random })
+      : nextAttemptAt({ attempts: tries + 1, now: service.wallClock(), retryAfter, random })
     attempted.push({
       sequence,
       objectId,
@@ -261,7 +261,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     let restMs = failures >= failuresForPause ? pauseMs : 0
     if (isSlowedDown) {
       isSlow = true
-      restMs = Math.max(restMs, Math.min(retryAfterMs(retryAfter, service.now()), longestRestMs))
+      restMs = Math.max(restMs, Math.min(retryAfterMs(retryAfter, service.wallClock()), longestRestMs))
     }
     restUntil = performance.now() + restMs
   }
@@ -380,7 +380,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
 
   /** Whether there is something to take up again, and room for it; a probe takes what is next, whenever that is due. */
   function isDue(): boolean {
-    const isTime = dueAt <= service.now() || (isProbe && !hasProbed && dueAt !== Number.POSITIVE_INFINITY)
+    const isTime = dueAt <= service.wallClock() || (isProbe && !hasProbed && dueAt !== Number.POSITIVE_INFINITY)
     return isTime && again.length < retriesRead
   }
 
@@ -408,7 +408,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
 
   /** Has what is due taken up again; when the next is. */
   async function readAgain(): Promise<number> {
-    const now = BigInt(service.now())
+    const now = BigInt(service.wallClock())
     const [by, limit] = [isProbe ? endOfTime : now, retriesRead * 2]
     recordedOf.clear()
     const due = await dueDeliveries(service.db, { ...whose, now: by, limit })

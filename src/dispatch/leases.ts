@@ -22,12 +22,12 @@ export const noLeases: Leases = {
  * Where several processes, and machines, share a database: each merchant is one process's, until that has not said so for
  * `leaseMs`. Times are those of the machines' clocks; where they differ by more, two may send the same for a while.
  */
-export function leases({ db, now }: Service, holder: string): Leases {
+export function leases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
   let renewedAt = Number.NEGATIVE_INFINITY
   return {
     take: async (merchantIds) => {
-      const time = now()
+      const time = wallClock()
       const until = BigInt(time + leaseMs)
       if (performance.now() - renewedAt >= renewMs) {
         renewedAt = performance.now()

@@ -140,7 +140,7 @@ async function releaseObjects(tx: Tx, context: Context, { endpointId, attempted,
   if (sequences.length === 0) return []
   const rows = await pendingObjects(tx, { merchantId, endpointId, sequences })
   const pending = [...new Set(rows.map(({ objectId }) => objectId))]
-  const now = BigInt(context.now())
+  const now = BigInt(context.wallClock())
   await allInOrder(pending.map((objectId) => releaseObject(tx, { merchantId, endpointId, objectId, now })))
   return pending
 }

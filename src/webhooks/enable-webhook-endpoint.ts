@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Context, Done } from '../context.ts'
-import { machineTime, timeOfNextChange } from '../context.ts'
+import { timeOfNextChange } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { describedValues } from '../doors/described-values.ts'
 import type { FieldFault } from '../errors.ts'
@@ -43,7 +43,7 @@ export async function enableWebhookEndpoint(
     const { merchantId, id: endpointId } = endpoint
     const cursor = await startOf(tx, context, { ...request, cursor: endpoint.cursor })
     if (request.from === 'now') await dropDeliveries(tx, { merchantId, endpointId })
-    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: BigInt(machineTime(context)) })
+    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: BigInt(context.wallClock()) })
 
     const updated = { ...endpoint, ...untried, cursor, updatedAt: timeOfNextChange(context, endpoint) }
     await storeWebhookEndpoint(tx, updated)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
-import { machineTime, timeOfNextChange } from '../context.ts'
+import { timeOfNextChange } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { isSent } from '../delivery/formats.ts'
 import type { FieldFault } from '../errors.ts'
@@ -85,7 +85,7 @@ async function replayOne(
     const message = `must be of a type that the format ${format} has, which ${event.type} is not`
     throw invalidInput([{ field: 'eventId', code: 'INVALID_PARAMETER', message }])
   }
-  const now = machineTime(context)
+  const now = context.wallClock()
   const { sequence, objectId } = event
   const times = { nextAttemptAt: BigInt(now), createdAt: timestamp(now) }
   await sendAgain(tx, { merchantId, endpointId, sequence, objectId, ...times })

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Perform, Service } from '../../src/context.ts'
+import { createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { leases } from '../../src/dispatch/leases.ts'
 import { logPruner } from '../../src/dispatch/prune-log.ts'
@@ -69,6 +70,32 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     await until(() => got.length === 3)
     pass(10 * second)
     await until(() => got.length === 4)
+  })
+
+  test('a clock that is right again after a day ahead is the one that attempts are signed and tried again by', async () => {
+    const { app, dispatch, endpoint, until, pass, deliveries } = await startWorld(engine)
+    const rightTime = app.service.now()
+    let isDown = false
+    const { url, got, received } = await receiver((response) => {
+      response.statusCode = isDown ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    dispatch()
+    pass(day)
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 1)
+    pass(-day)
+    isDown = true
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 2)
+    expect(received.map(({ headers }) => Number(headers['webhook-timestamp']))).toEqual([
+      (rightTime + day) / 1000,
+      rightTime / 1000,
+    ])
+    isDown = false
+    pass(10 * second)
+    await until(() => got.length === 3)
   })
 
   test('what sends ends in time though receivers do not answer, and records nothing that it does not know', async () => {
@@ -253,11 +280,26 @@ describePostgres('two processes on one database', {}, () => {
     expect(got.length).toBe(8)
   })
 
+  test('keep what they have leased when a clock of theirs was ahead for a while', async () => {
+    const { app, pass } = await startWorld('postgres')
+    const { id } = await app.otherMerchant()
+    let aheadMs = 0
+    const clock = () => app.service.wallClock() + aheadMs
+    const stepping = createService({ db: app.db, mode: 'sandbox', clock })
+    const [one, other] = [leases(stepping, 'one'), leases(app.service, 'other')]
+    aheadMs = day
+    stepping.now()
+    aheadMs = 0
+    expect((await one.take([id])).size).toBe(1)
+    pass(second)
+    expect((await other.take([id])).size).toBe(0)
+  })
+
   test('take what was leased by a clock that was wrong', async () => {
     const { app, endpoint, pass, contextOf } = await startWorld('postgres')
     const { id } = await app.otherMerchant()
     await endpoint('http://127.0.0.1:1/', {}, contextOf(id))
-    const wrong: Service = { ...app.service, now: () => app.service.now() + 10 * 365 * day }
+    const wrong: Service = { ...app.service, wallClock: () => app.service.now() + 10 * 365 * day }
     expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
     pass(minute)
     expect((await leases(app.service, 'right').take([id])).size).toBe(1)
