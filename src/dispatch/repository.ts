@@ -214,7 +214,7 @@ export const nextLog = queryOne((p: Params<Whose>) =>
   ),
 )
 
-/** Removes some of an endpoint's deliveries that are over, of events before a number, none tried since a time; answers which. */
+/** Removes some of an endpoint's deliveries that are over, all of one that is gone, of events before a number, none tried since a time; answers which. */
 export const removeDeliveries = statement((p: Params<Whose & { before: number; since: string; limit: number }>) =>
   remove('webhookDeliveries')
     .where('merchantId', '=', p.merchantId)
@@ -226,7 +226,20 @@ export const removeDeliveries = statement((p: Params<Whose & { before: number; s
         .where('old.merchantId', '=', p.merchantId)
         .where('old.endpointId', '=', p.endpointId)
         .where('old.sequence', '<', p.before)
-        .where('old.status', '<>', sql.lit('pending'))
+        .where((is) =>
+          is.or([
+            is('old.status', '<>', sql.lit('pending')),
+            is.not(
+              is.exists(
+                is
+                  .selectFrom('webhookEndpoints as endpoints')
+                  .select('endpoints.id')
+                  .where('endpoints.merchantId', '=', p.merchantId)
+                  .where('endpoints.id', '=', p.endpointId),
+              ),
+            ),
+          ]),
+        )
         .where((is) =>
           is.not(
             is.exists(

@@ -16,7 +16,7 @@ import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoin
 import { dullCustomer, everyEngine } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
 import { perform } from '../support/perform.ts'
-import { day, minute, receiver, second, startWorld } from './support/world.ts'
+import { answering, day, minute, receiver, second, startWorld } from './support/world.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -231,16 +231,20 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   test('the log is kept for 30 days, also that of an endpoint which is gone; what is older may be sent again', async () => {
     const { app, dispatch, endpoint, until, stored, pass, deliveries } = await startWorld(engine)
     const { url, sequences } = await receiver()
+    const failing = await receiver(answering(500))
     const [id, other] = [await endpoint(url), await endpoint(url)]
+    // What waits to be tried again is not any more.
+    const down = await endpoint(failing.url)
     const dispatcher = dispatch()
     for (let count = 0; count < 3; count++) await app.customer()
-    await until(async () => (await stored(id)).cursor === 3 && (await stored(other)).cursor === 3)
-    await perform(deleteWebhookEndpoint, app.context(), { webhookId: other })
+    const ids = [id, other, down]
+    await until(async () => (await Promise.all(ids.map((each) => stored(each)))).every(({ cursor }) => cursor === 3))
+    for (const webhookId of [other, down]) await perform(deleteWebhookEndpoint, app.context(), { webhookId })
     await dispatcher.stop()
     pass(31 * day)
     await app.customer()
     const prune = logPruner(app.service)
-    for (let calls = 0; calls < 3; calls++) await prune()
+    for (let calls = 0; calls < 4; calls++) await prune()
     expect(await nextLog(app.db, { merchantId: noId, endpointId: noId })).toBeNull()
     await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 0 })
     dispatch()
