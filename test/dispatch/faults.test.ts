@@ -284,6 +284,21 @@ describePostgres('two processes on one database', {}, () => {
     expect(got.length).toBe(8)
   })
 
+  test('lease thousands of merchants in a few transactions: else the first would be over before the last is had', async () => {
+    const { app } = await startWorld('postgres')
+    const ids = []
+    for (let count = 0; count < 150; count++) ids.push((await app.otherMerchant()).id)
+    let writes = 0
+    const write: Service['db']['write'] = (operation, options) => {
+      writes++
+      return app.db.write(operation, options)
+    }
+    const counted = { ...app.service, db: { ...app.db, write } }
+    expect((await leases(counted, 'one').take(ids)).size).toBe(150)
+    expect(writes).toBe(2)
+    expect((await leases(app.service, 'other').take([...ids].reverse())).size).toBe(0)
+  })
+
   test('keep what they have leased when a clock of theirs was ahead for a while', async () => {
     const { app, pass } = await startWorld('postgres')
     const { id } = await app.otherMerchant()
