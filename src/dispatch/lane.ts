@@ -9,7 +9,7 @@ import type { Signer } from '../delivery/signing-secrets.ts'
 import { signerOf } from '../delivery/signing-secrets.ts'
 import { writePost } from '../delivery/write-post.ts'
 import type { Event } from '../events/event.ts'
-import { eventsAfter, eventsNumbered } from '../events/repository.ts'
+import { eventsNumbered } from '../events/repository.ts'
 import { eventMessage } from '../feed/event-message.ts'
 import { toldEvents } from '../feed/told.ts'
 import { timestamp } from '../ids.ts'
@@ -18,6 +18,7 @@ import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import type { Attempted, Recorded, Report, Waiting } from './record-attempts.ts'
 import { recordAttempts } from './record-attempts.ts'
 import { deliveriesNumbered, dueDeliveries, nextDelivery, pendingObjects } from './repository.ts'
+import type { SharedFeed } from './shared-feed.ts'
 
 /** Attempts at once to one endpoint, and until it was seen to answer. */
 const [mostAtOnce, mostAtFirst] = [4, 2]
@@ -85,6 +86,8 @@ type Means = {
   readonly sender: Sender
   /** The number of the merchant's latest event. */
   readonly latest: () => number
+  /** That of the merchant, for all of its lanes. */
+  readonly feed: SharedFeed
   /** Called when there may be something to begin. */
   readonly onReady: () => void
   /** Called when the endpoint must be read anew: it was changed, moved, or is gone. The lane has stopped. */
@@ -94,7 +97,7 @@ type Means = {
 }
 
 export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
-  const { service, sender, latest, onReady, onChanged, onFault, random } = means
+  const { service, sender, latest, feed, onReady, onChanged, onFault, random } = means
   const { merchantId, id: endpointId, format } = endpoint
   const context = createContext(service, merchantId)
   const isProbe = endpoint.status === 'disabled'
@@ -434,19 +437,19 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
 
   async function readEvents(): Promise<void> {
     const limit = isSparse ? sparseEventsRead : eventsRead
-    const events = await eventsAfter(service.db, { merchantId, after: read, limit })
+    const { events, messages } = await feed({ after: read, limit, latest: latest() })
     const own = events.filter((event) => isFor(endpoint, event))
     const sequences = own.map(({ sequence }) => sequence)
     const pending = sequences.length === 0 ? [] : await pendingObjects(service.db, { ...whose, sequences })
     const stored = pending.length === 0 ? [] : await deliveriesNumbered(service.db, { ...whose, sequences })
-    const told = await toldEvents(context, own)
+    const written = await messages(own)
     if (isStopped) return
     const isPending = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
-    for (const each of told) {
-      const { sequence, objectId } = each
+    for (const message of written) {
+      const { sequence } = message
       // What is pending already goes its own way.
       if (isPending.has(sequence)) continue
-      open.push({ sequence, objectId, message: eventMessage(each), tries: 0, known: null })
+      open.push({ sequence, objectId: message.object.id, message, tries: 0, known: null })
     }
     read = events.at(-1)?.sequence ?? read
     isSparse = own.length * 8 < events.length
