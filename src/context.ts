@@ -4,7 +4,7 @@ import type { Database } from './database/database.ts'
 import { forCustomer } from './database/one-customer.ts'
 import { Refusal } from './errors.ts'
 import type { Clock } from './ids.ts'
-import { steadyClock, timestamp, uuidV7Source } from './ids.ts'
+import { steadyClock, timestamp, uuidV7Source, wallClock } from './ids.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import { noSecrets } from './secrets/secrets.ts'
 
@@ -18,6 +18,11 @@ export type Service = {
   readonly mode: Mode
   /** Milliseconds since 1970; never goes back. */
   readonly now: Clock
+  /**
+   * Milliseconds since 1970 as the machine has them, which go back where its clock is put right: for what the clocks of others
+   * are held against, and for what must not wait until a clock that was ahead has been caught up with.
+   */
+  readonly wallClock: Clock
   /** A UUIDv7 for now. */
   readonly newId: () => string
   /** Keeps what must be read again but not lie open, where there is a key for it. */
@@ -65,7 +70,7 @@ export type Context = Service & {
 export function createService({
   db,
   mode,
-  clock,
+  clock = wallClock,
   secrets = noSecrets,
   webhookAllowed = [],
   perform = performHere,
@@ -79,7 +84,7 @@ export function createService({
 }): Service {
   const now = steadyClock(clock)
   const newId = uuidV7Source()
-  return { db, mode, now, newId: () => newId(now()), secrets, webhookAllowed, perform }
+  return { db, mode, now, wallClock: clock, newId: () => newId(now()), secrets, webhookAllowed, perform }
 }
 
 /**

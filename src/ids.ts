@@ -9,8 +9,11 @@ export const random: () => number = Math.random
 /** A source of ids for the millisecond given. */
 export type IdSource = (now: number) => string
 
-/** The system's clock, held so that it never goes back within this process: rows made later never look older. */
-export function steadyClock(clock: Clock = Date.now): Clock {
+/** The system's clock as it is, which goes back when it is put right. */
+export const wallClock: Clock = () => Date.now()
+
+/** A clock, the system's unless it is given, held so that it never goes back within this process: rows made later never look older. */
+export function steadyClock(clock: Clock = wallClock): Clock {
   let latest = 0
   return () => {
     latest = Math.max(latest, clock())

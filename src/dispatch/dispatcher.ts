@@ -1,4 +1,5 @@
 import type { Service } from '../context.ts'
+import { createContext } from '../context.ts'
 import type { Sender } from '../delivery/send.ts'
 import type { Following } from '../events/follow.ts'
 import { followEvents } from '../events/follow.ts'
@@ -9,6 +10,8 @@ import { openLane } from './lane.ts'
 import type { Leases } from './leases.ts'
 import { logPruner } from './prune-log.ts'
 import { endpointsByIds, endpointsSentTo } from './repository.ts'
+import type { SharedFeed } from './shared-feed.ts'
+import { sharedFeed } from './shared-feed.ts'
 import type { Throttle } from './throttle.ts'
 
 /** Attempts at once: of this process, and for one merchant; and of each so many to endpoints that are doubtful. */
@@ -42,6 +45,7 @@ type Merchant = {
   readonly id: string
   readonly lanes: Map<string, Lane>
   readonly following: Following
+  readonly feed: SharedFeed
   sending: number
   /** Those of them to endpoints of which it is doubtful that they answer. */
   toDoubtful: number
@@ -220,7 +224,8 @@ export function startDispatcher({
       for (const lane of lanes.values()) lane.look()
     }
     const following = await followEvents({ db: service.db, merchantId: id }, lookAtAll)
-    return { id, lanes, following, sending: 0, toDoubtful: 0, next: 0 }
+    const feed = sharedFeed(createContext(service, id))
+    return { id, lanes, following, feed, sending: 0, toDoubtful: 0, next: 0 }
   }
 
   function open(merchant: Merchant, endpoint: StoredWebhookEndpoint): void {
@@ -231,6 +236,7 @@ export function startDispatcher({
         send: (url, post) => sendCounted(merchant, lane.isDoubtful(), () => sender.send(url, post)),
       },
       latest: merchant.following.latest,
+      feed: merchant.feed,
       onReady: () => noteReady(merchant),
       onChanged: () => close(merchant, lane),
       onFault,

@@ -9,7 +9,7 @@ import type { Signer } from '../delivery/signing-secrets.ts'
 import { signerOf } from '../delivery/signing-secrets.ts'
 import { writePost } from '../delivery/write-post.ts'
 import type { Event } from '../events/event.ts'
-import { eventsAfter, eventsNumbered } from '../events/repository.ts'
+import { eventsNumbered } from '../events/repository.ts'
 import { eventMessage } from '../feed/event-message.ts'
 import { toldEvents } from '../feed/told.ts'
 import { timestamp } from '../ids.ts'
@@ -17,10 +17,14 @@ import { secretsInForce } from '../webhooks/endpoint-secrets.ts'
 import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import type { Attempted, Recorded, Report, Waiting } from './record-attempts.ts'
 import { recordAttempts } from './record-attempts.ts'
-import { dueDeliveries, nextDelivery, pendingOfObjects } from './repository.ts'
+import { deliveriesNumbered, dueDeliveries, nextDelivery, pendingObjects } from './repository.ts'
+import type { SharedFeed } from './shared-feed.ts'
 
 /** Attempts at once to one endpoint, and until it was seen to answer. */
 const [mostAtOnce, mostAtFirst] = [4, 2]
+
+/** A receiver that takes longer to agree holds a place that others could have, as one that fails does. */
+const slowMs = 1_000
 
 /** Events that are looked at together, also where hardly any is for the endpoint, and deliveries that are taken up again together. */
 const [eventsRead, sparseEventsRead, retriesRead] = [64, 500, 16]
@@ -65,7 +69,7 @@ type Item = {
  */
 export type Lane = {
   readonly endpoint: StoredWebhookEndpoint
-  /** Whether it may take long to fail: the last attempt failed, or none has succeeded yet. */
+  /** Whether it may take long: the last attempt failed or did so, or none has succeeded yet. */
   readonly isDoubtful: () => boolean
   /** Begins the next attempt, if there is one to make now; whether it did. */
   readonly begin: () => boolean
@@ -82,6 +86,8 @@ type Means = {
   readonly sender: Sender
   /** The number of the merchant's latest event. */
   readonly latest: () => number
+  /** That of the merchant, for all of its lanes. */
+  readonly feed: SharedFeed
   /** Called when there may be something to begin. */
   readonly onReady: () => void
   /** Called when the endpoint must be read anew: it was changed, moved, or is gone. The lane has stopped. */
@@ -91,7 +97,7 @@ type Means = {
 }
 
 export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
-  const { service, sender, latest, onReady, onChanged, onFault, random } = means
+  const { service, sender, latest, feed, onReady, onChanged, onFault, random } = means
   const { merchantId, id: endpointId, format } = endpoint
   const context = createContext(service, merchantId)
   const isProbe = endpoint.status === 'disabled'
@@ -120,8 +126,9 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   let isGone = false
   let hasSucceeded = false
   let isSlow = false
+  let tookLong = false
   let restUntil = 0
-  /** When the next is to be tried again, by the service's clock: at first that is not known. */
+  /** When the next is to be tried again, by the machine's clock: at first that is not known. */
   let dueAt = Number.NEGATIVE_INFINITY
   let signer: Signer | null = null
   let signerReadAt = 0
@@ -207,7 +214,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   }
 
   async function attempt(item: Item, signer: Signer): Promise<void> {
-    const startedAt = service.now()
+    const startedAt = service.wallClock()
     const sent = await post(item.message, signer, startedAt)
     const verdict = judge(sent.status)
     noteVerdict(verdict, sent)
@@ -215,7 +222,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     const { status, answer, error, durationMs, retryAfter } = sent
     const next = verdict.isDelivered
       ? null
-      : nextAttemptAt({ attempts: tries + 1, now: service.now(), retryAfter, random })
+      : nextAttemptAt({ attempts: tries + 1, now: service.wallClock(), retryAfter, random })
     attempted.push({
       sequence,
       objectId,
@@ -247,7 +254,9 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     }
   }
 
-  function noteVerdict({ isDelivered, isSlowedDown, isGone: isGoneNow }: Judgement, { retryAfter }: Sent): void {
+  function noteVerdict({ isDelivered, isSlowedDown, isGone: isGoneNow }: Judgement, sent: Sent): void {
+    const { retryAfter, durationMs } = sent
+    tookLong = durationMs >= slowMs
     failures = isDelivered ? 0 : failures + 1
     if (isDelivered) isSlow = false
     hasSucceeded ||= isDelivered
@@ -255,7 +264,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     let restMs = failures >= failuresForPause ? pauseMs : 0
     if (isSlowedDown) {
       isSlow = true
-      restMs = Math.max(restMs, Math.min(retryAfterMs(retryAfter, service.now()), longestRestMs))
+      restMs = Math.max(restMs, Math.min(retryAfterMs(retryAfter, service.wallClock()), longestRestMs))
     }
     restUntil = performance.now() + restMs
   }
@@ -365,7 +374,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       signer = signerOf(secretsInForce(service, endpoint))
       signerReadAt = performance.now()
     }
-    if (isDue()) await readAgain()
+    if (isDue()) await takeAgain()
     if (isBehind() && !isStopped) await readEvents()
     if (isStopped) return
     storePassed()
@@ -374,7 +383,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
 
   /** Whether there is something to take up again, and room for it; a probe takes what is next, whenever that is due. */
   function isDue(): boolean {
-    const isTime = dueAt <= service.now() || (isProbe && !hasProbed && dueAt !== Number.POSITIVE_INFINITY)
+    const isTime = dueAt <= service.wallClock() || (isProbe && !hasProbed && dueAt !== Number.POSITIVE_INFINITY)
     return isTime && again.length < retriesRead
   }
 
@@ -389,8 +398,20 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     if (isStopped || performance.now() - cursorStoredAt >= cursorEveryMs) record()
   }
 
-  async function readAgain(): Promise<void> {
-    const now = BigInt(service.now())
+  /** Reads what is due. What is recorded meanwhile may be due before all that was found. */
+  async function takeAgain(): Promise<void> {
+    dueAt = Number.POSITIVE_INFINITY
+    let nextAt = Number.NEGATIVE_INFINITY
+    try {
+      nextAt = await readAgain()
+    } finally {
+      dueAt = Math.min(dueAt, nextAt)
+    }
+  }
+
+  /** Has what is due taken up again; when the next is. */
+  async function readAgain(): Promise<number> {
+    const now = BigInt(service.wallClock())
     const [by, limit] = [isProbe ? endOfTime : now, retriesRead * 2]
     recordedOf.clear()
     const due = await dueDeliveries(service.db, { ...whose, now: by, limit })
@@ -401,7 +422,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       context,
       fresh.map(({ sequence }) => sequence),
     )
-    if (isStopped) return
+    if (isStopped) return Number.POSITIVE_INFINITY
     let isMore = due.length === limit
     for (const { sequence, objectId, attempts, attemptsBefore } of fresh) {
       const message = messages.get(sequence)
@@ -411,23 +432,24 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       failing.add(objectId)
       again.push({ sequence, objectId, message, tries: attempts - attemptsBefore, known: attempts })
     }
-    dueAt = isMore ? Number(now) : next?.nextAttemptAt == null ? Number.POSITIVE_INFINITY : Number(next.nextAttemptAt)
+    return isMore ? Number(now) : next?.nextAttemptAt == null ? Number.POSITIVE_INFINITY : Number(next.nextAttemptAt)
   }
 
   async function readEvents(): Promise<void> {
     const limit = isSparse ? sparseEventsRead : eventsRead
-    const events = await eventsAfter(service.db, { merchantId, after: read, limit })
+    const { events, messages } = await feed({ after: read, limit, latest: latest() })
     const own = events.filter((event) => isFor(endpoint, event))
-    const objectIds = [...new Set(own.map(({ objectId }) => objectId))]
-    const pending = objectIds.length === 0 ? [] : await pendingOfObjects(service.db, { ...whose, objectIds })
-    const told = await toldEvents(context, own)
+    const sequences = own.map(({ sequence }) => sequence)
+    const pending = sequences.length === 0 ? [] : await pendingObjects(service.db, { ...whose, sequences })
+    const stored = pending.length === 0 ? [] : await deliveriesNumbered(service.db, { ...whose, sequences })
+    const written = await messages(own)
     if (isStopped) return
-    const isPending = new Set(pending.map(({ sequence }) => sequence))
-    for (const each of told) {
-      const { sequence, objectId } = each
+    const isPending = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
+    for (const message of written) {
+      const { sequence } = message
       // What is pending already goes its own way.
       if (isPending.has(sequence)) continue
-      open.push({ sequence, objectId, message: eventMessage(each), tries: 0, known: null })
+      open.push({ sequence, objectId: message.object.id, message, tries: 0, known: null })
     }
     read = events.at(-1)?.sequence ?? read
     isSparse = own.length * 8 < events.length
@@ -440,6 +462,8 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   function tick(): void {
     if (isStopped) return
     storePassed()
+    // Its owner may have moved its clock on, and with that what is stored of when it is due.
+    if (service.mode === 'sandbox' && dueAt !== Number.POSITIVE_INFINITY) dueAt = Number.NEGATIVE_INFINITY
     if (isDue() || isBehind()) look()
     if (open.length > 0 || again.length > 0) onReady()
   }
@@ -455,7 +479,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     if (isStopped && inFlight.size === 0 && !isRecording && (hasFailed || !hasUnrecorded())) ended.resolve()
   }
 
-  return { endpoint, isDoubtful: () => failures > 0 || !hasSucceeded, begin, look, tick, stop }
+  return { endpoint, isDoubtful: () => failures > 0 || !hasSucceeded || tookLong, begin, look, tick, stop }
 }
 
 /** Later than anything is due. */

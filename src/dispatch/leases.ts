@@ -1,9 +1,13 @@
 import type { Service } from '../context.ts'
+import { allInOrder } from '../errors.ts'
 import { allLeases, renewLeases, takeLease } from './repository.ts'
 
 /** How long a process has a merchant for itself unless it says so again, and how often it does. */
 const leaseMs = 30_000
 const renewMs = 10_000
+
+/** Leases that are taken in one transaction. */
+const together = 100
 
 /** For which merchants this process sends. */
 export type Leases = {
@@ -22,12 +26,12 @@ export const noLeases: Leases = {
  * Where several processes, and machines, share a database: each merchant is one process's, until that has not said so for
  * `leaseMs`. Times are those of the machines' clocks; where they differ by more, two may send the same for a while.
  */
-export function leases({ db, now }: Service, holder: string): Leases {
+export function leases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
   let renewedAt = Number.NEGATIVE_INFINITY
   return {
     take: async (merchantIds) => {
-      const time = now()
+      const time = wallClock()
       const until = BigInt(time + leaseMs)
       if (performance.now() - renewedAt >= renewMs) {
         renewedAt = performance.now()
@@ -43,10 +47,14 @@ export function leases({ db, now }: Service, holder: string): Leases {
         ),
       )
       const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !others.has(merchantId))
-      for (const merchantId of free) {
-        const lease = { merchantId, holder, until, from, to }
-        const taken = await db.write((tx) => takeLease(tx, lease), { merchantId })
-        if (taken) held.add(merchantId)
+      // In their order, so that two who take the same wait for one another and not each for the other.
+      free.sort()
+      for (let place = 0; place < free.length; place += together) {
+        const some = free.slice(place, place + together)
+        const taken = await db.write((tx) =>
+          allInOrder(some.map((merchantId) => takeLease(tx, { merchantId, holder, until, from, to }))),
+        )
+        for (const lease of taken) if (lease) held.add(lease.merchantId)
       }
       return held
     },

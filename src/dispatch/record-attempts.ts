@@ -11,7 +11,7 @@ import { shownEndpoint } from '../webhooks/webhook-endpoint.ts'
 import {
   deliveriesNumbered,
   insertAttempt,
-  pendingOfObjects,
+  pendingObjects,
   releaseObject,
   storeDelivery,
   storeProgress,
@@ -136,11 +136,11 @@ function isPendingAs(row: Row | undefined, { known, tries }: Attempted): boolean
 /** Lets what waits for an earlier event of its object go, where there is none any more; answers of which something is pending. */
 async function releaseObjects(tx: Tx, context: Context, { endpointId, attempted, waiting }: Report): Promise<string[]> {
   const { merchantId } = context
-  const objectIds = [...new Set([...attempted, ...waiting].map(({ objectId }) => objectId))]
-  if (objectIds.length === 0) return []
-  const rows = await pendingOfObjects(tx, { merchantId, endpointId, objectIds })
+  const sequences = [...attempted, ...waiting].map(({ sequence }) => sequence)
+  if (sequences.length === 0) return []
+  const rows = await pendingObjects(tx, { merchantId, endpointId, sequences })
   const pending = [...new Set(rows.map(({ objectId }) => objectId))]
-  const now = BigInt(context.now())
+  const now = BigInt(context.wallClock())
   await allInOrder(pending.map((objectId) => releaseObject(tx, { merchantId, endpointId, objectId, now })))
   return pending
 }

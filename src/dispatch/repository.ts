@@ -74,14 +74,23 @@ export const nextDelivery = queryOne((p: Params<Whose & { after: bigint }>) =>
     .limit(1),
 )
 
-/** What waits for another attempt, of some objects. */
-export const pendingOfObjects = query((p: Params<Whose & { objectIds: readonly string[] }>) =>
-  from('webhookDeliveries')
-    .select(['objectId', 'sequence'])
-    .where('merchantId', '=', p.merchantId)
-    .where('endpointId', '=', p.endpointId)
-    .where('status', '=', sql.lit('pending'))
-    .where('objectId', 'in', list(p.objectIds)),
+/** The objects of some events of which anything waits for another attempt, however much of each. */
+export const pendingObjects = query((p: Params<Whose & { sequences: readonly number[] }>) =>
+  from('events')
+    .select('events.objectId')
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', 'in', list(p.sequences))
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('webhookDeliveries as pending')
+          .select('pending.sequence')
+          .where('pending.merchantId', '=', p.merchantId)
+          .where('pending.endpointId', '=', p.endpointId)
+          .where('pending.status', '=', sql.lit('pending'))
+          .whereRef('pending.objectId', '=', 'events.objectId'),
+      ),
+    ),
 )
 
 type Delivery = NewRowOf<'webhookDeliveries'>
@@ -205,7 +214,7 @@ export const nextLog = queryOne((p: Params<Whose>) =>
   ),
 )
 
-/** Removes some of an endpoint's deliveries that are over, of events before a number, none tried since a time; answers which. */
+/** Removes some of an endpoint's deliveries that are over, all of one that is gone, of events before a number, none tried since a time; answers which. */
 export const removeDeliveries = statement((p: Params<Whose & { before: number; since: string; limit: number }>) =>
   remove('webhookDeliveries')
     .where('merchantId', '=', p.merchantId)
@@ -217,7 +226,20 @@ export const removeDeliveries = statement((p: Params<Whose & { before: number; s
         .where('old.merchantId', '=', p.merchantId)
         .where('old.endpointId', '=', p.endpointId)
         .where('old.sequence', '<', p.before)
-        .where('old.status', '<>', sql.lit('pending'))
+        .where((is) =>
+          is.or([
+            is('old.status', '<>', sql.lit('pending')),
+            is.not(
+              is.exists(
+                is
+                  .selectFrom('webhookEndpoints as endpoints')
+                  .select('endpoints.id')
+                  .where('endpoints.merchantId', '=', p.merchantId)
+                  .where('endpoints.id', '=', p.endpointId),
+              ),
+            ),
+          ]),
+        )
         .where((is) =>
           is.not(
             is.exists(

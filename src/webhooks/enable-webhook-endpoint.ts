@@ -43,7 +43,7 @@ export async function enableWebhookEndpoint(
     const { merchantId, id: endpointId } = endpoint
     const cursor = await startOf(tx, context, { ...request, cursor: endpoint.cursor })
     if (request.from === 'now') await dropDeliveries(tx, { merchantId, endpointId })
-    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: BigInt(context.now()) })
+    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: BigInt(context.wallClock()) })
 
     const updated = { ...endpoint, ...untried, cursor, updatedAt: timeOfNextChange(context, endpoint) }
     await storeWebhookEndpoint(tx, updated)

@@ -22,7 +22,7 @@ import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { testWebhookEndpoint } from './test-webhook-endpoint.ts'
 import { updateWebhookEndpoint } from './update-webhook-endpoint.ts'
 import type { WebhookAttempt as AttemptRow, WebhookDelivery as DeliveryRow } from './webhook-delivery.ts'
-import { deliveryStatuses } from './webhook-delivery.ts'
+import { deliveryStatuses, mostAttempts } from './webhook-delivery.ts'
 import type { WebhookEndpoint as EndpointRow } from './webhook-endpoint.ts'
 import { disabledReasons, webhookEndpointStatuses } from './webhook-endpoint.ts'
 
@@ -32,9 +32,6 @@ const StatusEnum = valuesEnum('WebhookEndpointStatus', webhookEndpointStatuses, 
 const ReasonEnum = valuesEnum('WebhookDisabledReason', disabledReasons, 'Why nothing is sent to an endpoint.')
 const DeliveryStatusEnum = valuesEnum('WebhookDeliveryStatus', deliveryStatuses, 'What became of an event.')
 const StartEnum = valuesEnum('WebhookStart', webhookStarts, 'From where an endpoint that is enabled goes on.')
-
-/** Attempts that are shown of one delivery. */
-const mostAttempts = 20
 
 const WebhookAttempt = objectType<AttemptRow>('WebhookAttempt', {
   description: 'One time that an event was sent to an endpoint.',
@@ -63,7 +60,7 @@ const WebhookDelivery = objectType<DeliveryRow>('WebhookDelivery', {
       [WebhookAttempt],
       ['log'],
       `The latest attempts, ${mostAttempts} at most, the first of them first; they are kept for 30 days.`,
-      ({ log }) => log.slice(-mostAttempts),
+      ({ log }) => log,
     ),
   },
 })

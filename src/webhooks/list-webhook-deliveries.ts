@@ -15,7 +15,7 @@ import { countLimit } from '../lists/totals.ts'
 import { webhookEndpoints } from './list.ts'
 import { attemptsOfDeliveries, countOfDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
 import type { WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses } from './webhook-delivery.ts'
+import { deliveryStatuses, mostAttempts } from './webhook-delivery.ts'
 import { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
 
 const pageSize = 20
@@ -170,7 +170,8 @@ async function deliveriesOf(
   const asked = { merchantId, endpointId, ...narrowingOf(which), ...range, ...(isAscending && { isAscending }) }
   const rows = await deliveriesInRange(db, asked)
   const sequences = rows.map(({ sequence }) => sequence)
-  const attempts = sequences.length === 0 ? [] : await attemptsOfDeliveries(db, { merchantId, endpointId, sequences })
+  const those = { merchantId, endpointId, sequences, most: mostAttempts }
+  const attempts = sequences.length === 0 ? [] : await attemptsOfDeliveries(db, those)
   const log = Map.groupBy(attempts, ({ sequence }) => sequence)
   return rows.map((row) => ({ ...row, log: log.get(row.sequence) ?? [] }))
 }

@@ -85,7 +85,7 @@ async function replayOne(
     const message = `must be of a type that the format ${format} has, which ${event.type} is not`
     throw invalidInput([{ field: 'eventId', code: 'INVALID_PARAMETER', message }])
   }
-  const now = context.now()
+  const now = context.wallClock()
   const { sequence, objectId } = event
   const times = { nextAttemptAt: BigInt(now), createdAt: timestamp(now) }
   await sendAgain(tx, { merchantId, endpointId, sequence, objectId, ...times })

@@ -155,13 +155,20 @@ function narrowed(p: Params<Omit<DeliveryRange, 'isAscending'>>, has: (filter: (
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** The attempts to deliver some events, the first of each first. */
-export const attemptsOfDeliveries = query((p: Params<DeliveriesKey & { sequences: readonly number[] }>) =>
-  from('webhookAttempts')
-    .selectAll()
-    .where('merchantId', '=', p.merchantId)
-    .where('endpointId', '=', p.endpointId)
-    .where('sequence', 'in', list(p.sequences))
-    .orderBy('sequence')
-    .orderBy('attempt'),
+/** The latest attempts to deliver some events, so many of each, the first of them first. */
+export const attemptsOfDeliveries = query((p: Params<DeliveriesKey & { sequences: readonly number[]; most: number }>) =>
+  from('webhookAttempts as attempts')
+    .innerJoin('webhookDeliveries as deliveries', (join) =>
+      join
+        .onRef('deliveries.merchantId', '=', 'attempts.merchantId')
+        .onRef('deliveries.endpointId', '=', 'attempts.endpointId')
+        .onRef('deliveries.sequence', '=', 'attempts.sequence'),
+    )
+    .selectAll('attempts')
+    .where('deliveries.merchantId', '=', p.merchantId)
+    .where('deliveries.endpointId', '=', p.endpointId)
+    .where('deliveries.sequence', 'in', list(p.sequences))
+    .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.most}`)
+    .orderBy('attempts.sequence')
+    .orderBy('attempts.attempt'),
 )

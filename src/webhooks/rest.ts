@@ -19,7 +19,7 @@ import { RotateWebhookSecretInput, rotateWebhookSecret } from './rotate-webhook-
 import { testWebhookEndpoint } from './test-webhook-endpoint.ts'
 import { UpdateWebhookEndpointInput, updateWebhookEndpoint } from './update-webhook-endpoint.ts'
 import type { WebhookAttempt, WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses } from './webhook-delivery.ts'
+import { deliveryStatuses, mostAttempts } from './webhook-delivery.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
 
@@ -56,7 +56,13 @@ const delivery = resource<WebhookDelivery>('WebhookDelivery', 'What became of an
     ({ nextAttemptAt }) => (nextAttemptAt === null ? null : timeOf(Number(nextAttemptAt))),
     timestamp('When it is tried again.'),
   ),
-  attempts: from(({ log }) => log, listOf('Each attempt, the first one first; they are kept for 30 days.', attempt)),
+  attempts: from(
+    ({ log }) => log,
+    listOf(
+      `The latest attempts, ${mostAttempts} at most, the first of them first; they are kept for 30 days.`,
+      attempt,
+    ),
+  ),
 })
 
 const named = { webhookId: { ...idField('The id of the webhook endpoint.'), name: 'webhook_id' } }
@@ -206,7 +212,7 @@ export const webhookEndpointRoutes: Group = {
     get('/api/webhooks/:webhook_id/deliveries', {
       name: 'listWebhookDeliveries',
       title: 'List what became of events',
-      description: `The log of an endpoint: what was sent to it, the newest event first, with each attempt. ${addition}`,
+      description: `The log of an endpoint: what was sent to it, the newest event first, with its latest attempts. ${addition}`,
       input: ListWebhookDeliveriesInput,
       operation: listWebhookDeliveries,
       fields: {

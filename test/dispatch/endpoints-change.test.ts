@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import type { Event } from '../../src/events/event.ts'
+import { eventId } from '../../src/events/event.ts'
+import { advanceClock } from '../../src/rails/advance-clock.ts'
 import { secretsWith } from '../../src/secrets/secrets.ts'
 import { deleteWebhookEndpoint } from '../../src/webhooks/delete-webhook-endpoint.ts'
 import { disableWebhookEndpoint } from '../../src/webhooks/disable-webhook-endpoint.ts'
 import { enableWebhookEndpoint } from '../../src/webhooks/enable-webhook-endpoint.ts'
+import { secretsInForce } from '../../src/webhooks/endpoint-secrets.ts'
+import { replayWebhookEvents } from '../../src/webhooks/replay-webhook-events.ts'
+import { rotateWebhookSecret } from '../../src/webhooks/rotate-webhook-secret.ts'
 import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoint.ts'
 import { dullCustomer, everyEngine } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
@@ -79,6 +86,46 @@ describe.each(everyEngine)('an owner of an endpoint on %s', (engine) => {
     await delay(100)
     expect(got.length).toBe(2)
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
+  })
+
+  test('whose clock is ahead has sent again at once what it asks for, and ends an old secret at once', async () => {
+    const { app, dispatch, endpoint, until, stored, events, deliveries } = await startWorld(engine)
+    let isDown = false
+    const { url, got } = await receiver((response) => {
+      response.statusCode = isDown ? 500 : 200
+      response.end()
+    })
+    const webhookId = await endpoint(url)
+    dispatch()
+    await app.customer()
+    await until(async () => (await stored(webhookId)).cursor === 1)
+    const ahead = createContext(app.service, app.merchant.id, null, 30 * day)
+    const [event] = await events()
+    await perform(replayWebhookEvents, ahead, { webhookId, eventId: eventId(event as Event) })
+    await until(() => got.length === 2, 'it is replayed')
+
+    isDown = true
+    await app.customer()
+    await until(async () => (await deliveries(webhookId)).size === 2)
+    isDown = false
+    await perform(enableWebhookEndpoint, ahead, { webhookId })
+    await until(() => got.length === 4, 'what waited is tried')
+
+    await perform(rotateWebhookSecret, ahead, { webhookId, overlapHours: 0 })
+    await app.customer()
+    await until(() => got.length === 5)
+    expect(secretsInForce(app.service, await stored(webhookId)).length).toBe(1)
+  })
+
+  test('moves its clock on: what is due by then is tried, as if the time had passed', async () => {
+    const { app, dispatch, endpoint, until, deliveries } = await startWorld(engine)
+    const { url, got } = await receiver(answering(500))
+    const webhookId = await endpoint(url)
+    dispatch()
+    await app.customer()
+    await until(async () => (await deliveries(webhookId)).size === 1)
+    await perform(advanceClock, app.context(), { by: 'PT1M' })
+    await until(() => got.length === 2)
   })
 
   test('who does not answer for days has it disabled, is told so, and has it enabled by a probe', async () => {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Perform, Service } from '../../src/context.ts'
+import { createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { leases } from '../../src/dispatch/leases.ts'
 import { logPruner } from '../../src/dispatch/prune-log.ts'
@@ -15,7 +16,7 @@ import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoin
 import { dullCustomer, everyEngine } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
 import { perform } from '../support/perform.ts'
-import { day, minute, receiver, second, startWorld } from './support/world.ts'
+import { answering, day, minute, receiver, second, startWorld } from './support/world.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -33,6 +34,68 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     isDown = false
     await until(async () => (await stored(id)).cursor === 10)
     expect(sequences().sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
+  test('what fails while it is read what is due is tried again when that is due itself', async () => {
+    const { app, dispatch, endpoint, until, pass, deliveries } = await startWorld(engine)
+    const first = Promise.withResolvers<void>()
+    const { url, got } = await receiver(async (response, _, count) => {
+      if (count === 1) await first.promise
+      response.statusCode = count <= 2 ? 500 : 200
+      response.end()
+    })
+    let held: Promise<void> | null = null
+    let isReading = false
+    const execute: Service['db']['execute'] = async (query, params) => {
+      const rows = await app.db.execute(query, params)
+      if (held === null || !('after' in params) || typeof params.after !== 'bigint') return rows as never
+      isReading = true
+      await held
+      return rows as never
+    }
+    const id = await endpoint(url)
+    // Live, where nobody moves a clock.
+    dispatch({ service: { ...app.service, mode: 'live', db: { ...app.db, execute } } })
+    await app.customer()
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 1)
+    const { promise, resolve: letGo } = Promise.withResolvers<void>()
+    held = promise
+    pass(6 * second)
+    await until(() => isReading)
+    first.resolve()
+    await until(async () => (await deliveries(id)).size === 2)
+    held = null
+    letGo()
+    await until(() => got.length === 3)
+    pass(10 * second)
+    await until(() => got.length === 4)
+  })
+
+  test('a clock that is right again after a day ahead is the one that attempts are signed and tried again by', async () => {
+    const { app, dispatch, endpoint, until, pass, deliveries } = await startWorld(engine)
+    const rightTime = app.service.now()
+    let isDown = false
+    const { url, got, received } = await receiver((response) => {
+      response.statusCode = isDown ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    dispatch()
+    pass(day)
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 1)
+    pass(-day)
+    isDown = true
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 2)
+    expect(received.map(({ headers }) => Number(headers['webhook-timestamp']))).toEqual([
+      (rightTime + day) / 1000,
+      rightTime / 1000,
+    ])
+    isDown = false
+    pass(10 * second)
+    await until(() => got.length === 3)
   })
 
   test('what sends ends in time though receivers do not answer, and records nothing that it does not know', async () => {
@@ -70,6 +133,37 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
     await app.customer()
     await until(() => got.length === 2, 'the other is sent to')
     expect(hanging.got.length).toBe(32)
+    await dispatcher.stop()
+  })
+
+  test('nor do those whose receivers take long and then agree', async () => {
+    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    let answered = 0
+    const slow = await receiver(async (response, _, count) => {
+      if (count > 30) return
+      await delay(1_100)
+      answered++
+      response.end()
+    })
+    const { url, got } = await receiver()
+    await endpoint(url)
+    const dispatcher = dispatch()
+    await app.customer()
+    const contexts = []
+    for (let count = 0; count < 10; count++) {
+      const context = contextOf((await app.otherMerchant()).id)
+      contexts.push(context)
+      for (let each = 0; each < 3; each++) await endpoint(slow.url, {}, context)
+      await perform(createCustomer, context, dullCustomer)
+    }
+    await until(() => answered === 30 && got.length === 1)
+    for (const context of contexts) {
+      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
+    }
+    await until(() => slow.got.length >= 30 + 32)
+    await app.customer()
+    await until(() => got.length === 2, 'the other is sent to')
+    expect(slow.got.length).toBe(30 + 32)
     await dispatcher.stop()
   })
 
@@ -137,16 +231,20 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   test('the log is kept for 30 days, also that of an endpoint which is gone; what is older may be sent again', async () => {
     const { app, dispatch, endpoint, until, stored, pass, deliveries } = await startWorld(engine)
     const { url, sequences } = await receiver()
+    const failing = await receiver(answering(500))
     const [id, other] = [await endpoint(url), await endpoint(url)]
+    // What waits to be tried again is not any more.
+    const down = await endpoint(failing.url)
     const dispatcher = dispatch()
     for (let count = 0; count < 3; count++) await app.customer()
-    await until(async () => (await stored(id)).cursor === 3 && (await stored(other)).cursor === 3)
-    await perform(deleteWebhookEndpoint, app.context(), { webhookId: other })
+    const ids = [id, other, down]
+    await until(async () => (await Promise.all(ids.map((each) => stored(each)))).every(({ cursor }) => cursor === 3))
+    for (const webhookId of [other, down]) await perform(deleteWebhookEndpoint, app.context(), { webhookId })
     await dispatcher.stop()
     pass(31 * day)
     await app.customer()
     const prune = logPruner(app.service)
-    for (let calls = 0; calls < 3; calls++) await prune()
+    for (let calls = 0; calls < 4; calls++) await prune()
     expect(await nextLog(app.db, { merchantId: noId, endpointId: noId })).toBeNull()
     await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 0 })
     dispatch()
@@ -186,11 +284,41 @@ describePostgres('two processes on one database', {}, () => {
     expect(got.length).toBe(8)
   })
 
+  test('lease thousands of merchants in a few transactions: else the first would be over before the last is had', async () => {
+    const { app } = await startWorld('postgres')
+    const ids = []
+    for (let count = 0; count < 150; count++) ids.push((await app.otherMerchant()).id)
+    let writes = 0
+    const write: Service['db']['write'] = (operation, options) => {
+      writes++
+      return app.db.write(operation, options)
+    }
+    const counted = { ...app.service, db: { ...app.db, write } }
+    expect((await leases(counted, 'one').take(ids)).size).toBe(150)
+    expect(writes).toBe(2)
+    expect((await leases(app.service, 'other').take([...ids].reverse())).size).toBe(0)
+  })
+
+  test('keep what they have leased when a clock of theirs was ahead for a while', async () => {
+    const { app, pass } = await startWorld('postgres')
+    const { id } = await app.otherMerchant()
+    let aheadMs = 0
+    const clock = () => app.service.wallClock() + aheadMs
+    const stepping = createService({ db: app.db, mode: 'sandbox', clock })
+    const [one, other] = [leases(stepping, 'one'), leases(app.service, 'other')]
+    aheadMs = day
+    stepping.now()
+    aheadMs = 0
+    expect((await one.take([id])).size).toBe(1)
+    pass(second)
+    expect((await other.take([id])).size).toBe(0)
+  })
+
   test('take what was leased by a clock that was wrong', async () => {
     const { app, endpoint, pass, contextOf } = await startWorld('postgres')
     const { id } = await app.otherMerchant()
     await endpoint('http://127.0.0.1:1/', {}, contextOf(id))
-    const wrong: Service = { ...app.service, now: () => app.service.now() + 10 * 365 * day }
+    const wrong: Service = { ...app.service, wallClock: () => app.service.now() + 10 * 365 * day }
     expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
     pass(minute)
     expect((await leases(app.service, 'right').take([id])).size).toBe(1)

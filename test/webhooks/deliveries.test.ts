@@ -73,6 +73,28 @@ describe.each(everyDoor.flatMap((door) => everyEngine.map((engine) => [door, eng
       })
     })
 
+    test('tells the latest attempts of an event that was asked for again and again', async () => {
+      const { app, webhookId } = await startDelivered(engine)
+      const { id: merchantId } = app.merchant
+      const objectId = merchantId
+      await app.db.write(
+        async (tx) => {
+          const key = { merchantId, endpointId: webhookId, sequence: 6 }
+          const time = new Date(start).toISOString()
+          const delivery = { ...key, objectId, status: 'delivered', attempts: 25, attemptsBefore: 24 } as const
+          await insertDelivery(tx, { ...delivery, nextAttemptAt: null, createdAt: time })
+          for (let attempt = 1; attempt <= 25; attempt++) {
+            const answered = { durationMs: attempt, status: 200, answer: '', error: null }
+            await insertAttempt(tx, { ...key, attempt, attemptedAt: time, ...answered })
+          }
+        },
+        { merchantId },
+      )
+      const { items } = await log(door, app, webhookId)
+      const shown = items[0].attempts.map(({ durationMs }: { durationMs: number }) => durationMs)
+      expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
+    })
+
     test('goes on where a part of it ended, and has what came of events in one way', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const parts = []

@@ -51,9 +51,14 @@ export function notifications(config: ClientConfig): Notifications {
   }
 
   async function open(): Promise<pg.Client | null> {
-    const opened = new pg.Client({ ...config, keepAlive: true, connectionTimeoutMillis: 5_000 })
+    const opened = new pg.Client({ ...config, keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
+    let isLost = false
+    // Of one end a client tells several times, and each time another would be opened in its place.
     const lose = () => {
+      if (isLost) return
+      isLost = true
       opened.removeAllListeners('notification')
+      opened.end().catch(() => {})
       if (!isClosed) setTimeout(reopen, reconnectMs).unref()
     }
     opened.on('error', lose)
@@ -69,7 +74,7 @@ export function notifications(config: ClientConfig): Notifications {
       callAll(null)
       return opened
     } catch {
-      opened.end().catch(() => {})
+      lose()
       return null
     }
   }

@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { notifications } from '../../../src/database/postgres/notifications.ts'
+import { describePostgres } from '../../support/engines.ts'
+import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+
+describePostgres('who hears of commits', {}, () => {
+  test('has one connection, however often it was lost', async () => {
+    const { url, remove } = await newPostgresDatabase()
+    const heard = notifications({ connectionString: url })
+    heard.watch('events', () => {})
+    onTestFinished(async () => {
+      await heard.close()
+      await remove()
+    })
+    const listening = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
+    const counted = async () => (await runSql(url, `select pid ${listening}`)).length
+    for (let lost = 0; lost < 3; lost++) {
+      await expect.poll(counted, { timeout: 10_000 }).toBeGreaterThan(0)
+      // One that comes a moment after another would be counted at the next turn.
+      expect(await counted()).toBe(1)
+      await runSql(url, `select pg_terminate_backend(pid) ${listening}`)
+      await expect.poll(counted, { timeout: 10_000 }).toBe(0)
+    }
+  })
+})
