@@ -1,6 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { EventType } from '../events/event.ts'
 import type { LoggedAnswer } from '../server/answer-log.ts'
+import { doorOf } from '../server/answer-log.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What each name of ours begins with. */
@@ -109,13 +110,6 @@ function labelsOf({ method, route, status }: LoggedAnswer): Labels {
   const made = { door: doorOf(route), route: route === null ? '' : `${method} ${route}`, status }
   labels.set(key, made)
   return made
-}
-
-function doorOf(route: string | null): string {
-  if (route === null) return ''
-  if (route === '/graphql') return 'graphql'
-  if (route.startsWith('/api/')) return 'rest'
-  return route.startsWith('/rails/') ? 'rails' : 'pages'
 }
 
 /** What a GraphQL request ran: `query`, `mutation` or `subscription`. */

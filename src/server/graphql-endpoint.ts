@@ -20,6 +20,7 @@ import type { GraphiqlPage } from './pages/graphiql.ts'
 import { sendGraphiql } from './pages/graphiql.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { refusalOf } from './refusal-of.ts'
+import { serviceFor } from './request-spans.ts'
 import { sendText } from './send-text.ts'
 import type { Turn } from './turn.ts'
 
@@ -56,7 +57,7 @@ export function addGraphqlRoute(
   let yoga: Promise<YogaHandler> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = {
-      service,
+      service: serviceFor(service, request),
       engine,
       merchantId: request.merchantId,
       aheadMs: request.aheadMs,

@@ -23,6 +23,8 @@ import type { Exchange, RateLimits } from './rate-limit.ts'
 import { rateLimiter, sharedRateLimiter, strangerLimiter } from './rate-limit.ts'
 import { bodyLimitBytes, refusalOf } from './refusal-of.ts'
 import { refusalOfHead, takeExpectations } from './request-head.ts'
+import type { RequestSpans } from './request-spans.ts'
+import { followRequests } from './request-spans.ts'
 import { addRestRoutes, sendFailure } from './rest-endpoints.ts'
 import { groups } from './rest-routes.ts'
 import { addSandboxReceiver } from './sandbox-receiver.ts'
@@ -50,6 +52,8 @@ export type ServerOptions = {
   readonly rails?: readonly Rail[]
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
   readonly sharing?: Sharing
+  /** What follows requests, where they are traced. */
+  readonly spans?: RequestSpans | undefined
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
   readonly elapsed?: () => number
 }
@@ -70,6 +74,7 @@ export function createServer({
   hasShortWay = true,
   rails = [],
   sharing,
+  spans,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
   /** What every answer has, whatever becomes of the request. */
@@ -119,7 +124,9 @@ export function createServer({
     if (refusal === undefined && answerPreflight(request, reply)) return
     done(refusal ?? (request.is404 ? endpointNotFound() : undefined))
   })
+  if (spans) followRequests(app, spans)
   app.addHook('onResponse', (request, reply, done) => {
+    const { span } = request
     const answer = {
       request_id: request.id,
       method: request.method,
@@ -129,8 +136,11 @@ export function createServer({
       code: request.refusalCode,
       merchant_id: request.merchantId || null,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      ...(span?.trace && { trace_id: span.trace.traceId }),
     }
     logger.answered(answer, request.isOperationTrusted)
+    if (span) span.end(answer, request.isOperationTrusted)
+    else spans?.missed(answer)
     done()
   })
   app.setNotFoundHandler(async () => {

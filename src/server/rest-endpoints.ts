@@ -17,6 +17,7 @@ import { takeJson } from './json-body.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { timesSent } from './request-head.ts'
+import { serviceFor } from './request-spans.ts'
 import { routes } from './rest-routes.ts'
 import { sendText } from './send-text.ts'
 import type { Turn } from './turn.ts'
@@ -71,7 +72,7 @@ async function answer(
   const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
   const { merchantId, aheadMs, caller } = request
   if (route.performs === null) requireScope(caller, 'read')
-  const context = createContext(service, merchantId, key, aheadMs, caller)
+  const context = createContext(serviceFor(service, request), merchantId, key, aheadMs, caller)
   const input = unpack(route, request, faults)
   request.names = route.names
   const run = (context: Context) => route.run(context, input)

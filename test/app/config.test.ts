@@ -13,6 +13,7 @@ const defaults: Config = {
   documents: 'any',
   rateLimit: null,
   metrics: null,
+  tracing: null,
   corsOrigins: ['*'],
   workers: 1,
   secretsKeys: [],
