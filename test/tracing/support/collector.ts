@@ -37,8 +37,9 @@ type Export = {
 export async function startCollector(
   reply: (response: ServerResponse) => unknown = (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
+  at: { readonly port?: number } = {},
 ) {
-  const { port, received, connections } = await startReceiver(reply)
+  const { port, received, connections } = await startReceiver(reply, at)
   return {
     endpoint: `http://127.0.0.1:${port}`,
     received,
