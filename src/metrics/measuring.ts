@@ -3,7 +3,7 @@ import type { Database, OnCommitted } from '../database/database.ts'
 import type { Sender } from '../delivery/send.ts'
 import type { Rail } from '../rails/rail.ts'
 import type { AnswerLog } from '../server/answer-log.ts'
-import type { RequestSpans } from '../server/request-spans.ts'
+import type { RequestSpans } from '../server/follow-requests.ts'
 
 /**
  * What a process is put together with where it may be measured or traced: each has what it is given do the same, seen or

@@ -1,5 +1,6 @@
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { judge } from '../delivery/retries.ts'
 import type { Sender } from '../delivery/send.ts'
 import type { Order, Rail } from '../rails/rail.ts'
 import { headersOf } from './places.ts'
@@ -50,7 +51,7 @@ export function senderSpans(tracer: Tracer): (sender: Sender) => Sender {
           ...(status !== null && { 'http.response.status_code': status }),
           ...(error !== null && { 'error.type': error.kind }),
         },
-        isFailed: status === null || Math.floor(status / 100) !== 2,
+        isFailed: !judge(status).isDelivered,
       }))
     },
   })

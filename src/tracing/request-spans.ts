@@ -2,7 +2,7 @@ import type { Attributes, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { LoggedAnswer } from '../server/answer-log.ts'
 import { doorOf } from '../server/answer-log.ts'
-import type { RequestSpan, RequestSpans } from '../server/request-spans.ts'
+import type { RequestSpan, RequestSpans } from '../server/follow-requests.ts'
 import { parentIn, placeOf } from './places.ts'
 
 /** A request that is not recorded, which most are where few are. */
