@@ -99,7 +99,7 @@ function secondsFor(clients: number, { requests, seconds }: Seen): number {
 }
 
 /** The server's processor time once it has nothing left to do, or after a second. */
-export async function idleCpuMs({ cpuMs }: Server): Promise<number> {
+async function idleCpuMs({ cpuMs }: Server): Promise<number> {
   let latest = cpuMs()
   for (let polls = 0; polls < 20; polls++) {
     await wait(50)
