@@ -31,6 +31,19 @@ export type Service = {
   readonly webhookAllowed: readonly string[]
   /** Runs an operation that writes, for a door. */
   readonly perform: Perform
+  /** The trace that this belongs to; only where the request is being traced. */
+  readonly trace?: Trace
+}
+
+/**
+ * A place in a trace, as W3C Trace Context has it, below which something is done: plain data, so that it goes to the process
+ * that writes. There is none of what is not recorded.
+ */
+export type Trace = {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string
+  /** 16 of them. */
+  readonly spanId: string
 }
 
 /** What a door calls: `input` and what it answers are plain data. */

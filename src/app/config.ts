@@ -5,6 +5,7 @@ import { hasOneWriter } from '../database/database.ts'
 import { allowedForm, readAllowed } from '../delivery/allowance.ts'
 import { keyForm, readKeys } from '../secrets/read-keys.ts'
 import { defaultOrigins, originsForm, readOrigins } from '../server/allowed-origins.ts'
+import { samplerNames } from '../tracing/sampler-names.ts'
 import type { ConfiguredRails } from './read-rails.ts'
 import { readRails } from './read-rails.ts'
 
@@ -33,6 +34,13 @@ const Environment = z.object({
   /** Where metrics are answered, if anywhere. */
   METRICS_PORT: offOrWholeNumber(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
+  /** The collector that spans go to, if any: the SDK reads that and the other OTEL_ variables itself. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  /** How long it may take, in milliseconds: less than the default of OpenTelemetry, because the end waits for it. */
+  OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
+  OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
+  OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: ratio().default(1),
   /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
   /** The first seals secrets, all open them. */
@@ -69,6 +77,7 @@ const Configuration = Environment.transform((variables) => ({
   documents: variables.DOCUMENTS,
   rateLimit: variables.RATE_LIMIT,
   metrics: variables.METRICS_PORT === null ? null : { host: variables.METRICS_HOST, port: variables.METRICS_PORT },
+  tracing: tracingOf(variables),
   corsOrigins: variables.CORS_ORIGINS ?? defaultOrigins(variables.MODE),
   workers: variables.WORKERS,
   secretsKeys: variables.SECRETS_KEY ?? [],
@@ -77,6 +86,16 @@ const Configuration = Environment.transform((variables) => ({
   backupEveryMs: variables.BACKUP_EVERY ?? 0,
   backupKeep: variables.BACKUP_KEEP,
 }))
+
+/** How traces are made, where they are wanted. */
+function tracingOf(variables: z.output<typeof Environment>) {
+  if (variables.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || variables.OTEL_SDK_DISABLED === 'true') return null
+  return {
+    sampler: variables.OTEL_TRACES_SAMPLER,
+    ratio: variables.OTEL_TRACES_SAMPLER_ARG,
+    timeoutMs: variables.OTEL_EXPORTER_OTLP_TIMEOUT,
+  }
+}
 
 export type Config = Readonly<z.output<typeof Configuration>> &
   ConfiguredRails & {
@@ -130,6 +149,13 @@ function offOrWholeNumber(least: number, most: number) {
     )
     .transform((text) => (text === 'off' ? null : Number(text)))
     .default(null)
+}
+
+function ratio() {
+  return z
+    .string()
+    .refine((text) => /^\d{1,4}(\.\d{1,12})?$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1')
+    .transform(Number)
 }
 
 function isWholeNumber(text: string, least: number, most: number): boolean {

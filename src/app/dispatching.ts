@@ -6,6 +6,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { startDispatcher } from '../dispatch/dispatcher.ts'
 import { leases, noLeases } from '../dispatch/leases.ts'
 import { throttle } from '../dispatch/throttle.ts'
+import type { Measuring } from '../metrics/measuring.ts'
 import type { Config } from './config.ts'
 import { seldom } from './seldom.ts'
 import type { Started } from './start.ts'
@@ -14,11 +15,11 @@ import type { Started } from './start.ts'
 export function startDispatching(
   { databaseUrl, mode, webhookAllowed }: Config,
   service: Service,
-  logger: Started['logger'],
+  { logger, measuring }: Pick<Started, 'logger'> & { measuring: Measuring },
 ): Dispatcher {
   return startDispatcher({
     service,
-    sender: createSender({ mode, allowed: webhookAllowed }),
+    sender: measuring.sender(createSender({ mode, allowed: webhookAllowed })),
     leases: hasOneWriter(databaseUrl) ? noLeases : leases(service, `${hostname()} ${process.pid} ${service.newId()}`),
     throttle: throttle(),
     onFault: seldom((error) => logger.error({ err: error }, 'webhooks can not be sent just now')),

@@ -19,6 +19,7 @@ import { startBackups } from './scheduled-backups.ts'
 import { secretsOf } from './secrets-of.ts'
 import type { Started } from './start.ts'
 import { end, greeting, prepare, publicKeyWarning, start, takeOver } from './start.ts'
+import { withTracing } from './tracing.ts'
 import { lineToWriter } from './workers/hand-over.ts'
 import type { ReaderDetails } from './workers/messages.ts'
 import { beatForSupervisor, exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
@@ -29,9 +30,10 @@ const endTimeoutMs = 9_000
 
 /** Answers requests as the only process. */
 export async function serve(config: Config): Promise<void> {
-  const { measuring, listen: listenForMetrics } = await chooseMeasuring(config)
-  const { onCommitted } = measuring
+  const { measuring: measured, listen: listenForMetrics } = await chooseMeasuring(config)
+  const { onCommitted } = measured
   const started = await start(config, { onCommitted, onWait: (logger) => refuseAll(config, logger) })
+  const measuring = await withTracing(measured, started, 'service')
   const { mode, webhookAllowed } = config
   const service = createService({
     db: measuring.database(started.db),
@@ -56,9 +58,10 @@ export async function serve(config: Config): Promise<void> {
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
 export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
-  const measuring = await measuringForSupervisor(config)
-  const { onCommitted } = measuring
+  const measured = await measuringForSupervisor(config)
+  const { onCommitted } = measured
   const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
+  const measuring = await withTracing(measured, started, 'reader')
   const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
   // What another process writes is measured there.
   const db = line === null ? measuring.database(started.db) : withPing(started.db, line.ping)
@@ -139,6 +142,7 @@ async function listen(
     corsOrigins: config.corsOrigins,
     documents: config.documents,
     rails: configured,
+    spans: measuring.requests,
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
@@ -153,7 +157,7 @@ async function listen(
   const address = await listenAt(app, config)
   if (fault !== null) throw fault
   if (hasDemo) await showWebhooks(started, service, address)
-  const dispatcher = sendsWebhooks ? startDispatching(config, service, logger) : null
+  const dispatcher = sendsWebhooks ? startDispatching(config, service, { logger, measuring }) : null
   const rails = sendsWebhooks ? startPaying(config, service, { logger, measuring }) : null
   // With a writer it is that which has backups made.
   const backups = sendsWebhooks ? startBackups(config, service, logger) : null
@@ -168,6 +172,7 @@ async function listen(
     setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
     const close = async () => {
       await Promise.all([app.close(), dispatcher?.stop(), rails?.stop(), backups?.stop()])
+      await measuring.end()
       onClosed?.()
     }
     await end(started, { close, withinMs: endTimeoutMs })

@@ -82,6 +82,8 @@ export type WriteOptions = {
   readonly merchantId?: string
   /** The moment of `machineClock` after which it is not begun any more; `answerLimitMs` from now unless given. */
   readonly beginBy?: number
+  /** Told of the commit that stores it, or that it waited for where it was refused, before anyone is answered. */
+  readonly onCommitted?: OnCommitted
 }
 
 /** The same database for one request, whose operations are begun by then or not at all. */
@@ -97,6 +99,7 @@ export type DatabaseStatistics = { readonly writes: number; readonly commits: nu
 
 /** A commit that was durable: how many operations shared it, and how long the engine took to make it so. */
 export type CommittedGroup = { readonly operations: number; readonly seconds: number }
+export type OnCommitted = (group: CommittedGroup) => void
 
 /** Thrown by an operation that lost a race to another writer; with one writer, as on SQLite, that can't happen. */
 export class Conflict extends Error {}
@@ -142,8 +145,8 @@ export type DatabaseOptions = {
   readonly onStopped?: (error: Error) => void
   /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
   readonly beforeMigrating?: ((coming: ComingMigrations) => void) | undefined
-  /** Told of each commit, for whoever measures; commits are not timed without. */
-  readonly onCommitted?: ((group: CommittedGroup) => void) | undefined
+  /** Told of each commit, for whoever measures. */
+  readonly onCommitted?: OnCommitted | undefined
   /** Told what an operator should put right, though the database works. */
   readonly onWarning?: (message: string) => void
 }

@@ -9,7 +9,7 @@ import { createExchange } from './exchange.ts'
 import type { DeliveryFailure } from './failure.ts'
 import { guardedAgents } from './guarded-agents.ts'
 import { lookUpAtServers } from './look-up.ts'
-import type { Post } from './message.ts'
+import type { EventMessage, Post } from './message.ts'
 
 /** What came of posting to an endpoint: a whole answer with its status, or why there is none. */
 export type Sent = {
@@ -22,9 +22,9 @@ export type Sent = {
   readonly answer: string | null
 }
 
-/** Posts to endpoints over connections that are kept; `close` ends those that are idle. */
+/** Posts to endpoints over connections that are kept, and says of which event for whoever observes; `close` ends those that are idle. */
 export type Sender = {
-  readonly send: (url: string, post: Post) => Promise<Sent>
+  readonly send: (url: string, post: Post, event?: EventMessage) => Promise<Sent>
   readonly close: () => void
 }
 

@@ -233,7 +233,7 @@ export function startDispatcher({
       service,
       sender: {
         ...sender,
-        send: (url, post) => sendCounted(merchant, lane.isDoubtful(), () => sender.send(url, post)),
+        send: (...posted) => sendCounted(merchant, lane.isDoubtful(), () => sender.send(...posted)),
       },
       latest: merchant.following.latest,
       feed: merchant.feed,

@@ -246,7 +246,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   /** What can't be written is a failed attempt like any other: else it would hold up all that comes after it. */
   async function post(message: EventMessage, signer: Signer, now: number): Promise<Sent> {
     try {
-      return await sender.send(endpoint.url, writePost(message, { format, signer, now }))
+      return await sender.send(endpoint.url, writePost(message, { format, signer, now }), message)
     } catch (fault) {
       onFault(fault)
       const error = { kind: 'other', message: 'The event could not be sent.' } as const

@@ -1,7 +1,10 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 import type { EventType } from '../events/event.ts'
 import type { LoggedAnswer } from '../server/answer-log.ts'
+import { doorOf } from '../server/answer-log.ts'
+import { keyedHistogram } from './histogram.ts'
 import type { Recorder } from './recorder.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** What each name of ours begins with. */
 export const prefix = 'payout_gateway_'
@@ -15,7 +18,7 @@ const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
 /** The instruments of one process, and what they have taken down. */
-export type Instruments = { readonly registry: Registry; readonly recorder: Recorder }
+export type Instruments = { readonly snapshot: () => Promise<Snapshot>; readonly recorder: Recorder }
 
 /**
  * The instruments. Counters are named without the `_total` that OpenMetrics has after each.
@@ -27,15 +30,19 @@ export function createInstruments(): Instruments {
   const own = { registers: [registry] }
   const counter = <const Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ ...own, name: prefix + name, help, labelNames })
-  const histogram = <const Label extends string>(
-    name: string,
-    { help, buckets, labelNames = [] }: { help: string; buckets: number[]; labelNames?: readonly Label[] },
-  ) => new Histogram({ ...own, name: prefix + name, help, buckets, labelNames })
+  const histogram = (name: string, { help, buckets }: { help: string; buckets: number[] }) =>
+    new Histogram({ ...own, name: prefix + name, help, buckets })
 
-  const answers = histogram('http_request_duration_seconds', {
+  const answers = keyedHistogram<LoggedAnswer>({
+    name: `${prefix}http_request_duration_seconds`,
     help: 'How long requests took to answer.',
     buckets: requestBuckets,
-    labelNames: ['door', 'route', 'status'],
+    keyOf: ({ method, route, status }) => `${method} ${route} ${status}`,
+    labelsOf: ({ method, route, status }) => ({
+      door: doorOf(route),
+      route: route === null ? '' : `${method} ${route}`,
+      status,
+    }),
   })
   const operations = counter('graphql_operations', 'GraphQL operations; named where the document is trusted.', [
     'operation',
@@ -68,7 +75,7 @@ export function createInstruments(): Instruments {
     answered: (answer, isTrusted) => {
       const kind = kindOf(answer)
       // A stream lasts as long as its caller wants: that says nothing of the service.
-      if (kind !== 'subscription') answers.observe(labelsOf(answer), answer.duration_ms / 1_000)
+      if (kind !== 'subscription') answers.observe(answer, answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? nameOf(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) refusals.inc({ code })
     },
@@ -88,34 +95,17 @@ export function createInstruments(): Instruments {
     },
     railCalled: (call) => calls.inc(call),
   }
-  return { registry, recorder }
+  const snapshot = async () => {
+    const others = (await registry.getMetricsAsJSON()) as unknown as Snapshot
+    return [answers.snapshot(), ...others]
+  }
+  return { snapshot, recorder }
 }
 
 const settledBy: { readonly [Type in EventType]?: string } = {
   'payout.completed': 'COMPLETED',
   'payout.failed': 'FAILED',
   'payout.returned': 'RETURNED',
-}
-
-type Labels = { readonly door: string; readonly route: string; readonly status: number }
-
-/** The labels of each method, route and status that was answered: there are a few hundred. */
-const labels = new Map<string, Labels>()
-
-function labelsOf({ method, route, status }: LoggedAnswer): Labels {
-  const key = `${method} ${route} ${status}`
-  const known = labels.get(key)
-  if (known) return known
-  const made = { door: doorOf(route), route: route === null ? '' : `${method} ${route}`, status }
-  labels.set(key, made)
-  return made
-}
-
-function doorOf(route: string | null): string {
-  if (route === null) return ''
-  if (route === '/graphql') return 'graphql'
-  if (route.startsWith('/api/')) return 'rest'
-  return route.startsWith('/rails/') ? 'rails' : 'pages'
 }
 
 /** What a GraphQL request ran: `query`, `mutation` or `subscription`. */

@@ -17,7 +17,7 @@ const storeLimitMs = 1_000
 
 /** Begins to measure this process. */
 export function measureProcess({ version }: { readonly version: string }): MeasuredProcess {
-  const { registry, recorder } = createInstruments()
+  const { snapshot: counts, recorder } = createInstruments()
   let looked: LookedInto | null = null
   let looking: Promise<StoreMeasured> | null = null
   const lookInto: Measuring['lookInto'] = (into) => {
@@ -33,7 +33,7 @@ export function measureProcess({ version }: { readonly version: string }): Measu
   return {
     measuring: { ...measuredBy(recorder), lookInto },
     snapshot: async ({ isWanted }) => {
-      const counted = (await registry.getMetricsAsJSON()) as unknown as Snapshot
+      const counted = await counts()
       const build = { ...gauge(`${prefix}build_info`, 'What runs.', [[buildOf(version), 1]]), aggregator: 'first' }
       if (looked === null) return [...counted, build]
       const { waiting } = looked.service.db.statistics()

@@ -8,11 +8,13 @@ import { toldBy } from '../events/record-event.ts'
 import type { Rail } from '../rails/rail.ts'
 import type { AnswerLog } from '../server/answer-log.ts'
 import type { Measuring } from './measuring.ts'
+import { unmeasured } from './measuring.ts'
 import type { RailCall, Recorder } from './recorder.ts'
 
 /** Has a recorder take down what goes on. */
-export function measuredBy(recorder: Recorder): Omit<Measuring, 'lookInto'> {
+export function measuredBy(recorder: Recorder): Measuring {
   return {
+    ...unmeasured,
     onCommitted: recorder.committed,
     database: (db) => ({ ...db, write: writeOf(db, recorder) }),
     perform: (perform) => performOf(perform, recorder),
@@ -85,9 +87,9 @@ function railOf(rail: Rail, { railCalled }: Recorder): Rail {
   }
   return {
     ...rail,
-    submit: (order) => noted('submit', () => rail.submit(order)),
-    find: (order) => noted('find', () => rail.find(order)),
-    ...(cancel && { cancel: (order) => noted('cancel', () => cancel(order)) }),
+    submit: (...asked) => noted('submit', () => rail.submit(...asked)),
+    find: (...asked) => noted('find', () => rail.find(...asked)),
+    ...(cancel && { cancel: (...asked) => noted('cancel', () => cancel(...asked)) }),
   }
 }
 

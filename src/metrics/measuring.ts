@@ -1,23 +1,31 @@
 import type { Perform, Service } from '../context.ts'
-import type { CommittedGroup, Database } from '../database/database.ts'
+import type { Database, OnCommitted } from '../database/database.ts'
+import type { Sender } from '../delivery/send.ts'
 import type { Rail } from '../rails/rail.ts'
 import type { AnswerLog } from '../server/answer-log.ts'
+import type { RequestSpans } from '../server/follow-requests.ts'
 
 /**
- * What a process is put together with where it may be measured: each has what it is given do the same, seen or unseen. Which
- * it is is chosen once, when the process starts.
+ * What a process is put together with where it may be measured or traced: each has what it is given do the same, seen or
+ * unseen. Which it is is chosen once, when the process starts.
  */
 export type Measuring = {
   /** Told of commits; `undefined` where nobody wants to know. */
-  readonly onCommitted: ((group: CommittedGroup) => void) | undefined
+  readonly onCommitted: OnCommitted | undefined
   /** A database in which this process writes. */
   readonly database: (db: Database) => Database
   /** How operations that write are run in this process. */
   readonly perform: (perform: Perform) => Perform
   readonly answers: <Log extends AnswerLog>(log: Log) => Log
   readonly rail: (rail: Rail) => Rail
+  /** What webhooks are sent by. */
+  readonly sender: (sender: Sender) => Sender
+  /** What follows requests; `undefined` where nobody wants to know. */
+  readonly requests: RequestSpans | undefined
   /** Told what to look into when somebody asks. */
   readonly lookInto: (looked: LookedInto) => void
+  /** Hands over what was seen and is not told yet; within seconds, because the process ends. */
+  readonly end: () => Promise<void>
 }
 
 /** A service with the names of its rails; `onFault` is told why the database could not be read. */
@@ -34,5 +42,8 @@ export const unmeasured: Measuring = {
   perform: (perform) => perform,
   answers: (log) => log,
   rail: (rail) => rail,
+  sender: (sender) => sender,
+  requests: undefined,
   lookInto: () => {},
+  end: async () => {},
 }

@@ -2,7 +2,7 @@ import { AggregatorRegistry, openMetricsContentType } from 'prom-client'
 
 /** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
 export type Snapshot = readonly Metric[]
-type Metric = {
+export type Metric = {
   readonly name: string
   readonly help: string
   readonly type: string

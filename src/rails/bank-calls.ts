@@ -7,7 +7,7 @@ import type { Clock } from '../ids.ts'
 /** What a bank is asked. */
 export type Question = 'submit' | 'find' | 'cancel'
 
-/** What is asked, and how the request differs from what it should be: only to see whether a bank notices. */
+/** What is asked, and how the request differs from what we ask: to see whether a bank notices, or by more headers. */
 export type BankCall = {
   readonly question: Question
   readonly orderId: string

@@ -6,7 +6,7 @@ import type { Clock } from '../ids.ts'
 import type { Question } from './bank-calls.ts'
 import { bankAt } from './bank-calls.ts'
 import { orderBody, readCancelling, readPosted, readReport } from './bank-messages.ts'
-import type { Order, Rail } from './rail.ts'
+import type { CallHeaders, Order, Rail } from './rail.ts'
 
 const day = 24 * 3_600_000
 
@@ -41,30 +41,30 @@ type Options = HttpRailAt & {
 export function httpRail({ name, url, secrets, now, limits = bankLimits, ca }: Options): Rail {
   const signer = signerOf(secrets)
   const { call } = bankAt({ url, signer, now, limits, ...(ca !== undefined && { ca }) })
-  const ask = async (question: Question, order: Order) => {
+  const ask = async (question: Question, order: Order, more: CallHeaders = {}) => {
     const body = question === 'submit' ? orderBody(order) : ''
-    return answerOf(await call({ question, orderId: order.id, body }))
+    return answerOf(await call({ question, orderId: order.id, body, headers: (own) => ({ ...more, ...own }) }))
   }
   return {
     name,
     callsAtOnce: 8,
     callMs: limits.wholeMs,
     idempotentForMs: 30 * day,
-    submit: async (order) => {
-      const { status, body } = await ask('submit', order)
+    submit: async (order, headers) => {
+      const { status, body } = await ask('submit', order, headers)
       const report = readReport(order.id, body)
       if (report && (isTaken(status) || (status === unprocessable && report.state === 'REJECTED'))) return report
       throw notUnderstood(status)
     },
-    find: async (order) => {
-      const { status, body } = await ask('find', order)
+    find: async (order, headers) => {
+      const { status, body } = await ask('find', order, headers)
       if (status === notThere) return 'NOT_FOUND'
       const report = readReport(order.id, body)
       if (report && isTaken(status)) return report
       throw notUnderstood(status)
     },
-    cancel: async (order) => {
-      const { status, body } = await ask('cancel', order)
+    cancel: async (order, headers) => {
+      const { status, body } = await ask('cancel', order, headers)
       const answer = readCancelling(order.id, body)
       if (answer && status === (answer === 'CANCELLED' ? done : conflict)) return answer
       throw notUnderstood(status)

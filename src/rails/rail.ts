@@ -29,6 +29,9 @@ export type Order = {
   readonly now: number
 }
 
+/** What a rail that asks by HTTP sends beside its own headers: by what the call is known elsewhere. */
+export type CallHeaders = Readonly<Record<string, string>>
+
 /**
  * What carries orders to a bank. Whatever a method throws means that nothing is known: the order may have been taken or not,
  * and it is asked what became of it. A method ends within `callMs` or is taken to have failed.
@@ -44,11 +47,11 @@ export type Rail = {
   /** For how long after it was first submitted an order may be submitted again under the same id without being paid twice. */
   readonly idempotentForMs: number
   /** Has the order paid, once however often it is submitted. */
-  readonly submit: (order: Order) => Promise<TransferReport>
+  readonly submit: (order: Order, headers?: CallHeaders) => Promise<TransferReport>
   /** What has become of it; `NOT_FOUND` where the bank is sure that it has no such order. */
-  readonly find: (order: Order) => Promise<TransferReport | 'NOT_FOUND'>
+  readonly find: (order: Order, headers?: CallHeaders) => Promise<TransferReport | 'NOT_FOUND'>
   /** Takes the order back, where the bank still can. */
-  readonly cancel?: (order: Order) => Promise<'CANCELLED' | 'TOO_LATE'>
+  readonly cancel?: (order: Order, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
   /** How the bank reports by itself, where it does. */
   readonly reports?: {
     /**

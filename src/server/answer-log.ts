@@ -10,7 +10,17 @@ export type LoggedAnswer = {
   readonly code: string | null
   readonly merchant_id: string | null
   readonly duration_ms: number
+  /** Only of a request that is traced. */
+  readonly trace_id?: string
 }
 
 /** Takes a line for each answer, as information; `isTrusted` where the operation is of a trusted document, so that its name is ours. */
 export type AnswerLog = { readonly answered: (answer: LoggedAnswer, isTrusted?: boolean) => void }
+
+/** Where a route belongs: `rest`, `graphql`, `rails`, `pages` for all else that there is, nothing for what there is not. */
+export function doorOf(route: string | null): string {
+  if (route === null) return ''
+  if (route === '/graphql') return 'graphql'
+  if (route.startsWith('/api/')) return 'rest'
+  return route.startsWith('/rails/') ? 'rails' : 'pages'
+}

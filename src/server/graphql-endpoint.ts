@@ -6,6 +6,7 @@ import type { Answer } from '../graphql/answer.ts'
 import { answer, bodyOf, failedResult } from '../graphql/answer.ts'
 import { isPageWanted } from './accept.ts'
 import { admission } from './admission.ts'
+import { serviceFor } from './follow-requests.ts'
 import { formsTaken } from './forms-taken.ts'
 import { parametersOf } from './graphql-parameters.ts'
 import { httpOf } from './graphql-status.ts'
@@ -56,7 +57,7 @@ export function addGraphqlRoute(
   let yoga: Promise<YogaHandler> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = {
-      service,
+      service: serviceFor(service, request),
       engine,
       merchantId: request.merchantId,
       aheadMs: request.aheadMs,

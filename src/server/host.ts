@@ -10,6 +10,8 @@ import { publicKeys } from '../webhooks/public-keys.ts'
 import type { AnswerLog } from './answer-log.ts'
 import { answerPreflight, setCorsHeaders } from './cross-origin.ts'
 import { addDepositEndpoints } from './deposit-endpoints.ts'
+import type { RequestSpans } from './follow-requests.ts'
+import { followRequests } from './follow-requests.ts'
 import { addGraphqlRoute } from './graphql-endpoint.ts'
 import { countStreams } from './held-streams.ts'
 import type { DocumentsTaken } from './known-documents.ts'
@@ -50,6 +52,8 @@ export type ServerOptions = {
   readonly rails?: readonly Rail[]
   /** Set where several processes answer: what they allow a merchant, they allow it together. */
   readonly sharing?: Sharing
+  /** What follows requests, where they are traced. */
+  readonly spans?: RequestSpans | undefined
   /** Milliseconds since any moment, for rate limits; they need durations, not the time of day. */
   readonly elapsed?: () => number
 }
@@ -70,6 +74,7 @@ export function createServer({
   hasShortWay = true,
   rails = [],
   sharing,
+  spans,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
   /** What every answer has, whatever becomes of the request. */
@@ -119,7 +124,9 @@ export function createServer({
     if (refusal === undefined && answerPreflight(request, reply)) return
     done(refusal ?? (request.is404 ? endpointNotFound() : undefined))
   })
+  if (spans) followRequests(app, spans)
   app.addHook('onResponse', (request, reply, done) => {
+    const { span } = request
     const answer = {
       request_id: request.id,
       method: request.method,
@@ -129,8 +136,11 @@ export function createServer({
       code: request.refusalCode,
       merchant_id: request.merchantId || null,
       duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      ...(span?.trace && { trace_id: span.trace.traceId }),
     }
     logger.answered(answer, request.isOperationTrusted)
+    if (span) span.end(answer, request.isOperationTrusted)
+    else spans?.missed(answer)
     done()
   })
   app.setNotFoundHandler(async () => {

@@ -12,6 +12,7 @@ import type { Route } from '../rest/route.ts'
 import { unpack } from '../rest/route.ts'
 import { wanted } from './accept.ts'
 import { admission } from './admission.ts'
+import { serviceFor } from './follow-requests.ts'
 import type { HoldStream } from './held-streams.ts'
 import { takeJson } from './json-body.ts'
 import { refuseOtherMethods } from './other-methods.ts'
@@ -71,7 +72,7 @@ async function answer(
   const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
   const { merchantId, aheadMs, caller } = request
   if (route.performs === null) requireScope(caller, 'read')
-  const context = createContext(service, merchantId, key, aheadMs, caller)
+  const context = createContext(serviceFor(service, request), merchantId, key, aheadMs, caller)
   const input = unpack(route, request, faults)
   request.names = route.names
   const run = (context: Context) => route.run(context, input)

@@ -13,6 +13,7 @@ const defaults: Config = {
   documents: 'any',
   rateLimit: null,
   metrics: null,
+  tracing: null,
   corsOrigins: ['*'],
   workers: 1,
   secretsKeys: [],
@@ -23,6 +24,9 @@ const defaults: Config = {
   rails: [],
   pausedRails: [],
 }
+
+/** What is traced where a collector is named and nothing else. */
+const everyTrace = { sampler: 'parentbased_always_on', ratio: 1, timeoutMs: 3_000 } as const
 
 const logLevels = 'trace, debug, info, warn, error, fatal, silent'
 
@@ -58,6 +62,11 @@ test('an empty variable is an absent one', () => {
     RATE_LIMIT: '',
     METRICS_PORT: '',
     METRICS_HOST: '',
+    OTEL_EXPORTER_OTLP_ENDPOINT: '',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '',
+    OTEL_SDK_DISABLED: '',
+    OTEL_TRACES_SAMPLER: '',
+    OTEL_TRACES_SAMPLER_ARG: '',
     CORS_ORIGINS: '',
     WORKERS: '',
     SECRETS_KEY: '',
@@ -84,6 +93,11 @@ test('every variable is read', () => {
     CORS_ORIGINS: 'https://App.example.com:443, http://localhost:5173,https://*.example.com',
     METRICS_PORT: '9464',
     METRICS_HOST: '10.0.0.7',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    OTEL_SDK_DISABLED: 'false',
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.01',
     WORKERS: '4',
     SECRETS_KEY: `${key(1)},${key(2)}`,
     WEBHOOK_ALLOW: '10.0.0.0/8, hooks.internal:8080',
@@ -106,6 +120,7 @@ test('every variable is read', () => {
     documents: 'trusted',
     rateLimit: 50,
     metrics: { host: '10.0.0.7', port: 9464 },
+    tracing: { sampler: 'traceidratio', ratio: 0.01, timeoutMs: 500 },
     corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'https://*.example.com'],
     workers: 4,
     secretsKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
@@ -126,6 +141,9 @@ test.each([
   [{ PORT: '65535' }, { port: 65_535 }],
   [{ RATE_LIMIT: 'off' }, { rateLimit: null }],
   [{ METRICS_PORT: 'off' }, { metrics: null }],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, { tracing: everyTrace }],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }, { tracing: null }],
+  [{ OTEL_TRACES_SAMPLER: 'always_off' }, { tracing: null }],
   [{ METRICS_PORT: '9464' }, { metrics: { host: '127.0.0.1', port: 9464 } }],
   [{ RATE_LIMIT: '1' }, { rateLimit: 1 }],
   [{ RATE_LIMIT: '1000000' }, { rateLimit: 1_000_000 }],
@@ -179,6 +197,17 @@ describe('a wrong value is named with what is allowed', () => {
     ...['all', 'Trusted', 'true'].map((value) => ['DOCUMENTS', value, 'must be one of any, trusted'] as const),
     ...['0', '-1', '1000001', 'none', '1.5'].map(
       (value) => ['RATE_LIMIT', value, 'must be off or a whole number from 1 to 1000000'] as const,
+    ),
+    ...['collector:4318', 'ftp://collector', 'localhost'].map(
+      (value) => ['OTEL_EXPORTER_OTLP_ENDPOINT', value, 'must be an http or https URL'] as const,
+    ),
+    [
+      'OTEL_TRACES_SAMPLER',
+      'all',
+      'must be one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio',
+    ],
+    ...['1.1', '-1', '1e-3', 'x', '.5'].map(
+      (value) => ['OTEL_TRACES_SAMPLER_ARG', value, 'must be a number from 0 to 1'] as const,
     ),
     ...['app.example.com', 'https://app.example.com,', '*,https://app.example.com', 'https://app.example.com/'].map(
       (value) => ['CORS_ORIGINS', value, `must be ${originsForm}`] as const,

@@ -12,7 +12,7 @@
  *   --data <folder>       keeps the data there for the next run
  *   --write <title>       writes what is shown into RESULTS.md, as the section of this title
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -29,7 +29,7 @@ import { databasesOnPostgres, payouts, payoutsThroughDoors, postgresPayouts } fr
 import { graphqlReads, graphqlWays, restReads } from './measures-of-reads.ts'
 import { profileOf } from './profile.ts'
 import type { Row } from './report.ts'
-import { costRow, isShort, measureTable, profileTables, rowsOf, summaryTable } from './report.ts'
+import { costRow, isShort, measureTable, profileTables, rowsOf, summaryTable, writeSection } from './report.ts'
 import { runMeasure } from './run-measure.ts'
 import { startServer } from './servers.ts'
 import type { StartUp } from './start-up.ts'
@@ -112,15 +112,6 @@ async function compare(): Promise<void> {
   print(summaryTable(rows))
   print(`${((performance.now() - startedAt) / 60_000).toFixed(1)} minutes.`)
   process.exitCode = rows.some(isShort) ? 1 : 0
-}
-
-/** Replaces a section of a Markdown file, or adds it at the end. */
-function writeSection(path: string, title: string, lines: readonly string[]): void {
-  const written = existsSync(path) ? readFileSync(path, 'utf8') : '# Measured\n'
-  const sections = written.split(/^(?=## )/m).map((section) => section.trim())
-  const at = sections.findIndex((section) => section.startsWith(`## ${title}\n`))
-  sections[at === -1 ? sections.length : at] = `## ${title}\n\n${lines.join('\n').trim()}`
-  writeFileSync(path, `${sections.join('\n\n')}\n`)
 }
 
 async function profile(names: readonly string[]): Promise<void> {

@@ -22,7 +22,7 @@ const request = {
   payment_purpose: 'GIFTS',
 }
 
-function restPayouts(apiKeys: readonly string[]): Load {
+export function restPayouts(apiKeys: readonly string[]): Load {
   return { path: '/api/payouts/banks', body: JSON.stringify(request), headers: { 'idempotency-key': '{key}' }, apiKeys }
 }
 

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Measure, Target } from './measures.ts'
 import type { Part, Profile } from './profile.ts'
 import type { Figures } from './run-measure.ts'
@@ -118,4 +119,13 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     `| ${cells.map((cell, i) => (isText(i) ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
   const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
   return `${[line(head), rule, ...rows.map(line)].join('\n')}\n`
+}
+
+/** Replaces a section of a Markdown file, or adds it at the end. */
+export function writeSection(path: string, title: string, lines: readonly string[]): void {
+  const written = existsSync(path) ? readFileSync(path, 'utf8') : '# Measured\n'
+  const sections = written.split(/^(?=## )/m).map((section) => section.trim())
+  const at = sections.findIndex((section) => section.startsWith(`## ${title}\n`))
+  sections[at === -1 ? sections.length : at] = `## ${title}\n\n${lines.join('\n').trim()}`
+  writeFileSync(path, `${sections.join('\n\n')}\n`)
 }

@@ -129,6 +129,7 @@ export async function startApp(
   const server = createServer({
     service: doors.service,
     logger: measuring.answers(logger),
+    spans: measuring.requests,
     rateLimit: rateLimit ?? null,
     corsOrigins,
     isPlanned,

@@ -55,6 +55,7 @@ export const order = [
   'diagnoses',
   'server',
   'metrics',
+  'tracing',
   'fill',
   'demo',
   'app',
@@ -197,6 +198,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   { packages: /^saxes$/, home: /^src\/rails\//, where: 'rails/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
   { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },
+  { packages: /^@opentelemetry\//, home: /^src\/tracing\//, where: 'tracing/' },
   { packages: /^pino$/, home: /^src\/app\/logger\.ts$/, where: 'logger.ts' },
 ]
 

@@ -117,10 +117,10 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
     if (isNestedBeyond(nestingLimit, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
       if (waiting.size >= waitingLimit) throw unavailable('Too many requests are waiting to be stored.')
-      const { merchantId, caller, idempotencyKey, aheadMs } = context
+      const { merchantId, caller, idempotencyKey, aheadMs, trace } = context
       const beginBy = machineClock() + limitMs
       const asked = { operation: operation.name, merchantId, caller, idempotencyKey, aheadMs, input }
-      const call = { id: ++lastId, ...asked, beginBy }
+      const call = { id: ++lastId, ...asked, beginBy, ...(trace && { trace }) }
       add({ call, isSent: false, resolve, reject })
     })
   }

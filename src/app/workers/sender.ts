@@ -5,6 +5,7 @@ import { measuringForSupervisor } from '../metering.ts'
 import { startPaying } from '../paying.ts'
 import { secretsOf } from '../secrets-of.ts'
 import { end, start } from '../start.ts'
+import { withTracing } from '../tracing.ts'
 import { lineToWriter } from './hand-over.ts'
 import type { WriterDetails } from './messages.ts'
 import { beatForSupervisor, tellSupervisor } from './messages.ts'
@@ -14,8 +15,9 @@ const endTimeoutMs = 9_000
 
 /** Sends webhooks, and payouts to their rails, beside the processes that answer requests; what comes of it the writer records. */
 export async function send(config: Config, { writerPath }: WriterDetails): Promise<void> {
-  const measuring = await measuringForSupervisor(config)
+  const measured = await measuringForSupervisor(config)
   const started = await start(config, { role: 'sender', isReadOnly: true })
+  const measuring = await withTracing(measured, started, 'sender')
   const line = lineToWriter(writerPath, started.db.refresh)
   const service = createService({
     db: started.db,
@@ -24,7 +26,7 @@ export async function send(config: Config, { writerPath }: WriterDetails): Promi
     webhookAllowed: config.webhookAllowed,
     perform: line.perform,
   })
-  const dispatcher = startDispatching(config, service, started.logger)
+  const dispatcher = startDispatching(config, service, { ...started, measuring })
   const rails = startPaying(config, service, { ...started, measuring })
   let isEnding = false
   const drain = () => {
@@ -32,6 +34,7 @@ export async function send(config: Config, { writerPath }: WriterDetails): Promi
     isEnding = true
     const close = async () => {
       await Promise.all([dispatcher.stop(), rails.stop()])
+      await measuring.end()
       line.close()
       if (process.connected) process.disconnect()
     }

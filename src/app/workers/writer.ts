@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { Caller } from '../../callers/api-caller.ts'
-import type { Context, Operation, Service } from '../../context.ts'
+import type { Context, Operation, Service, Trace } from '../../context.ts'
 import { createContext, createService, performHere } from '../../context.ts'
 import { closeCustomer } from '../../customers/close-customer.ts'
 import { createCustomer } from '../../customers/create-customer.ts'
@@ -31,6 +31,7 @@ import { lookedInto, measuringForSupervisor } from '../metering.ts'
 import { startBackups } from '../scheduled-backups.ts'
 import { secretsOf } from '../secrets-of.ts'
 import { end, prepare, start, takeOver } from '../start.ts'
+import { withTracing } from '../tracing.ts'
 import { channelOver } from './channel.ts'
 import type { WriterDetails } from './messages.ts'
 import { beatForSupervisor, pingCall, tellSupervisor } from './messages.ts'
@@ -77,6 +78,7 @@ export type Call = {
   readonly aheadMs: number
   readonly input: unknown
   readonly beginBy: number
+  readonly trace?: Trace
 }
 
 /** What became of it. `refusal` is what a Refusal is made of, `fault` an error that is none. */
@@ -97,8 +99,9 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
   })
-  const measuring = await measuringForSupervisor(config)
-  const started = await start(config, { role: 'writer', onCommitted: measuring.onCommitted })
+  const measured = await measuringForSupervisor(config)
+  const started = await start(config, { role: 'writer', onCommitted: measured.onCommitted })
+  const measuring = await withTracing(measured, started, 'writer')
   const { mode, webhookAllowed } = config
   const service = createService({
     db: measuring.database(started.db),
@@ -118,6 +121,7 @@ export async function write(config: Config, { writerPath }: WriterDetails): Prom
   left.then(() => {
     const close = async () => {
       await Promise.all([new Promise((resolve) => server.close(resolve)), backups.stop()])
+      await measuring.end()
       // A supervisor that was killed leaves the folder that it made.
       rmSync(dirname(writerPath), { recursive: true, force: true })
     }
@@ -140,7 +144,7 @@ export function listenForCalls(service: Service, path: string): Promise<Server> 
 
 function takeCalls(service: Service, socket: Socket): void {
   const send = channelOver(socket, (call: Call) => {
-    const bounded = { ...service, db: beginningBy(service.db, call.beginBy) }
+    const bounded = { ...service, db: beginningBy(service.db, call.beginBy), ...(call.trace && { trace: call.trace }) }
     const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
     outcomeOf(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { CommittedGroup, Database, WatchedTable, WriteOptions } from '../database.ts'
+import type { Database, OnCommitted, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
@@ -23,10 +23,14 @@ export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 
 type Operation<Result> = (tx: Tx) => Answer<Result>
 
-type Member = {
-  readonly operation: Operation<unknown>
-  /** See `WriteOptions`. */
+/** See `WriteOptions`. */
+type Lone<Result> = {
+  readonly operation: Operation<Result>
   readonly beginBy: number
+  readonly onCommitted: OnCommitted | undefined
+}
+
+type Member = Lone<unknown> & {
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -44,25 +48,22 @@ type Member = {
  * is anyone answered. When one of them loses or fails all is undone and each runs alone.
  *
  * @param tell told after a commit which of the watched tables it has changed
- * @param onCommitted told of each commit, where somebody measures them
+ * @param onCommitted told of each commit, where somebody measures them; those who wait are told of theirs
  */
 export function postgresWriter(
   pool: PostgresPool,
-  {
-    tell,
-    onCommitted,
-  }: { tell: (table: WatchedTable) => void; onCommitted?: ((group: CommittedGroup) => void) | undefined },
+  { tell, onCommitted }: { tell: (table: WatchedTable) => void; onCommitted?: OnCommitted | undefined },
 ): PostgresWriter {
   /** Who waits for each merchant that has a group running. */
   const waitingFor = new Map<string, Member[]>()
   let writes = 0
   let commits = 0
 
-  async function runAlone<Result>(operation: Operation<Result>, beginBy: number): Promise<Result> {
+  async function runAlone<Result>({ operation, beginBy, onCommitted }: Lone<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       if (beginBy < machineClock()) throw tooLate()
       try {
-        const result = await inTransaction(operation, 1)
+        const result = await inTransaction(operation, [onCommitted])
         writes++
         return result
       } catch (error) {
@@ -74,7 +75,7 @@ export function postgresWriter(
 
   async function inTransaction<Result>(
     run: (tx: Tx, pending: PendingWrites) => Answer<Result>,
-    operations: number,
+    told: readonly (OnCommitted | undefined)[],
   ): Promise<Result> {
     const transaction = openTransaction(pool, ['begin'])
     const pending = pendingWrites()
@@ -88,10 +89,11 @@ export function postgresWriter(
     try {
       const result = await run(tx, pending)
       await pending.store(tx)
-      const begunAt = onCommitted === undefined ? 0 : performance.now()
+      const begunAt = performance.now()
       await transaction.commit()
       commits++
-      onCommitted?.({ operations, seconds: (performance.now() - begunAt) / 1_000 })
+      const committed = { operations: told.length, seconds: (performance.now() - begunAt) / 1_000 }
+      for (const tellOf of [onCommitted, ...told]) tellOf?.(committed)
       for (const table of changed) tell(table)
       return result
     } catch (error) {
@@ -101,11 +103,12 @@ export function postgresWriter(
 
   function write<Result>(
     operation: Operation<Result>,
-    { merchantId, beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
+    { merchantId, beginBy = machineClock() + answerLimitMs, onCommitted }: WriteOptions = {},
   ): Promise<Result> {
-    if (merchantId === undefined) return runAlone(operation, beginBy)
+    const lone = { operation, beginBy, onCommitted }
+    if (merchantId === undefined) return runAlone(lone)
     return new Promise<Result>((resolve, reject) => {
-      const member = { operation, beginBy, resolve, reject }
+      const member = { ...lone, resolve, reject }
       const others = waitingFor.get(merchantId)
       if (others) return void others.push(member)
       waitingFor.set(merchantId, [])
@@ -123,19 +126,21 @@ export function postgresWriter(
 
   async function runGroup(group: readonly Member[]): Promise<void> {
     const [lone] = group
-    if (group.length === 1 && lone)
-      return runAlone(lone.operation, lone.beginBy).then(lone.resolve as () => void, lone.reject)
+    if (group.length === 1 && lone) return runAlone(lone).then(lone.resolve as () => void, lone.reject)
     const answers: (() => void)[] = []
     try {
-      await inTransaction(async (tx, pending) => {
-        for (const member of group) answers.push(await runMember(member, tx, pending))
-      }, group.length)
+      await inTransaction(
+        async (tx, pending) => {
+          for (const member of group) answers.push(await runMember(member, tx, pending))
+        },
+        group.map((member) => member.onCommitted),
+      )
     } catch (error) {
       const refusal = refusalFor(error)
       const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !isLostRace(error)
-      for (const { operation, beginBy, resolve, reject } of group) {
-        if (isAway) reject(refusal)
-        else await runAlone(operation, beginBy).then(resolve as () => void, reject)
+      for (const member of group) {
+        if (isAway) member.reject(refusal)
+        else await runAlone(member).then(member.resolve as () => void, member.reject)
       }
       return
     }

@@ -1,5 +1,5 @@
 import { unavailable, unknownOutcome } from '../../errors.ts'
-import type { CommittedGroup, DatabaseStatistics, WriteOptions } from '../database.ts'
+import type { DatabaseStatistics, OnCommitted, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
@@ -41,6 +41,7 @@ type Member = {
   readonly operation: Operation
   /** See `WriteOptions`: a process that was stopped begins nothing for callers that have given up meanwhile. */
   readonly beginBy: number
+  readonly onCommitted: OnCommitted | undefined
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
   outcome: { readonly result: unknown } | { readonly error: unknown } | null
@@ -76,7 +77,7 @@ type Group = {
  * @param requireFile throws when what is written could never be read again; asked before each group, and after its commit
  *   before anyone is answered
  * @param onCommit called after each commit, before anyone is answered, with what it changed
- * @param onCommitted told of each commit that stands, where somebody measures them
+ * @param onCommitted told of each commit that stands, where somebody measures them; those who wait are told of theirs
  * @param onFatal called when a commit failed in a way that leaves its outcome unknown
  */
 export function sqliteWriter(
@@ -91,7 +92,7 @@ export function sqliteWriter(
     requireFile: () => void
     requireEpoch: () => void
     onCommit: (changed: ReadonlySet<Changed>) => void
-    onCommitted?: ((group: CommittedGroup) => void) | undefined
+    onCommitted?: OnCommitted | undefined
     onFatal: (error: Error) => void
   },
 ): SqliteWriter {
@@ -121,12 +122,13 @@ export function sqliteWriter(
 
   function write<Result>(
     operation: (tx: Tx) => Answer<Result>,
-    { beginBy = machineClock() + answerLimitMs }: WriteOptions = {},
+    { beginBy = machineClock() + answerLimitMs, onCommitted }: WriteOptions = {},
   ): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => {
+    return new Promise<Result>((answer, reject) => {
       // What it throws rejects the promise.
       requireRoom()
-      queue.push({ operation, beginBy, resolve: resolve as (result: unknown) => void, reject, outcome: null })
+      const resolve = answer as (result: unknown) => void
+      queue.push({ operation, beginBy, onCommitted, resolve, reject, outcome: null })
       if (!isBusy) startNext()
     })
   }
@@ -278,7 +280,7 @@ export function sqliteWriter(
   }
 
   function commitGroup(group: Group): void {
-    const begunAt = onCommitted === undefined ? 0 : performance.now()
+    const begunAt = performance.now()
     try {
       commit.run()
     } catch (error) {
@@ -288,7 +290,9 @@ export function sqliteWriter(
       return
     }
     commits++
-    onCommitted?.({ operations: group.members.length, seconds: (performance.now() - begunAt) / 1_000 })
+    const committed = { operations: group.members.length, seconds: (performance.now() - begunAt) / 1_000 }
+    onCommitted?.(committed)
+    for (const member of group.members) member.onCommitted?.(committed)
     onCommit(group.changed)
     try {
       requireFile()

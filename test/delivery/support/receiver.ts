@@ -17,7 +17,7 @@ export type Received = {
 /** A receiver of webhooks on this machine, for as long as the test runs. */
 export async function startReceiver(
   reply: (response: ServerResponse, received: Received) => unknown = (response) => response.end(),
-  { isSecure = false }: { isSecure?: boolean } = {},
+  { isSecure = false, port: wanted = 0 }: { isSecure?: boolean; port?: number } = {},
 ) {
   const received: Received[] = []
   let connections = 0
@@ -33,7 +33,7 @@ export async function startReceiver(
     ? createSecureServer({ key: certificateKey, cert: certificate }, listener)
     : createServer(listener)
   server.on('connection', () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve))
   onTestFinished(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))

@@ -56,7 +56,8 @@ export async function startMeasured(engine: 'sqlite' | 'postgres', environment: 
   return { ...service, place, scrape, metricsPort: METRICS_PORT }
 }
 
-async function placeFor(engine: 'sqlite' | 'postgres', environment: Record<string, string>): Promise<Place> {
+/** A database with the demo, and the environment of a service on it. */
+export async function placeFor(engine: 'sqlite' | 'postgres', environment: Record<string, string>): Promise<Place> {
   if (engine === 'sqlite') return demoPlace(environment)
   const { url, remove } = await newDatabase('postgres')
   onTestFinished(remove)

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import type { Load } from './load.ts'
+
+/** Sends so many requests over kept connections, each as soon as one of them is answered; `agent` keeps those of a server. */
+export async function burst(
+  load: Load,
+  { port, agent, count }: { readonly port: number; readonly agent: Agent; readonly count: number },
+): Promise<void> {
+  let left = count
+  const client = async () => {
+    while (left-- > 0) await send(load, port, agent)
+  }
+  await Promise.all(Array.from({ length: agent.maxSockets }, client))
+}
+
+/** Connections that are kept, so many. */
+export function connections(count: number): Agent {
+  return new Agent({ keepAlive: true, maxSockets: count, maxFreeSockets: count })
+}
+
+/** @throws when the answer is anything but a success */
+function send({ path, body, headers = {}, apiKeys }: Load, port: number, agent: Agent): Promise<void> {
+  const key = randomUUID()
+  const own = Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{key}', key)])
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      ...{ host: '127.0.0.1', port, path, agent, method: body === undefined ? 'GET' : 'POST' },
+      headers: { 'x-api-key': apiKeys[0] ?? '', 'content-type': 'application/json', ...Object.fromEntries(own) },
+    })
+    asked.on('error', reject)
+    asked.on('response', (response) => {
+      const { statusCode = 0 } = response
+      response.resume()
+      response.on('end', () => (statusCode < 300 ? resolve() : reject(new Error(`${path} answered ${statusCode}`))))
+    })
+    asked.end(body?.replaceAll('{key}', key))
+  })
+}
+
+/** Time that all threads of a process have had on a processor, in microseconds: exactly, where ticks are of 10 milliseconds. */
+export function processorMicros(pid: number): number {
+  const micros = readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+    return Number(nanoseconds) / 1_000
+  })
+  return micros.reduce((sum, each) => sum + each, 0)
+}
