@@ -110,7 +110,8 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       ),
   },
   'webhook deliveries': {
-    summary: 'Lists what became of events that were sent to a webhook endpoint, newest first, with the latest attempts.',
+    summary:
+      'Lists what became of events that were sent to a webhook endpoint, newest first, with the latest attempts.',
     words,
     options: { status: 'pending, delivered or exhausted', before: 'sequence', limit: 'number' },
     run: (service, words, { status, before, limit }) =>
