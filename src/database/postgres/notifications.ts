@@ -52,9 +52,12 @@ export function notifications(primary: Primary): Notifications {
 
   async function open(): Promise<pg.Client | null> {
     const opened = primary.connection({ keepAlive: true, connectionTimeoutMillis: 5_000 })
+    let isLost = false
+    // Both come when one breaks.
     const lose = () => {
       opened.removeAllListeners('notification')
-      if (!isClosed) setTimeout(reopen, reconnectMs).unref()
+      if (!isClosed && !isLost) setTimeout(reopen, reconnectMs).unref()
+      isLost = true
     }
     opened.on('error', lose)
     opened.on('end', lose)
