@@ -107,10 +107,10 @@ export async function readUntilOver(witness: Witness, client: Client, told: Map<
       await delay(100)
       continue
     }
-    const { data } = JSON.parse(answer.text) as { data: { sequence: number; id: string }[] }
-    for (const { sequence, id } of data) {
+    const { data } = JSON.parse(answer.text) as { data: { sequence: number; type: string; object: { id: string } }[] }
+    for (const { sequence, type, object } of data) {
       if (sequence !== told.size + 1) witness.faults.add(`event ${told.size + 1} was told as ${sequence}`)
-      told.set(sequence, id)
+      told.set(sequence, `${type} ${object.id}`)
     }
   }
 }

@@ -42,7 +42,7 @@ export async function startCluster(folder: string, changes: Changes = []): Promi
   // A network of this run's own, so that the ports can be those of the files.
   const network = `127.${1 + (process.pid % 253)}.${Math.floor(process.pid / 253) % 254}.`
   const machines = [1, 2, 3].map((number) => ({ name: `machine${number}`, host: `${network}${number}` }))
-  const endpoints = machines.map(({ host }) => `${host}:2379`).join(',')
+  const endpoints = machines.map(({ host }) => `http://${host}:2379`).join(',')
   const etcd = machines.map((machine) => startEtcd(makeFolder(join(folder, `${machine.name}-etcd`)), machine))
   const nodes = machines.map((machine) => {
     const place = makeFolder(join(folder, machine.name))

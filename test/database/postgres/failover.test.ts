@@ -42,9 +42,13 @@ async function payAtLast(app: App, key: string) {
   throw new Error(`${key} was never paid: ${[...refused]}`)
 }
 
-/** Commits of the service that wait for a standby. */
+/** What has a payout in it and waits for a standby: others may wait too, and not be committed yet. */
 const waitingCommits = (server: PostgresServer) =>
-  runSql<{ pid: number }>(server.url('postgres'), `select pid from pg_stat_activity where wait_event = 'SyncRep'`)
+  runSql<{ pid: number }>(
+    server.url('postgres'),
+    `select pid from pg_stat_activity join pg_locks using (pid) where wait_event = 'SyncRep' and query = 'commit'
+      and relation = 'payouts'::regclass`,
+  )
 
 async function until<Value>(look: () => Promise<Value>, holds: (value: Value) => boolean): Promise<Value> {
   for (let i = 0; i < 600; i++) {

@@ -127,7 +127,7 @@ function noteEnd(witness: Witness, { ended }: Server): void {
 }
 
 type StoredPayout = { readonly key: string; readonly id: string }
-type StoredEvent = { readonly merchant: string; readonly sequence: number; readonly id: string }
+type StoredEvent = { readonly merchant: string; readonly sequence: number; readonly what: string }
 
 /** What is stored against what was told: each acknowledged payout once, none that nobody asked for, and each event as it was told. */
 async function faultsOf(
@@ -137,7 +137,7 @@ async function faultsOf(
 ): Promise<string[]> {
   const payouts = await ask<StoredPayout>('select idempotency_key as key, id from payouts', 'payouts')
   const events = await ask<StoredEvent>(
-    'select merchant_id as merchant, sequence::int as sequence, id from events order by merchant_id, sequence',
+    `select merchant_id as merchant, sequence::int as sequence, type || ' ' || object_id as what from events order by 1, 2`,
     'payouts',
   )
   const faults: string[] = []
@@ -150,8 +150,8 @@ async function faultsOf(
   const byMerchant = Map.groupBy(events, ({ merchant }) => merchant)
   const gaps = [...byMerchant.values()].filter((each) => each.some(({ sequence }, place) => sequence !== place + 1))
   if (gaps.length > 0) faults.push(`the events of ${gaps.length} merchants are not dense`)
-  const ids = new Map(events.map(({ id, sequence }) => [id, sequence]))
-  const untrue = feeds.flatMap((told) => [...told].filter(([sequence, id]) => ids.get(id) !== sequence))
+  const there = new Set(events.map(({ sequence, what }) => `${sequence} ${what}`))
+  const untrue = feeds.flatMap((told) => [...told].filter(([sequence, what]) => !there.has(`${sequence} ${what}`)))
   if (untrue.length > 0) faults.push(`${untrue.length} events were told that are not there, such as ${untrue[0]}`)
   return faults
 }
