@@ -1,5 +1,7 @@
 import type { ClientConfig } from 'pg'
-import type { PoolSizes } from './pool.ts'
+
+/** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
+export type PoolSizes = { readonly connections: number; readonly queue: number }
 
 /** Connections of one process, and requests that may wait for one, unless the URL says otherwise. */
 const defaultSizes = { connections: 10, queue: 1_000 }

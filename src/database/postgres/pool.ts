@@ -2,14 +2,12 @@ import type { Client } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../errors.ts'
 import { keptByQuery } from '../kept-by-query.ts'
+import type { PoolSizes } from './connection-url.ts'
 import type { PostgresConnection, Send, Statements } from './postgres-connection.ts'
 import { formsPrepared, postgresConnection } from './postgres-connection.ts'
 import { isConnectionLost, isPassing } from './postgres-errors.ts'
 import type { Primary } from './primary.ts'
 import { requirePrimary } from './primary.ts'
-
-/** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
-export type PoolSizes = { readonly connections: number; readonly queue: number }
 
 /** What sessions are told: when a commit is done, and as what they act, where that is not who they log in as. */
 export type SessionSettings = {
