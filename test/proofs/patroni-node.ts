@@ -63,8 +63,8 @@ export type PatroniNode = {
   readonly lose: (loss: Loss) => void
   /** Brings back what a loss took. */
   readonly heal: (loss: Loss) => void
-  /** Stops or continues what receives its primary's log. */
-  readonly signalReceiver: (signal: 'SIGSTOP' | 'SIGCONT') => void
+  /** Stops what sends its log to standbys; what has it go on, where it is still there. */
+  readonly stopSenders: () => () => void
   readonly end: () => void
 }
 
@@ -108,12 +108,10 @@ export function startNode({ name, host, folder, endpoints }: NodeOptions): Patro
       // After a machine it finds its server as that was left, after Patroni alone at work. A server alone it starts by itself.
       if (loss === 'machine' || loss === 'patroni') programs.push(start())
     },
-    signalReceiver: (signal) => {
-      const receivers = processes().filter(({ args }) => /walreceiver/.test(args))
-      signalAll(
-        receivers.map(({ pid }) => pid),
-        signal,
-      )
+    stopSenders: () => {
+      const senders = processes().flatMap(({ pid, args }) => (/walsender/.test(args) ? [pid] : []))
+      signalAll(senders, 'SIGSTOP')
+      return () => signalAll(senders, 'SIGCONT')
     },
     end: () => {
       for (const { end } of programs) end()
