@@ -103,7 +103,7 @@ export async function readUntilOver(witness: Witness, client: Client, told: Map<
     const answer = await answered(witness, client, { method: 'GET', path })
     if (answer?.status !== 200) {
       if (answer !== null && !isPassing(answer))
-        witness.faults.add(`events were answered with ${answer.status}: ${answer.text.slice(0, 150)}`)
+        witness.faults.add(`events were answered with ${answer.status}: ${answer.text.slice(0, 60)}`)
       await delay(100)
       continue
     }

@@ -72,8 +72,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     // A server that is killed now and then never comes to count its rows by itself, and an audit takes long without.
     await cluster.ask('analyze', 'payouts')
     const faults = [
-      ...witness.faults,
       ...(await faultsOf(cluster, witness, feeds)),
+      ...witness.faults,
       ...(await contradictionsIn(cluster.url)),
     ]
     await Promise.all(servers.map(({ kill }) => kill('SIGKILL')))
