@@ -51,7 +51,8 @@ describe('the pages', () => {
       'README.md': readme = '',
     } = pages
     expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([])
-    const proofs = readdirSync(join(root, 'test/proofs/promises')).map((file) => file.replace('.ts', ''))
+    const folders = ['promises', 'installed'].map((folder) => join(root, 'test/proofs', folder))
+    const proofs = folders.flatMap((folder) => readdirSync(folder)).map((file) => file.replace('.ts', ''))
     expect(proofs.filter((name) => !guarantees.includes(`\`${name}\``))).toEqual([])
     const [configuration = ''] = Object.keys(sources).filter((path) => /^src\/.*\bconfig\.ts$/.test(path))
     const variables = [...(sources[configuration] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => String(name))

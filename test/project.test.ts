@@ -95,6 +95,7 @@ describe('package.json', () => {
 /** Where a test or what supports it may name a timer, or wait by the clock, and what for: a time is too long or, one day, too short. */
 const timers: Readonly<Record<string, string>> = {
   'test/app/workers/processes.test.ts': 'clients that are refused try again',
+  'test/database/postgres/failover.test.ts': 'what servers and clients come to is looked at, and clients try again',
   'test/database/postgres/failure.test.ts': 'clients that are refused try again, and what is waited for is looked at',
   'test/database/sqlite/hold-lock.ts': 'a lock that is waited for within a call ends by itself, whenever it is met',
   'test/database/sqlite/writer.test.ts': 'a member of a group waits for one, and is refused',

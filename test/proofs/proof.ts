@@ -26,6 +26,8 @@ export type Proof = {
   readonly run: (run: Run) => Promise<Outcome>
   /** Whether it measures time or memory, and so must not share the machine with another proof. */
   readonly isAlone?: boolean
+  /** What must be installed here first, in words; `null` for nothing. Such a proof runs only by its name. */
+  readonly missing?: () => string | null
 }
 
 /** Numbers from 0 to below 1, always the same for a seed (mulberry32). */

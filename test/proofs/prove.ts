@@ -45,6 +45,14 @@ async function runChild(name: string, folder: string): Promise<void> {
 async function runAll(): Promise<boolean> {
   const names = positionals.length > 0 ? positionals : namesFor(length)
   const proofs = await Promise.all(names.map(async (name) => ({ name, proof: await load(name) })))
+  const missing = proofs.flatMap(({ name, proof }) => {
+    const what = proof.missing?.() ?? null
+    return what === null ? [] : [`${name} was not run: ${what}`]
+  })
+  if (missing.length > 0) {
+    for (const line of missing) print(line)
+    return false
+  }
   print(`seed ${seed}, ${length}`)
   const startedAt = performance.now()
   const results: boolean[] = []
@@ -136,9 +144,11 @@ function namesFor(length: Length): string[] {
   return length === 'ci' ? names.filter((name) => inCi.includes(name)) : names
 }
 
+/** Those of `installed` need programs that npm does not bring, and run by name only. */
 async function load(name: string): Promise<Proof> {
-  const path = join(import.meta.dirname, 'promises', `${name}.ts`)
-  if (!existsSync(path)) throw new Error(`There is no proof ${name}: choose among ${namesFor('long').join(', ')}`)
+  const paths = ['promises', 'installed'].map((folder) => join(import.meta.dirname, folder, `${name}.ts`))
+  const path = paths.find((each) => existsSync(each))
+  if (path === undefined) throw new Error(`There is no proof ${name}: choose among ${namesFor('long').join(', ')}`)
   return ((await import(path)) as { proof: Proof }).proof
 }
 

@@ -13,6 +13,8 @@ export type PostgresServer = {
   readonly kill: () => Promise<void>
   /** Starts it again on the same port. */
   readonly start: () => Promise<void>
+  /** A standby of it, started; what it needs is copied while this is ended for a moment. */
+  readonly startStandby: () => Promise<PostgresServer>
   /** Ends it and removes its folder. */
   readonly remove: () => Promise<void>
 }
@@ -37,13 +39,34 @@ const untilParentEnds = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; 
  * @throws when the package has no build for this platform
  */
 export async function startPostgresServer(changes: readonly string[]): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-postgres-'))
-  if (isRoot) chownSync(folder, nobody, nobody)
+  const folder = makeFolder()
   const binaries = await findBinaries(folder)
   const files = join(folder, 'files')
-  const made = spawnSync(join(binaries, 'initdb'), [...initdbOptions, `--pgdata=${files}`], { ...user, cwd: folder })
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`)
+  run(folder, [join(binaries, 'initdb'), ...initdbOptions, `--pgdata=${files}`])
+  return startServer({ folder, binaries, files, changes })
+}
 
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-postgres-'))
+  if (isRoot) chownSync(folder, nobody, nobody)
+  return folder
+}
+
+/** Runs a command as whom the server runs as. */
+function run(cwd: string, [command = '', ...words]: readonly string[]): void {
+  const made = spawnSync(command, words, { ...user, cwd })
+  if (made.status !== 0) throw new Error(`${command} failed: ${made.error?.message ?? made.stderr}`)
+}
+
+/** Where a server's files are, what else it needs, and its settings. */
+type Made = {
+  readonly folder: string
+  readonly binaries: string
+  readonly files: string
+  readonly changes: readonly string[]
+}
+
+async function startServer({ folder, binaries, files, changes }: Made): Promise<PostgresServer> {
   const port = await freePort()
   const options = [...settings, ...changes].flatMap((setting) => ['-c', setting])
   const command = [join(binaries, 'postgres'), '-D', files, '-p', String(port), ...options]
@@ -70,8 +93,25 @@ export async function startPostgresServer(changes: readonly string[]): Promise<P
     await ended
   }
 
+  async function startStandby(): Promise<PostgresServer> {
+    const place = makeFolder()
+    const copy = join(place, 'files')
+    await kill()
+    run(place, ['cp', '-r', files, copy])
+    await start()
+    run(place, ['touch', join(copy, 'standby.signal')])
+    const follows = `primary_conninfo=host=127.0.0.1 port=${port} user=postgres application_name=standby`
+    return startServer({
+      folder: place,
+      binaries,
+      files: copy,
+      changes: [follows, 'wal_retrieve_retry_interval=100ms'],
+    })
+  }
+
   await start()
   return {
+    startStandby,
     url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     kill,
     start,
@@ -124,7 +164,7 @@ function ready(child: ChildProcess): Promise<void> {
     let log = ''
     child.stderr?.on('data', (chunk) => {
       log += chunk
-      if (log.includes('ready to accept connections')) resolve()
+      if (/ready to accept (read-only )?connections/.test(log)) resolve()
       log = log.slice(-4_000)
     })
     child.once('exit', () => reject(new Error(`the PostgreSQL server ended: ${log}`)))

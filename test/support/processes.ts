@@ -12,6 +12,11 @@ export function processesOf(parent: number): Worker[] {
   })
 }
 
+/** Every process that `parent` has started, and what it calls itself. */
+export function childrenOf(parent: number): { readonly pid: number; readonly args: string }[] {
+  return processTable().filter(({ ppid, state }) => ppid === parent && state !== 'Z')
+}
+
 type Entry = { readonly pid: number; readonly ppid: number; readonly state: string; readonly args: string }
 
 /** All processes; from where Linux shows them, because not every image has `ps`. */

@@ -25,7 +25,10 @@ export function engineSettings({ version, settings }: EngineState): Diagnosis[] 
   })
 }
 
-const losing = ['synchronous', 'synchronous_commit', 'fsync', 'full_page_writes']
+const losing = [
+  ...['synchronous', 'synchronous_commit', 'fsync', 'full_page_writes'],
+  ...['synchronous_standby_names', 'synchronous standbys'],
+]
 
 export function migrationsRun({ coming, unknown }: EngineState): Diagnosis {
   if (unknown !== undefined) {

@@ -1,5 +1,6 @@
 import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
+import { isWarning } from './primary.ts'
 
 /** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
 export type Step = {
@@ -15,6 +16,8 @@ export type Step = {
 export type Answer = {
   readonly rows: unknown[]
   command: string
+  /** Whether the server warned of what it did. */
+  isWarned: boolean
   parameterTypes: readonly number[]
   fields: readonly FieldDef[]
 }
@@ -34,7 +37,13 @@ export type Batch = Submittable & {
  * @param closed names of statements that the server need not keep; it forgets them before anything can fail
  */
 export function batchOf(steps: readonly Step[], closed: readonly string[]): Batch {
-  const answers: Answer[] = steps.map(() => ({ rows: [], command: '', parameterTypes: [], fields: [] }))
+  const answers: Answer[] = steps.map(() => ({
+    rows: [],
+    command: '',
+    isWarned: false,
+    parameterTypes: [],
+    fields: [],
+  }))
   const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>()
   const sent = steps.filter(({ text }) => text !== null)
   let place = 0
@@ -50,6 +59,9 @@ export function batchOf(steps: readonly Step[], closed: readonly string[]): Batc
           current().parameterTypes = dataTypeIDs
         },
         noData: () => void place++,
+        notice: ({ code }: { code?: string }) => {
+          if (isWarning(code)) current().isWarned = true
+        },
       })
       connection.stream.write(messagesOf(steps, closed))
     },

@@ -1,6 +1,6 @@
-import type { ClientConfig } from 'pg'
-import pg from 'pg'
+import type pg from 'pg'
 import type { TableName } from '../tables.ts'
+import type { Primary } from './primary.ts'
 
 const channel = 'payout_gateway_commits'
 
@@ -31,7 +31,7 @@ type Watcher = { readonly table: TableName; readonly call: () => void }
  * It is sent after the commit and not within: a transaction that notifies holds a lock of the whole server while it commits,
  * so that one would wait for the sync of another.
  */
-export function notifications(config: ClientConfig): Notifications {
+export function notifications(primary: Primary): Notifications {
   const watchers = new Set<Watcher>()
   const untold = new Set<TableName>()
   let client: Promise<pg.Client | null> | null = null
@@ -51,7 +51,7 @@ export function notifications(config: ClientConfig): Notifications {
   }
 
   async function open(): Promise<pg.Client | null> {
-    const opened = new pg.Client({ ...config, keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
+    const opened = primary.connection({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
     // Of one end a client tells several times, and each time another would be opened in its place.
     const lose = () => {

@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Database, DatabaseOptions } from '../database.ts'
 import { query } from '../query.ts'
+import { readUrl } from './connection-url.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { notifications } from './notifications.ts'
 import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
+import type { Primary } from './primary.ts'
+import { primaryOf } from './primary.ts'
 import { roleToTake } from './row-security.ts'
 import { selfCheckPostgres } from './self-check-postgres.ts'
-
-/** Connections of one process, and requests that may wait for one, unless the URL says otherwise. */
-const defaultSizes = { connections: 10, queue: 1_000 }
 
 /** What the server must be like, and who is told of what else should be put right. */
 type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>> & {
@@ -23,7 +23,7 @@ type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'o
 /**
  * Opens the PostgreSQL database at `url`, migrated to the latest form.
  *
- * Besides what PostgreSQL knows, the URL takes `pool` (connections) and `queue` (requests that wait for one).
+ * Where the URL names several servers it follows the one that takes writes.
  *
  * @throws Error that names the server and the database when it can't be opened, or loses what it acknowledges where it
  *   `mustBeDurable`
@@ -33,10 +33,11 @@ export async function openPostgres({
   onCommitted,
   ...demands
 }: Demands & Pick<DatabaseOptions, 'onCommitted'> & { url: string }): Promise<Database> {
-  const { config, sizes } = readUrl(url)
-  const pool = postgresPool(config, sizes, await prepare(config, demands))
+  const { places, sizes } = readUrl(url)
+  const primary = primaryOf(places)
+  const pool = postgresPool(primary, sizes, await prepare(primary, demands))
   const reader = postgresReader(pool)
-  const commits = notifications(config)
+  const commits = notifications(primary)
   const writer = postgresWriter(pool, { tell: commits.tell, onCommitted })
   const running = new Set<Promise<unknown>>()
 
@@ -59,7 +60,7 @@ export async function openPostgres({
     refresh: () => {},
     version: () => null,
     watch: commits.watch,
-    selfCheck: () => selfCheckPostgres(config),
+    selfCheck: () => selfCheckPostgres(primary.connection({})),
     ping: async () => void (await lookAtMigrations(reader, {})),
     backup: async () => refuseToBackUp(),
     close: async () => {
@@ -78,26 +79,15 @@ function refuseToBackUp(): never {
 
 const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
 
-/** What a URL says to PostgreSQL, and to us. @throws Error that names what is wrong */
-export function readUrl(url: string) {
-  const place = new URL(url)
-  const size = (name: 'pool' | 'queue', otherwise: number) => {
-    const text = place.searchParams.get(name)
-    place.searchParams.delete(name)
-    if (text === null) return otherwise
-    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-    throw new Error(`DATABASE_URL: ${name} must be a whole number from 1 to 999999`)
-  }
-  const sizes = { connections: size('pool', defaultSizes.connections), queue: size('queue', defaultSizes.queue) }
-  return { config: { connectionString: place.href, application_name: 'payout-gateway' }, sizes }
-}
-
 /** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
 async function prepare(
-  config: pg.ClientConfig,
+  primary: Primary,
   { mustExist, mustBeDurable, beforeMigrating, onWarning }: Demands,
 ): Promise<SessionSettings> {
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: 10_000 })
+  await primary.find().catch((error: Error) => {
+    throw new Error(`The database can't be opened: ${error.message}`, { cause: error })
+  })
+  const client = primary.connection({ connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()

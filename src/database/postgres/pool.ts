@@ -1,18 +1,20 @@
-import type { Client, ClientConfig } from 'pg'
+import type { Client } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../errors.ts'
 import { keptByQuery } from '../kept-by-query.ts'
+import type { PoolSizes } from './connection-url.ts'
 import type { PostgresConnection, Send, Statements } from './postgres-connection.ts'
 import { formsPrepared, postgresConnection } from './postgres-connection.ts'
 import { isConnectionLost, isPassing } from './postgres-errors.ts'
-
-/** How many connections there are, and how many may wait for one; one more is refused, so that overload sheds. */
-export type PoolSizes = { readonly connections: number; readonly queue: number }
+import type { Primary } from './primary.ts'
+import { requirePrimary } from './primary.ts'
 
 /** What sessions are told: when a commit is done, and as what they act, where that is not who they log in as. */
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
   readonly role: string | null
+  /** Whether they only look, at a server that may be a standby as well. */
+  readonly isReadOnly?: boolean
 }
 
 /** Connections that are lent out one at a time. */
@@ -38,12 +40,13 @@ const idleTimeoutMs = 15_000
 const statements: Statements = keptByQuery(formsPrepared)
 
 /**
- * A pool of connections to the server of `config`; they are opened when needed, and anew when the server was away.
+ * A pool of connections to the server that takes writes; they are opened when needed, and anew when the server was away or
+ * another has taken its place.
  */
 export function postgresPool(
-  config: ClientConfig,
+  primary: Primary,
   sizes: PoolSizes,
-  { synchronousCommit, role }: SessionSettings,
+  { synchronousCommit, role, isReadOnly = false }: SessionSettings,
 ): PostgresPool {
   const connections = new WeakMap<Client, PostgresConnection>()
   const settings = [
@@ -54,9 +57,11 @@ export function postgresPool(
     // Every query finds its rows by a merchant's key, whatever the values: planning it anew each time is for nothing.
     'plan_cache_mode=force_generic_plan',
     ...(role === null ? [] : [`role=${role}`]),
+    ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
   ]
   const pool = new pg.Pool({
-    ...config,
+    Client: primary.Client,
+    ...(!isReadOnly && { onConnect: (client) => requirePrimary(client) }),
     max: sizes.connections,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
@@ -64,18 +69,23 @@ export function postgresPool(
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleTimeoutMs,
-    options: [config.options, ...settings.map((setting) => `-c ${setting}`)].filter(Boolean).join(' '),
+    options: settings.map((setting) => `-c ${setting}`).join(' '),
   })
   // A connection that breaks while nobody has it is replaced when one is needed.
   pool.on('error', () => {})
 
   async function connect() {
     if (pool.waitingCount >= sizes.queue) throw unavailable('Too many requests are waiting for the database.')
+    const before = primary.current()
     try {
-      return await pool.connect()
+      return await primary.whileWaiting(pool.connect())
     } catch (error) {
-      const isAway = isConnectionLost(error) || isPassing(error) || /timeout/.test((error as Error).message)
-      throw isAway ? Object.assign(unavailable('The database can not be reached.'), { cause: error }) : error
+      if (!isAway(error)) throw error
+      await primary.find().catch(() => {})
+      if (primary.current() === before) throw away(error)
+      return await pool.connect().catch((failure) => {
+        throw isAway(failure) ? away(failure) : failure
+      })
     }
   }
 
@@ -92,8 +102,17 @@ export function postgresPool(
         client.off('error', ignore)
         client.release(isBroken)
       }
-      return { send: connection.send, giveBack: () => release(false), throwAway: () => release(true) }
+      const send: Send = (items, options) => primary.whileWaiting(connection.send(items, options))
+      return { send, giveBack: () => release(false), throwAway: () => release(true) }
     },
     close: () => pool.end(),
   }
+}
+
+function isAway(error: unknown): boolean {
+  return isConnectionLost(error) || isPassing(error) || /timeout/.test((error as Error).message)
+}
+
+function away(cause: unknown): Error {
+  return Object.assign(unavailable('The database can not be reached.'), { cause })
 }

@@ -7,6 +7,7 @@ import type { Answer, Step } from './batch.ts'
 import { batchOf } from './batch.ts'
 import type { PostgresStatement } from './compile-for-postgres.ts'
 import { compileForPostgres } from './compile-for-postgres.ts'
+import { replicate } from './primary.ts'
 import type { Field } from './values.ts'
 import { bound, rowMaker, valuesReader } from './values.ts'
 
@@ -14,7 +15,7 @@ import { bound, rowMaker, valuesReader } from './values.ts'
 export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
 /** What this engine says itself, beside the queries. */
-export type Control = 'begin' | 'beginSnapshot' | 'readAll' | 'commit' | 'rollback'
+export type Control = 'begin' | 'beginSnapshot' | 'readAll' | 'replicate' | 'commit' | 'rollback'
 
 /** Runs what is given in one round trip, in order. */
 export type Send = (
@@ -51,6 +52,7 @@ const controls: Readonly<Record<Control, string>> = {
   begin: 'begin isolation level read committed read write',
   beginSnapshot: 'begin isolation level repeatable read read only',
   readAll: `select set_config('statement_timeout', '0', true), ${readByRows}`,
+  replicate,
   commit: 'commit',
   rollback: 'rollback',
 }

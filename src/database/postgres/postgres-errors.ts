@@ -21,6 +21,11 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
+/** Nothing more can be done on the connection: it is over, or its server only reads because another took its place. */
+export function isOfNoMoreUse(error: unknown): boolean {
+  return isConnectionLost(error) || sqlState(error) === '25006'
+}
+
 /**
  * The server can't do it now and may later: it has no connection, disk, memory or time left, a lock was not to be had, or
  * it only reads because another took its place.

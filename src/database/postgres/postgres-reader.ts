@@ -2,7 +2,7 @@ import type { Database } from '../database.ts'
 import type { Answer, Reader } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import type { Call } from './postgres-connection.ts'
-import { isConnectionLost, refusalFor } from './postgres-errors.ts'
+import { isConnectionLost, isOfNoMoreUse, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
 
 /** The read side: single statements, and several that see one moment. */
@@ -60,7 +60,7 @@ export function postgresReader(pool: PostgresPool): PostgresReader {
       lent.giveBack()
       return answers.map(({ rows }) => rows)
     } catch (error) {
-      if (isConnectionLost(error)) lent.throwAway()
+      if (isOfNoMoreUse(error)) lent.throwAway()
       else lent.giveBack()
       throw error
     }

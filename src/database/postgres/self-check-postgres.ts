@@ -1,5 +1,4 @@
-import type { ClientConfig } from 'pg'
-import pg from 'pg'
+import type pg from 'pg'
 import type { SelfCheck } from '../database.ts'
 import { readByRows } from './postgres-connection.ts'
 import { sqlState } from './postgres-errors.ts'
@@ -9,9 +8,10 @@ import { sqlState } from './postgres-errors.ts'
  * themselves, by the extension amcheck, and rows that refer to nothing.
  *
  * The extension is made for the moment where it is not there; nothing is left of it. Where the role may not, that is said.
+ *
+ * @param client a connection of its own, which is opened and closed here
  */
-export async function selfCheckPostgres(config: ClientConfig): Promise<SelfCheck> {
-  const client = new pg.Client(config)
+export async function selfCheckPostgres(client: pg.Client): Promise<SelfCheck> {
   client.on('error', () => {})
   await client.connect()
   try {

@@ -1,14 +1,20 @@
 import { Refusal, unknownOutcome } from '../../errors.ts'
 import type { Query, Reader } from '../query.ts'
-import { returnsRows } from '../query.ts'
+import { isRead, returnsRows } from '../query.ts'
 import { sharedAnswers } from '../shared-answers.ts'
+import type { Answer as BatchAnswer } from './batch.ts'
 import type { Lent, PostgresPool } from './pool.ts'
 import type { Call, Control } from './postgres-connection.ts'
-import { isConnectionLost } from './postgres-errors.ts'
+import { isConnectionLost, isOfNoMoreUse } from './postgres-errors.ts'
 
 /** A transaction that begins with its first statement. */
 export type Transaction = Reader & {
-  /** Sends what is left and commits. */
+  /**
+   * Sends what is left and commits. Synchronous standbys have what it read as well as what it wrote: an answer that is given
+   * again, because it is there already, is one that may not get lost.
+   *
+   * @throws Refusal UNAVAILABLE where nobody knows whether it is there, or will be after a failover
+   */
   readonly commit: () => Promise<void>
   /** Undoes everything; answers why: the failure of a statement, whatever the operation made of it, else `error`. */
   readonly rollBack: (error: unknown) => Promise<unknown>
@@ -37,6 +43,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
   let sending: Promise<void> | null = null
   let failure: { readonly error: unknown } | null = null
   let isOver = false
+  let hasWritten = false
   // Others may change what all share while the transaction runs: that holds from the next one on.
   const shared = sharedAnswers<Promise<unknown[]>>()
 
@@ -50,6 +57,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
 
   async function run<Result>(query: Query, params: object): Promise<Result[]> {
     const call = { query, params: params as Record<string, unknown> }
+    if (!isRead(query)) hasWritten = true
     if (!answersRows(query) && waiting.length < laterLimit) {
       waiting.push({ ...call, isAwaited: false, resolve: () => {}, reject: () => {} })
       return []
@@ -70,7 +78,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
     sending = null
   }
 
-  async function send(last: Control[] = []): Promise<string | undefined> {
+  async function send(last: Control[] = []): Promise<BatchAnswer | undefined> {
     const calls = waiting
     waiting = []
     try {
@@ -79,7 +87,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
       lent ??= await pool.lend()
       const answers = await lent.send([...first, ...calls, ...last], { mayTakeLong: begin.includes('readAll') })
       for (const [i, { resolve }] of calls.entries()) resolve((answers[i + first.length]?.rows ?? []) as never[])
-      return answers.at(-1)?.command
+      return answers.at(-1)
     } catch (error) {
       failure ??= { error }
       for (const { reject } of calls) reject(error)
@@ -92,12 +100,20 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
     isOver = true
     if (failure) throw failure.error
     if (lent === null && waiting.length === 0) return
-    const command = await send(['commit']).catch((error) => {
+    const ended = await send(mayOnlyHaveRead() ? ['replicate', 'commit'] : ['commit']).catch((error) => {
       throw isConnectionLost(error) ? unknownOutcome(error) : error
     })
-    if (command !== 'COMMIT') throw new Error(`the transaction was ended by ${command}`)
-    lent?.giveBack()
+    if (ended?.command !== 'COMMIT') throw new Error(`the transaction was ended by ${ended?.command}`)
+    const ending = lent
     lent = null
+    if (!ended.isWarned) return ending?.giveBack()
+    ending?.throwAway()
+    throw unknownOutcome(new Error('the wait for a synchronous standby was cancelled'))
+  }
+
+  /** Whether its answer may rest on nothing but what others committed. */
+  function mayOnlyHaveRead(): boolean {
+    return begin.includes('begin') && !hasWritten
   }
 
   async function rollBack(error: unknown): Promise<unknown> {
@@ -105,7 +121,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
     await sending
     const left = lent
     lent = null
-    if (left !== null && isConnectionLost(failure?.error)) left.throwAway()
+    if (left !== null && isOfNoMoreUse(failure?.error)) left.throwAway()
     else await left?.send(['rollback']).then(left.giveBack, left.throwAway)
     return failure && !(error instanceof Refusal && error.code === 'UNAVAILABLE') ? failure.error : error
   }

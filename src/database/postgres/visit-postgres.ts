@@ -1,15 +1,17 @@
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { EngineSetting, EngineState, Visit } from '../database.ts'
 import { howToMakeOne } from '../database.ts'
 import { comingMigrations, unknownMigration } from '../migration.ts'
 import { query } from '../query.ts'
-import { readUrl, synchronousCommitOf } from './open-postgres.ts'
+import { readUrl } from './connection-url.ts'
+import { synchronousCommitOf } from './open-postgres.ts'
 import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
 import type { PostgresReader } from './postgres-reader.ts'
 import { postgresReader } from './postgres-reader.ts'
+import { isStandby, primaryOf } from './primary.ts'
 import { roleToTake } from './row-security.ts'
 
 /** The first that this is tried on. */
@@ -21,14 +23,15 @@ const oldestVersion = 150_000
  * @throws Error that names the server and the database when it can't be reached, or has no tables of ours
  */
 export async function visitPostgres(url: string): Promise<Visit> {
-  const { config: asked, sizes } = readUrl(url)
-  const config = { ...asked, options: '-c default_transaction_read_only=on' }
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: 10_000 })
+  const { places, sizes } = readUrl(url)
+  const primary = primaryOf(places, isStandby)
+  await primary.find()
+  const client = primary.connection({ options: '-c default_transaction_read_only=on', connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()
-    const { state, session } = await lookThrough(client, sizes.connections)
-    const pool = postgresPool(config, sizes, session)
+    const { state, session } = await lookThrough(client, sizes.connections, places.length > 1)
+    const pool = postgresPool(primary, sizes, { ...session, isReadOnly: true })
     const reader = postgresReader(pool)
     const settings = [...state.settings, await commitSetting(reader)]
     return { db: { execute: reader.execute }, state: { ...state, settings }, close: () => pool.close() }
@@ -44,6 +47,7 @@ export async function visitPostgres(url: string): Promise<Visit> {
 async function lookThrough(
   client: pg.Client,
   connections: number,
+  failsOver: boolean,
 ): Promise<{ state: EngineState; session: SessionSettings }> {
   const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
   if (tables[0]?.name === null) throw new Error(`it has no tables of this service; ${howToMakeOne}`)
@@ -56,6 +60,7 @@ async function lookThrough(
     version: `PostgreSQL ${server.server_version}`,
     settings: [
       ...serverSettings(server, connections),
+      ...(await replication(client, failsOver)),
       { name: 'row-level security', value: warnings.length === 0 ? 'on' : 'bypassed', advice: warnings[0] ?? null },
     ],
     coming: comingMigrations(migrations, applied)?.names ?? [],
@@ -105,6 +110,34 @@ function serverSettings(server: Server, connections: number): EngineSetting[] {
     },
   ]
 }
+
+/**
+ * Whether what is acknowledged is on another server as well; nothing where there is no other.
+ *
+ * @param failsOver whether the service would go on with another: then what only the first had is lost
+ */
+async function replication(client: pg.Client, failsOver: boolean): Promise<EngineSetting[]> {
+  // Who they are is shown to some users only, how many there are to all.
+  const { rows } = await client.query<{ names: string; standbys: number; synchronous: number; mayKnow: boolean }>(
+    `select current_setting('synchronous_standby_names') as names, count(*)::int as standbys,
+      count(*) filter (where sync_state in ('sync', 'quorum'))::int as synchronous,
+      pg_has_role('pg_monitor', 'usage') as "mayKnow" from pg_stat_replication`,
+  )
+  const [{ names, standbys, synchronous, mayKnow }] = rows as [(typeof rows)[number]]
+  if (names === '' && standbys === 0 && !failsOver) return []
+  const isAlone = names !== '' && (mayKnow ? synchronous === 0 : standbys === 0)
+  if (isAlone) return [{ name: 'synchronous standbys', value: 'none', advice: nobodyToWaitFor }]
+  const value = names === '' ? `empty, with ${standbys} standbys` : names
+  const name = failsOver ? 'synchronous_standby_names' : 'standbys'
+  return [{ name, value, advice: names === '' ? (failsOver ? losesAtFailover : maybeLosesAtFailover) : null }]
+}
+
+const nobodyToWaitFor =
+  'No standby is connected that commits wait for, so nothing is stored: start one, or let Patroni choose (synchronous_mode).'
+const maybeLosesAtFailover =
+  'Should one of them ever take over, what is acknowledged can be lost: set synchronous_standby_names, or with Patroni synchronous_mode.'
+const losesAtFailover =
+  'A failover loses what is acknowledged and not replicated yet: have a standby, and synchronous_mode in Patroni, or set synchronous_standby_names.'
 
 /** As a session of the service has it, whatever the server says. */
 async function commitSetting(reader: PostgresReader): Promise<EngineSetting> {

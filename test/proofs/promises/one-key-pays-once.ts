@@ -2,8 +2,10 @@ import type { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import type { Answer, Request, Target } from '../clients.ts'
-import { connections, payoutBody, send } from '../clients.ts'
+import type { Answer, Target } from '../clients.ts'
+import { connections, send } from '../clients.ts'
+import type { Door } from '../keyed-payout.ts'
+import { doors, keyedPayout, paidId } from '../keyed-payout.ts'
 import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 import { makeDatabase, startMain } from '../server.ts'
@@ -20,44 +22,6 @@ export const proof: Proof = {
   control: 'keeping the key for a retry',
   seconds: { ci: 120, quick: 240, long: 2_400 },
   run,
-}
-
-const doors = ['rest', 'graphql'] as const
-type Door = (typeof doors)[number]
-
-/** What both doors take for the same payout, under the same id, so that only the payout can make answers differ. */
-const requests: Record<Door, (key: string) => Request> = {
-  rest: (key) => ({
-    path: '/api/payouts/banks',
-    headers: { 'idempotency-key': key, 'x-request-id': key },
-    body: payoutBody,
-  }),
-  graphql: (idempotencyKey) => ({
-    path: '/graphql',
-    headers: { 'x-request-id': idempotencyKey },
-    body: { query: createPayout, variables: { input: { ...payoutInput, idempotencyKey } } },
-  }),
-}
-
-const createPayout = `mutation Pay($input: CreatePayoutInput!) { createPayout(input: $input) {
-  ... on CreatePayoutPayload { payout { id uuid transactionId referenceId status amount balance fee exchangeRate
-    amountFiat reason createdAt updatedAt wallet { uuid } } }
-  ... on UserError { code message } } }`
-
-const payoutInput = {
-  assetCode: payoutBody.currency,
-  amount: payoutBody.amount,
-  paymentPurpose: payoutBody.payment_purpose,
-  recipient: {
-    bankAccount: {
-      accountNumber: payoutBody.account_number,
-      bankName: payoutBody.bank_name,
-      bankCode: payoutBody.bank_code,
-      recipientName: payoutBody.recipient_name,
-      recipientCurrency: payoutBody.recipient_currency,
-      recipientCountry: 'NIGERIA',
-    },
-  },
 }
 
 /** What was answered: by key and door, the different answers; and how many of each key were not marked as replayed. */
@@ -116,7 +80,7 @@ async function askUntilAnswered(
   for (let attempt = 0; ; attempt++) {
     const target = await where()
     const sentKey = changesKey && attempt > 0 ? `${key}, attempt ${attempt}` : key
-    const answer = await send(target, agent, requests[door](sentKey)).catch(() => null)
+    const answer = await send(target, agent, keyedPayout[door](sentKey)).catch(() => null)
     if (answer !== null && answer.status !== 503) return keep(log, key, door, answer)
     log.retries++
     await delay(10)
@@ -144,16 +108,8 @@ function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: numbe
   for (const [key, { rest, graphql }] of answers) {
     if (rest.size > 1 || graphql.size > 1) faults.push(`${key} was answered in different ways`)
     if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} was twice answered as if for the first time`)
-    const ids = [...[...rest].map(restId), ...[...graphql].map(graphqlId)]
+    const ids = [...[...rest].map(paidId.rest), ...[...graphql].map(paidId.graphql)]
     if (ids.some((id) => id !== stored.get(key))) faults.push(`${key} was answered with ${ids}, not ${stored.get(key)}`)
   }
   return faults
-}
-
-function restId(text: string): string {
-  return JSON.parse(text).data.id
-}
-
-function graphqlId(text: string): string {
-  return JSON.parse(text).data?.createPayout?.payout?.uuid ?? text
 }

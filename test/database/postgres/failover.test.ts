@@ -1,0 +1,214 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase, visitDatabase } from '../../../src/database/open-database.ts'
+import type { App } from '../../support/app.ts'
+import { payoutBody, startApp } from '../../support/app.ts'
+import { describePostgres } from '../../support/engines.ts'
+import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import type { PostgresServer } from '../../support/postgres-server.ts'
+import { startPostgresServer } from '../../support/postgres-server.ts'
+
+/** A primary and a standby, and a service that knows both. */
+async function startPair(changes: readonly string[] = []) {
+  const primary = await startPostgresServer(changes)
+  const standby = await primary.startStandby()
+  onTestFinished(standby.remove)
+  const app = await startApp('postgres', { place: { url: urlOf(primary, standby), remove: primary.remove } })
+  await app.wallet({ balance: '1000' })
+  return { app, primary, standby }
+}
+
+/** As an operator writes it; the standby comes first, so that nothing is found by luck. */
+function urlOf(primary: PostgresServer, standby: PostgresServer): string {
+  const port = (server: PostgresServer) => new URL(server.url('postgres')).port
+  return `postgres://postgres@127.0.0.1:${port(standby)},127.0.0.1:${port(primary)}/postgres?target_session_attrs=read-write`
+}
+
+const pay = (app: App, key: string) =>
+  app.rest('POST', '/api/payouts/banks', {
+    body: { ...payoutBody, amount: '1' },
+    headers: { 'idempotency-key': key },
+  })
+
+/** Pays until it is acknowledged; how often each status came before. */
+async function payAtLast(app: App, key: string) {
+  const refused = new Set<number>()
+  for (let attempt = 0; attempt < 300; attempt++) {
+    const answer = await pay(app, key)
+    if (answer.status === 201) return { answer, refused }
+    refused.add(answer.status)
+    await wait(50)
+  }
+  throw new Error(`${key} was never paid: ${[...refused]}`)
+}
+
+/** What has a payout in it and waits for a standby: others may wait too, and not be committed yet. */
+const waitingCommits = (server: PostgresServer) =>
+  runSql<{ pid: number }>(
+    server.url('postgres'),
+    `select pid from pg_stat_activity join pg_locks using (pid) where wait_event = 'SyncRep' and query = 'commit'
+      and relation = 'payouts'::regclass`,
+  )
+
+const storedAs = (server: PostgresServer, key: string) =>
+  runSql<{ id: string }>(server.url('postgres'), 'select id from payouts where idempotency_key = $1', [key])
+
+async function until<Value>(look: () => Promise<Value>, holds: (value: Value) => boolean): Promise<Value> {
+  for (let i = 0; i < 600; i++) {
+    const value = await look()
+    if (holds(value)) return value
+    await wait(50)
+  }
+  throw new Error('what was waited for did not come')
+}
+
+describePostgres('of several servers', {}, () => {
+  test('the service follows the one that takes writes, and refuses with 503 in between', async () => {
+    const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
+    const { answer: first } = await payAtLast(app, 'before')
+
+    await primary.kill()
+    const during = await pay(app, 'after')
+    expect([during.status, during.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)])
+    await runSql(standby.url('postgres'), 'select pg_promote()')
+    const { answer, refused } = await payAtLast(app, 'after')
+    expect([...refused].filter((status) => status !== 503)).toEqual([])
+
+    const again = await pay(app, 'before')
+    expect([again.headers['idempotent-replayed'], again.body.data.id]).toEqual(['true', first.body.data.id])
+    expect(answer.body.data.id).not.toBe(first.body.data.id)
+    expect((await app.rest('GET', '/readyz')).status).toBe(200)
+    await app.expectBooksToBalance()
+  })
+
+  test('none that takes writes is an error that says why of each', async () => {
+    const primary = await startPostgresServer([])
+    onTestFinished(primary.remove)
+    const standby = await primary.startStandby()
+    onTestFinished(standby.remove)
+    await primary.kill()
+
+    const opening = openDatabase({ url: urlOf(primary, standby), onFatal: () => {} })
+    await expect(opening).rejects.toThrow(
+      /No server takes writes \(127\S+: it is a standby; 127\S+: connect ECONNREFUSED/,
+    )
+  })
+})
+
+/** Has the service open its connections, and note that its key was used: what is asked next then needs no new one. */
+async function warmUp(app: App): Promise<void> {
+  await payAtLast(app, 'before')
+  await Promise.all(Array.from({ length: 8 }, () => app.rest('GET', '/api/payouts')))
+}
+
+describePostgres('a commit that waits for a standby', {}, () => {
+  test('is answered neither by a retry nor by the look of it before the standby has it', async () => {
+    const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
+    await warmUp(app)
+    await standby.kill()
+    const unclear = pay(app, 'key')
+    await until(
+      () => waitingCommits(primary),
+      (rows) => rows.length > 0,
+    )
+
+    // What was being committed is there for everyone when the server is back, and nowhere else.
+    await primary.kill()
+    expect((await unclear).status).toBe(503)
+    await primary.start()
+    const stored = await storedAs(primary, 'key')
+    expect(stored).toHaveLength(1)
+    expect((await pay(app, 'key')).status).toBe(503)
+    expect((await app.rest('GET', '/api/payouts')).status).toBe(503)
+
+    await standby.start()
+    const { answer } = await payAtLast(app, 'key')
+    expect([answer.headers['idempotent-replayed'], answer.body.data.id]).toEqual(['true', stored[0]?.id])
+  })
+
+  test('and whose wait is cancelled is not acknowledged, nor is a retry', async () => {
+    const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
+    await warmUp(app)
+    await standby.kill()
+    const cancelWait = async () => {
+      await until(
+        () => waitingCommits(primary),
+        (rows) => rows.length > 0,
+      )
+      await runSql(
+        primary.url('postgres'),
+        `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+      )
+    }
+
+    for (const attempt of ['first', 'retry']) {
+      const [answer] = await Promise.all([pay(app, 'key'), cancelWait()])
+      expect([attempt, answer.status]).toEqual([attempt, 503])
+    }
+    expect(await storedAs(primary, 'key')).toHaveLength(1)
+
+    await standby.start()
+    const { answer } = await payAtLast(app, 'key')
+    expect(answer.headers['idempotent-replayed']).toBe('true')
+  })
+})
+
+describePostgres('the connection that hears of commits', {}, () => {
+  test('is one alone however often it was lost', async () => {
+    const { url, remove } = await newPostgresDatabase()
+    spoilPostgresDatabase(url)
+    onTestFinished(remove)
+    const db = await openDatabase({ url, onFatal: () => {} })
+    onTestFinished(() => db.close())
+    db.watch('events', () => {})
+    const listening = () =>
+      runSql<{ pid: number }>(
+        url,
+        `select pid from pg_stat_activity where datname = current_database() and query like 'listen %'`,
+      )
+
+    for (let loss = 0; loss < 3; loss++) {
+      const before = await until(listening, (rows) => rows.length > 0)
+      expect(before).toHaveLength(1)
+      await runSql(url, `select pg_terminate_backend(${before[0]?.pid})`)
+      await until(listening, (rows) => rows.some(({ pid }) => pid !== before[0]?.pid))
+      // Another would come as late as this one.
+      await wait(200)
+    }
+    expect(await listening()).toHaveLength(1)
+  })
+})
+
+describePostgres('what is set of standbys', {}, () => {
+  const settingsOf = async (url: string) => {
+    const { state, close } = await visitDatabase(url)
+    await close()
+    return state.settings.filter(({ name }) => /standbys|standby_names/.test(name))
+  }
+
+  test('is looked at: who would lose what, and who waits for nobody', async () => {
+    const { primary, standby } = await startPair()
+    const both = urlOf(primary, standby)
+    expect(await settingsOf(primary.url('postgres'))).toMatchObject([
+      { name: 'standbys', value: 'empty, with 1 standbys', advice: expect.stringContaining('can be lost') },
+    ])
+    expect(await settingsOf(both)).toMatchObject([
+      { name: 'synchronous_standby_names', advice: expect.stringContaining('A failover loses') },
+    ])
+
+    await runSql(primary.url('postgres'), `alter system set synchronous_standby_names = 'standby'`)
+    await runSql(primary.url('postgres'), 'select pg_reload_conf()')
+    const [setting] = await until(
+      () => settingsOf(both),
+      ([found]) => found?.advice === null,
+    )
+    expect(setting).toMatchObject({ name: 'synchronous_standby_names', value: 'standby' })
+
+    await standby.kill()
+    const [alone] = await until(
+      () => settingsOf(both),
+      ([found]) => found?.name === 'synchronous standbys',
+    )
+    expect(alone).toMatchObject({ value: 'none', advice: expect.stringContaining('nothing is stored') })
+  })
+})
