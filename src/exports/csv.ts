@@ -1,0 +1,32 @@
+import type { Amount } from '../money/amount.ts'
+import { formatAmount } from '../money/amount.ts'
+import type { Cell } from './export.ts'
+
+/**
+ * Text that a spreadsheet takes for a formula: it begins with one of these characters, as they are on keyboards or in full width,
+ * whatever spaces, quotes and invisible characters come first; or it begins with a tab or a line break, which some pass over.
+ */
+const formula = /^[\s\p{Cf}'"]*[=+\-@＝＋－＠]|^[\t\r\n]/u
+
+/**
+ * A cell of RFC 4180. What would be taken for a formula has an apostrophe before it, by which spreadsheets know text; so whoever
+ * wants the text itself takes one apostrophe away where what follows would be taken for a formula. Amounts are made here, are
+ * numbers and stay as they are.
+ */
+export function csvCell(cell: Cell): string {
+  if (cell === null) return ''
+  if (typeof cell === 'bigint') return formatAmount(cell satisfies Amount)
+  if (typeof cell === 'number') return String(cell)
+  const text = formula.test(cell) ? `'${cell}` : cell
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The text that a cell was made of, for who reads one. */
+export function textOfCell(read: string): string {
+  return read.startsWith("'") && formula.test(read.slice(1)) ? read.slice(1) : read
+}
+
+/** A line of cells, which ends as RFC 4180 has it. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`
+}
