@@ -26,8 +26,16 @@ export async function* camt053(exports: AsyncIterable<Export>): AsyncGenerator<s
 
 const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08'
 
-function headOf({ walletId, period, opening: [opening], closing: [closing], lineCount }: Export): string {
+function headOf({
+  walletId,
+  period,
+  opening: [opening],
+  closing: [closing],
+  lineCount,
+  hasFineAmounts,
+}: Export): string {
   if (walletId === null || !opening || !closing) throw new Error('camt.053 is for the statement of one wallet')
+  if (hasFineAmounts) throw tooFine('an amount of the period')
   const { from, to } = period
   const id = hexOf(walletId)
   // Of the wallet and the numbers of its entries: whoever asks for the same again gets the same statement, to the byte.
@@ -111,10 +119,14 @@ function fiatOf(text: string, currency: string): string {
   const [whole = '', places = ''] = text.split('.')
   const significant = places.replace(/0+$/, '')
   if (significant.length > 5 || whole.length + significant.length > 18) {
-    const message = `can not be camt053, which has five decimal places and eighteen digits: ${text} has more`
-    throw invalidInput([{ field: 'format', code: 'INVALID_PARAMETER', message }])
+    throw tooFine(text)
   }
   return `<Amt Ccy="${currency}">${whole}.${significant.padEnd(2, '0')}</Amt>`
+}
+
+function tooFine(what: string): Error {
+  const message = `can not be camt053, which has five decimal places and eighteen digits: ${what} has more`
+  return invalidInput([{ field: 'format', code: 'INVALID_PARAMETER', message }])
 }
 
 /** What ISO 4217 calls an asset: stablecoins are not among its currencies. */
@@ -137,7 +149,7 @@ function partsOf(text: string, most: number): string[] {
 /** Text between tags, with what XML has no characters for replaced. */
 function escaped(text: string): string {
   return text
-    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

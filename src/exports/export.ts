@@ -35,15 +35,17 @@ export type Export = {
   readonly closing: readonly Balance[]
   /** How many lines there must be. */
   readonly lineCount: number
+  /** Whether an amount of them has more than five decimal places, which some formats can't say. */
+  readonly hasFineAmounts: boolean
   /** The lines in their order, some at a time: whoever reads them lets others have a turn in between. */
   readonly pages: AsyncIterable<readonly Line[]>
 }
 
 /** Lines that are held in memory at once. */
-export const linesPerPage = 500
+export const linesPerPage = 250
 
 /** Numbers of a sequence that one query adds up: it is done within a few milliseconds. */
-export const numbersPerSum = 2_000
+export const numbersPerSum = 1_000
 
 /** Lets whatever else there is have a turn. */
 export function turn(): Promise<void> {

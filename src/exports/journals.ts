@@ -86,6 +86,7 @@ function journalExport({ kind, types, sums, lines }: Journal) {
       [...totals.keys()].sort().map((assetCode) => balanceOf(of, assetCode, all.through))
     return {
       ...{ kind, merchantId, walletId: null, period, lineCount: within.count },
+      hasFineAmounts: within.hasFineAmounts,
       opening: balances(before.totals),
       closing: balances(totals),
       pages: pagesOf(all.through, (part) => lines(db, { merchantId, types, timeFrom, timeBefore, ...part })),

@@ -35,6 +35,7 @@ export async function exportPayouts(context: Context, input: z.input<typeof Peri
     opening: [...totals.keys()].sort().map((assetCode) => balanceOf(before.totals, assetCode, after)),
     closing: [...totals.keys()].sort().map((assetCode) => balanceOf(totals, assetCode, through)),
     lineCount: within.count,
+    hasFineAmounts: within.hasFineAmounts,
     pages: linesOf(context, { after, through }),
   }
 }

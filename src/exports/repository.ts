@@ -166,5 +166,6 @@ function sumsOf(moved: ReturnType<typeof sql>) {
     sql<number>`count(*)`.as('rowCount'),
     sql<bigint>`sum((${moved}) / 100000000)`.as('units'),
     sql<bigint>`sum((${moved}) % 100000000)`.as('rest'),
+    sql<number>`sum(case when (${moved}) % 1000 <> 0 then 1 else 0 end)`.as('fineCount'),
   ]
 }

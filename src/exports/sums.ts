@@ -9,10 +9,15 @@ type SumRow = {
   readonly rowCount: number | bigint
   readonly units: bigint
   readonly rest: bigint
+  readonly fineCount: number | bigint
 }
 
-/** How many lines there are, and what they come to in each asset. */
-export type Sums = { readonly count: number; readonly totals: ReadonlyMap<string, Amount> }
+/** How many lines there are, what they come to in each asset, and whether one of them has more than five decimal places. */
+export type Sums = {
+  readonly count: number
+  readonly totals: ReadonlyMap<string, Amount>
+  readonly hasFineAmounts: boolean
+}
 
 /**
  * Adds up what lies between two numbers of a sequence, some at a time, with turns for others in between: what is numbered is never
@@ -24,17 +29,19 @@ export async function sumBetween(
 ): Promise<Sums> {
   const totals = new Map<string, Amount>()
   let count = 0
+  let hasFineAmounts = false
   for (let from = after; from < through; from += numbersPerSum) {
-    for (const { assetCode, rowCount, units, rest } of await sum({
+    for (const { assetCode, rowCount, units, rest, fineCount } of await sum({
       after: from,
       through: Math.min(from + numbersPerSum, through),
     })) {
       count += Number(rowCount)
+      hasFineAmounts ||= Number(fineCount) > 0
       totals.set(assetCode, (totals.get(assetCode) ?? 0n) + BigInt(units) * oneUnit + BigInt(rest))
     }
     await turn()
   }
-  return { count, totals }
+  return { count, totals, hasFineAmounts }
 }
 
 /** What is held of each asset after both. */

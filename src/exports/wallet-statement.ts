@@ -70,6 +70,7 @@ export async function exportStatement(context: Context, input: z.input<typeof St
     opening: [opening],
     closing: [closing],
     lineCount: closing.sequence - opening.sequence,
+    hasFineAmounts: moved.hasFineAmounts,
     pages: linesOf(context, walletId, numbers),
   }
 }

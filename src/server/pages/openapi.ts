@@ -132,13 +132,19 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
       [status]: {
         description: 'Success.',
         headers: headersOf(['X-Request-Id', ...rateHeaders, ...(isCreation ? (['Idempotent-Replayed'] as const) : [])]),
-        content: { 'application/json': { schema: hoisted(route.answer.schema, schemas) } },
+        content: contentOf(route, schemas),
       },
       ...Object.fromEntries(
         refusalsOf(route).map((codes) => [statusOf(codes), { $ref: `#/components/responses/${codes.join('-')}` }]),
       ),
     } as Record<string, Response | { $ref: string }>,
   }
+}
+
+function contentOf({ types, answer }: Route, schemas: Schemas): Record<string, { schema: JsonSchema }> {
+  if (types === null) return { 'application/json': { schema: hoisted(answer.schema, schemas) } }
+  const names = types.map((type) => type.split(';')[0] as string)
+  return Object.fromEntries(names.map((name) => [name, { schema: { type: 'string', description: 'The file.' } }]))
 }
 
 /** A field of the input as it is on the wire. */
