@@ -39,7 +39,7 @@ function headOf({
   const { from, to } = period
   const id = hexOf(walletId)
   // Of the wallet and the numbers of its entries: whoever asks for the same again gets the same statement, to the byte.
-  const numbers = [opening, closing].map(({ sequence }) => sequence.toString(36)).join('-')
+  const numbers = [opening, closing].map(({ sequence = 0 }) => sequence.toString(36)).join('-')
   const statementId = `${Buffer.from(id, 'hex').toString('base64url')}${numbers}`
   const { assetCode } = opening
   const isCurrency = currencyOf(assetCode) === assetCode

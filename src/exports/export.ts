@@ -11,8 +11,8 @@ export type Cell = string | number | Amount | null
 /** A record by the names of its columns. */
 export type Cells = Readonly<Record<string, Cell>>
 
-/** What an account of an asset holds at a moment, and the number of the last line before that, 0 for none. */
-export type Balance = { readonly assetCode: string; readonly balance: Amount; readonly sequence: number }
+/** What an account of an asset holds at a moment, and in a wallet's statement the number of the last entry before that, 0 for none. */
+export type Balance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
 /** A line: how much it moves in the account of an asset, what the ledger says that holds then, and what else there is to say. */
 export type Line = {

@@ -27,11 +27,10 @@ const deposits: Journal = {
   types: ['wallet.transaction.inbound'],
   sums: depositSums,
   lines: async (db, asked) =>
-    (await depositsBetween(db, asked)).map(({ sequence, time, id, walletId, assetCode, amount, reference }) => ({
+    (await depositsBetween(db, asked)).map(({ time, id, walletId, assetCode, amount, reference }) => ({
       assetCode,
       moved: amount,
       cells: {
-        number: sequence,
         ...{ created_at: timestamp(Number(time)), id, wallet_id: walletId, currency: assetCode, amount, reference },
       },
     })),
@@ -42,14 +41,14 @@ const fees: Journal = {
   types: ['payout.initiated', 'payout.failed', 'payout.returned'],
   sums: feeSums,
   lines: async (db, asked) =>
-    (await feesBetween(db, asked)).map(({ sequence, time, type, payoutId, transactionId, assetCode, fee }) => {
+    (await feesBetween(db, asked)).map(({ time, type, payoutId, transactionId, assetCode, fee }) => {
       const isCharged = type === 'payout.initiated'
       const moved = isCharged ? (fee ?? 0n) : -(fee ?? 0n)
       return {
         assetCode,
         moved,
         cells: {
-          ...{ number: sequence, created_at: timestamp(Number(time)), kind: isCharged ? 'charged' : 'given_back' },
+          ...{ created_at: timestamp(Number(time)), kind: isCharged ? 'charged' : 'given_back' },
           ...{ currency: assetCode, amount: moved, payout_id: payoutId, transaction_id: transactionId },
         },
       }
@@ -83,7 +82,7 @@ function journalExport({ kind, types, sums, lines }: Journal) {
     const within = await sumOf({ timeFrom, timeBefore })
     const totals = added(before.totals, within.totals)
     const balances = (of: ReadonlyMap<string, bigint>) =>
-      [...totals.keys()].sort().map((assetCode) => balanceOf(of, assetCode, all.through))
+      [...totals.keys()].sort().map((assetCode) => balanceOf(of, assetCode))
     return {
       ...{ kind, merchantId, walletId: null, period, lineCount: within.count },
       hasFineAmounts: within.hasFineAmounts,

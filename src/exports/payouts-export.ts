@@ -32,17 +32,17 @@ export async function exportPayouts(context: Context, input: z.input<typeof Peri
   const totals = added(before.totals, within.totals)
   return {
     ...{ kind: 'payouts', merchantId, walletId: null, period },
-    opening: [...totals.keys()].sort().map((assetCode) => balanceOf(before.totals, assetCode, after)),
-    closing: [...totals.keys()].sort().map((assetCode) => balanceOf(totals, assetCode, through)),
+    opening: [...totals.keys()].sort().map((assetCode) => balanceOf(before.totals, assetCode)),
+    closing: [...totals.keys()].sort().map((assetCode) => balanceOf(totals, assetCode)),
     lineCount: within.count,
     hasFineAmounts: within.hasFineAmounts,
     pages: linesOf(context, { after, through }),
   }
 }
 
-/** What a journal's account of an asset has come to by a number. */
-export function balanceOf(totals: ReadonlyMap<string, bigint>, assetCode: string, sequence: number): Balance {
-  return { assetCode, balance: totals.get(assetCode) ?? 0n, sequence }
+/** What an account of an asset has come to. */
+export function balanceOf(totals: ReadonlyMap<string, bigint>, assetCode: string): Balance {
+  return { assetCode, balance: totals.get(assetCode) ?? 0n }
 }
 
 async function* linesOf(
@@ -61,5 +61,5 @@ async function* linesOf(
 function lineOf(row: Awaited<ReturnType<typeof payoutsBetween>>[number]): Line {
   const total = row.amount + (row.fee ?? 0n)
   const told = JSON.parse(payout.write(row)) as Record<string, Cell>
-  return { assetCode: row.assetCode, moved: total, cells: { number: row.sequence, ...told, total } }
+  return { assetCode: row.assetCode, moved: total, cells: { ...told, total } }
 }

@@ -61,25 +61,25 @@ export async function* recordsOf(layout: Layout, exports: AsyncIterable<Export>)
   let count = 0
   let isFinal = true
   for await (const exported of exports) {
-    const own = ownOf(exported)
-    const record = (type: string, cells: Cells): Cells => ({ type, ...own, ...cells })
-    const balance = (type: string, at: string | null) => (each: Balance) =>
-      record(type, {
-        [layout.number]: each.sequence,
-        created_at: at,
-        [layout.currency]: each.assetCode,
-        [layout.balance]: each.balance,
-      })
-    const line = ({ cells, balance }: ProvenLine) => record(layout.type, { ...cells, [layout.balance]: balance })
-    yield exported.opening.map(balance('OPENING', exported.period.from))
-    for await (const lines of proven(exported)) yield lines.map(line)
-    yield exported.closing.map(balance('CLOSING', exported.period.to))
+    yield* recordsOfOne(layout, exported)
     count += exported.lineCount
     isFinal &&= exported.period.isFinal
   }
   yield [{ type: isFinal ? 'END' : 'END_NOT_FINAL', [layout.number]: count }]
 }
 
-function ownOf({ merchantId, walletId }: Export): Cells {
-  return { merchant_id: merchantId, ...(walletId !== null && { wallet_id: walletId }) }
+async function* recordsOfOne(layout: Layout, exported: Export): AsyncGenerator<readonly Cells[]> {
+  const { merchantId, walletId, opening, closing, period } = exported
+  const own = { merchant_id: merchantId, ...(walletId !== null && { wallet_id: walletId }) }
+  let number = 0
+  const balance = (type: string, at: string | null) => (each: Balance) => ({
+    ...{ type, ...own, [layout.number]: each.sequence ?? number, created_at: at },
+    ...{ [layout.currency]: each.assetCode, [layout.balance]: each.balance },
+  })
+  const line = ({ cells, balance }: ProvenLine) => ({
+    ...{ type: layout.type, ...own, [layout.number]: ++number, ...cells, [layout.balance]: balance },
+  })
+  yield opening.map(balance('OPENING', period.from))
+  for await (const lines of proven(exported)) yield lines.map(line)
+  yield closing.map(balance('CLOSING', period.to))
 }

@@ -1,6 +1,7 @@
 import { addition, idField } from '../rest/reference.ts'
 import type { Group } from '../rest/route.ts'
 import { download } from '../rest/route.ts'
+import { mediaTypes } from './export-formats.ts'
 import {
   DepositsFileInput,
   depositsFile,
@@ -11,7 +12,6 @@ import {
   StatementFileInput,
   statementFile,
 } from './files.ts'
-import { mediaTypes } from './formats.ts'
 
 const period = {
   from: {

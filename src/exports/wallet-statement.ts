@@ -19,8 +19,8 @@ export type Statement = {
   readonly walletId: string
   readonly assetCode: string
   readonly period: Period
-  readonly opening: Balance
-  readonly closing: Balance
+  readonly opening: Required<Balance>
+  readonly closing: Required<Balance>
 }
 
 /**
@@ -40,7 +40,7 @@ export async function findStatement(context: Context, input: z.input<typeof Stat
   if (!wallet) throw notFound('Wallet')
   const period = periodOf(context, asked)
   const assetCode = wallet.currency
-  const balanceBefore = async (moment: string): Promise<Balance> => {
+  const balanceBefore = async (moment: string): Promise<Required<Balance>> => {
     const last = await lastBefore(moment, async (sequence) => {
       const entry = await entryAt(db, { merchantId, walletId: wallet.id, sequence })
       return entry && { ...entry, sequence: entry.sequence ?? 0 }

@@ -70,7 +70,6 @@ async function send(
       ...(reply.getHeaders() as OutgoingHttpHeaders),
       'content-type': type,
       'content-disposition': `attachment; filename="${name}"`,
-      'cache-control': 'no-store',
     })
     for (; !part.done && !raw.destroyed; part = await parts.next()) {
       if (!raw.write(part.value)) await taken(raw, stallsAfterMs)

@@ -95,6 +95,11 @@ export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH' | 
 
 type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record<string, string>; key?: string | null }
 
+/** Whether an answer is JSON, as all are but files. */
+function isJson({ 'content-type': type = '' }: { readonly 'content-type'?: unknown }): boolean {
+  return /^application\/([\w-]+\+)?json/.test(String(type))
+}
+
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
 export async function startApp(
   setup: Setup,
@@ -172,7 +177,7 @@ export async function startApp(
         headers: answer.headers,
         text: answer.body,
         // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-        body: (answer.body === '' ? null : JSON.parse(answer.body)) as any,
+        body: (isJson(answer.headers) ? JSON.parse(answer.body) : answer.body || null) as any,
       }
     },
 

@@ -131,7 +131,7 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
     responses: {
       [status]: {
         description: 'Success.',
-        headers: headersOf(['X-Request-Id', ...rateHeaders, ...(isCreation ? (['Idempotent-Replayed'] as const) : [])]),
+        headers: headersOf(['X-Request-Id', ...rateHeaders, ...ownHeaders(route)]),
         content: contentOf(route, schemas),
       },
       ...Object.fromEntries(
@@ -139,6 +139,11 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
       ),
     } as Record<string, Response | { $ref: string }>,
   }
+}
+
+function ownHeaders({ method, types }: Route) {
+  if (types !== null) return ['Content-Disposition'] as const
+  return method === 'POST' ? (['Idempotent-Replayed'] as const) : []
 }
 
 function contentOf({ types, answer }: Route, schemas: Schemas): Record<string, { schema: JsonSchema }> {
@@ -327,6 +332,7 @@ const headers = {
     '`true` when the answer is that of an earlier request with the same key.',
     'true',
   ),
+  'Content-Disposition': header(true, 'What to call the file.', 'attachment; filename="payouts-2026-11.csv"'),
   'Retry-After': header(true, 'Seconds to wait before trying again.', '1'),
   'WWW-Authenticate': header(true, 'How to send a key.', 'Bearer realm="payout-gateway"'),
 }

@@ -43,8 +43,7 @@ export async function askFor(
   const call = `${field}${given.length > 0 ? `(${given.map(([name]) => `${name}: $${name}`).join(', ')})` : ''}`
   const asked = `${call} ${selection.replaceAll('ID', idOfNode)}`
   const root = owner.toLowerCase()
-  const query =
-    owner === 'Query' ? `{ ${asked} }` : `{ ${root}${owner === 'Merchant' ? '' : '(id: $parent)'} { ${asked} } }`
+  const query = owner === 'Query' ? `{ ${asked} }` : `{ ${root}${namings[owner] ?? '(id: $parent)'} { ${asked} } }`
   const declared = parentId === undefined ? variables : ['$parent: ID!', ...variables]
   const answer = await ask(`query${declared.length > 0 ? `(${declared.join(', ')})` : ''} ${query}`, {
     ...Object.fromEntries(given),
@@ -52,6 +51,12 @@ export async function askFor(
   })
   const parent = owner === 'Query' ? answer.data : answer.data?.[root]
   return { ...answer, connection: parent?.[field] }
+}
+
+/** How what has a list is asked for, where that is not by its id: a statement is of a wallet, and here of all time. */
+const namings: Readonly<Record<string, string>> = {
+  Merchant: '',
+  Statement: '(walletId: $parent, to: "9999-12-31T23:59:59Z")',
 }
 
 export type ConnectionAnswer = {
@@ -88,6 +93,7 @@ export async function rowsOf(
   const table = {
     payoutMethods: 'payout_methods',
     ledgerEntries: 'entries',
+    lines: 'entries',
     assetCodes: 'asset_codes',
     webhookEndpoints: 'webhook_endpoints',
   }[field ?? '']
@@ -122,6 +128,9 @@ export function callsOf(parents: { Customer: readonly string[]; Wallet: readonly
   return everyList.flatMap((list) => {
     const [owner] = list.split('.')
     if (owner === 'Query' || owner === 'Merchant') return [{ list }]
-    return parents[owner as keyof typeof parents].map((parentId) => ({ list, parentId }))
+    return parents[owner === 'Statement' ? 'Wallet' : (owner as keyof typeof parents)].map((parentId) => ({
+      list,
+      parentId,
+    }))
   })
 }
