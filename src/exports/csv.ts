@@ -4,9 +4,10 @@ import type { Cell } from './export.ts'
 
 /**
  * Text that a spreadsheet takes for a formula: it begins with one of these characters, as they are on keyboards or in full width,
- * whatever spaces, quotes and invisible characters come first; or it begins with a tab or a line break, which some pass over.
+ * whatever spaces, quotes and invisible characters come first; or it begins with a tab or a line break, which some pass over. An apostrophe
+ * before these may be one of ours, so there is another then.
  */
-const formula = /^[\s\p{Cf}'"]*[=+\-@＝＋－＠]|^[\t\r\n]/u
+const formula = /^[\s\p{Cf}'"]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
  * A cell of RFC 4180. What would be taken for a formula has an apostrophe before it, by which spreadsheets know text; so whoever
@@ -19,11 +20,6 @@ export function csvCell(cell: Cell): string {
   if (typeof cell === 'number') return String(cell)
   const text = formula.test(cell) ? `'${cell}` : cell
   return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** The text that a cell was made of, for who reads one. */
-export function textOfCell(read: string): string {
-  return read.startsWith("'") && formula.test(read.slice(1)) ? read.slice(1) : read
 }
 
 /** A line of cells, which ends as RFC 4180 has it. */

@@ -16,6 +16,9 @@ export const everyList = connectionFieldsOf(schema).filter((list) => list !== 'W
 /** Lists of which there is one for each thing of a type, rather than one for the merchant. */
 export const listsOfThings = everyList.filter((list) => !/^(Query|Merchant)\./.test(list))
 
+/** Whether a list can be narrowed: a statement is so by its period, and by nothing else. */
+export const hasFilter = (list: string) => list !== 'Statement.lines'
+
 /** One list: a field, and whose it is where there are many; `args` are its filters. */
 export type ListCall = {
   readonly list: string
