@@ -42,7 +42,7 @@ function exchangeOf(file: string, written: string): Exchange {
 }
 
 function isJson({ 'content-type': type = '' }: Readonly<Record<string, string>>): boolean {
-  return /json;|json$/.test(type)
+  return /[/+]json(;|$)/.test(type)
 }
 
 /** The lines of one side: the first, headers, and after an empty one the body. */

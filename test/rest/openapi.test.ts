@@ -115,6 +115,7 @@ const untold = [
   '400: both',
   '400: none of these',
   '400: two of these',
+  '400: an end before the beginning',
 ]
 
 /** What needs a broken connection, a broken service or a path that can't be read. */

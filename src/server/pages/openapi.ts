@@ -146,10 +146,12 @@ function ownHeaders({ method, types }: Route) {
   return method === 'POST' ? (['Idempotent-Replayed'] as const) : []
 }
 
+const fileSchema: JsonSchema = { type: 'string', description: 'The text of the file.', examples: ['type,…'] }
+
 function contentOf({ types, answer }: Route, schemas: Schemas): Record<string, { schema: JsonSchema }> {
   if (types === null) return { 'application/json': { schema: hoisted(answer.schema, schemas) } }
   const names = types.map((type) => type.split(';')[0] as string)
-  return Object.fromEntries(names.map((name) => [name, { schema: { type: 'string', description: 'The file.' } }]))
+  return Object.fromEntries(names.map((name) => [name, { schema: fileSchema }]))
 }
 
 /** A field of the input as it is on the wire. */
