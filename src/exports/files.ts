@@ -14,9 +14,7 @@ export type ExportFile = { readonly type: string; readonly name: string; readonl
 const inColumns = { format: z.enum(['csv', 'ndjson']).default('csv') }
 
 export const StatementFileInput = z.object({ ...StatementInput.shape, format: z.enum(exportFormats).default('csv') })
-export const PayoutsFileInput = z.object({ ...PeriodInput.shape, ...inColumns })
-export const FeesFileInput = PayoutsFileInput
-export const DepositsFileInput = PayoutsFileInput
+export const JournalFileInput = z.object({ ...PeriodInput.shape, ...inColumns })
 
 /** The statement of a wallet as a file. @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND (wallet) */
 export async function statementFile(context: Context, input: z.input<typeof StatementFileInput>): Promise<ExportFile> {
@@ -34,8 +32,8 @@ export const feesFile = journalFile(exportFees)
 export const depositsFile = journalFile(exportDeposits)
 
 function journalFile(of: (context: Context, input: z.input<typeof PeriodInput>) => Promise<Export>) {
-  return async (context: Context, input: z.input<typeof PayoutsFileInput>): Promise<ExportFile> => {
-    const { format } = parse(PayoutsFileInput, input)
+  return async (context: Context, input: z.input<typeof JournalFileInput>): Promise<ExportFile> => {
+    const { format } = parse(JournalFileInput, input)
     return fileOf(format, await of(context, input))
   }
 }

@@ -2,16 +2,7 @@ import { addition, idField } from '../rest/reference.ts'
 import type { Group } from '../rest/route.ts'
 import { download } from '../rest/route.ts'
 import { mediaTypes } from './export-formats.ts'
-import {
-  DepositsFileInput,
-  depositsFile,
-  FeesFileInput,
-  feesFile,
-  PayoutsFileInput,
-  payoutsFile,
-  StatementFileInput,
-  statementFile,
-} from './files.ts'
+import { depositsFile, feesFile, JournalFileInput, payoutsFile, StatementFileInput, statementFile } from './files.ts'
 
 const period = {
   from: {
@@ -63,7 +54,7 @@ export const exportEndpoints: Group = {
       name: 'exportPayouts',
       title: 'Export payouts',
       description: `Writes the payouts that were made in a period, as they are now, with what payouts have taken from wallets by its beginning and its end. ${wholeness} ${addition}`,
-      input: PayoutsFileInput,
+      input: JournalFileInput,
       operation: payoutsFile,
       fields: { ...period, format: format(inColumns) },
       example: { from: '2026-11-01', to: '2026-12-01' },
@@ -74,7 +65,7 @@ export const exportEndpoints: Group = {
       name: 'exportFees',
       title: 'Export fees',
       description: `Writes the fees that were charged in a period, and given back with payouts that failed or came back. ${wholeness} ${addition}`,
-      input: FeesFileInput,
+      input: JournalFileInput,
       operation: feesFile,
       fields: { ...period, format: format(inColumns) },
       example: { from: '2026-11-01', to: '2026-12-01' },
@@ -85,7 +76,7 @@ export const exportEndpoints: Group = {
       name: 'exportDeposits',
       title: 'Export deposits',
       description: `Writes the deposits that came in during a period. ${wholeness} ${addition}`,
-      input: DepositsFileInput,
+      input: JournalFileInput,
       operation: depositsFile,
       fields: { ...period, format: format(inColumns) },
       example: { from: '2026-11-01', to: '2026-12-01' },

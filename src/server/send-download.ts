@@ -71,6 +71,8 @@ async function send(
       'content-type': type,
       'content-disposition': `attachment; filename="${name}"`,
     })
+    // Of which nothing is sent, so nothing more is read.
+    if (request.method === 'HEAD') return void raw.end()
     for (; !part.done && !raw.destroyed; part = await parts.next()) {
       if (!raw.write(part.value)) await taken(raw, stallsAfterMs)
     }

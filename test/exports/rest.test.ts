@@ -164,6 +164,12 @@ describe('a file that is sent', () => {
     sent.destroy()
   })
 
+  test('is not written for who asks for its headers alone', async () => {
+    const app = await startApp('sqlite')
+    const { headers, text } = await app.rest('HEAD', '/api/exports/payouts')
+    expect([headers['content-type'], text]).toEqual([expect.stringContaining('text/csv'), ''])
+  })
+
   test('is one of a few that a merchant may have written at once', async () => {
     const wait = Promise.withResolvers<void>()
     const url = await startHost(async function* () {
