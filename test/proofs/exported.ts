@@ -9,6 +9,9 @@ import type { Change } from './changed-source.ts'
 /** How a command ended, and the most memory that its process held, in megabytes. */
 export type Exported = { readonly code: number | null; readonly errors: string; readonly peakMb: number }
 
+/** A heap that what is kept of each line would fill long before a million: the process would end. */
+const smallHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
+
 /** Runs `export` with these words in a process of its own. */
 export async function runExport(
   url: string,
@@ -17,7 +20,7 @@ export async function runExport(
 ): Promise<Exported> {
   const changing = changes.length === 0 ? [] : ['--import', join(import.meta.dirname, 'change-main.ts')]
   const program = join(import.meta.dirname, '../../src/app/cli.ts')
-  const child = spawn(process.execPath, [...changing, program, 'export', ...words], {
+  const child = spawn(process.execPath, [...smallHeap, ...changing, program, 'export', ...words], {
     env: { ...process.env, DATABASE_URL: url, CHANGES: JSON.stringify(changes) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -88,6 +91,8 @@ with open(sys.argv[1], newline='', encoding='utf-8') as table, open(sys.argv[2],
         for name, cell in row.items():
             expected = told.get(name)
             text = '' if expected is None else str(expected)
+            # Between the two exports the period may have become final.
+            if name == 'type': cell, text = cell.split('_NOT')[0], text.split('_NOT')[0]
             if cell[:1] in '=+@' and cell: sys.exit('row %d begins a formula: %s' % (rows, cell))
             if cell.startswith("'") and guarded.match(cell[1:]): cell = cell[1:]
             if cell != text: sys.exit('row %d, %s: %r is not %r' % (rows, name, cell, text))
