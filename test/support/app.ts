@@ -95,9 +95,16 @@ export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH' | 
 
 type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record<string, string>; key?: string | null }
 
-/** Whether an answer is JSON, as all are but files. */
-function isJson({ 'content-type': type = '' }: { readonly 'content-type'?: unknown }): boolean {
-  return /^application\/([\w-]+\+)?json/.test(String(type))
+/** What an answer holds: JSON, but for a file. */
+function bodyOf({
+  headers: { 'content-type': type = '' },
+  body,
+}: {
+  headers: Record<string, unknown>
+  body: string
+}): unknown {
+  if (body === '') return null
+  return /^application\/([\w-]+\+)?json/.test(String(type)) ? JSON.parse(body) : body
 }
 
 /** Starts the service with one merchant, the shipped assets, a rate for each corridor and no fees. */
@@ -177,7 +184,7 @@ export async function startApp(
         headers: answer.headers,
         text: answer.body,
         // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-        body: (isJson(answer.headers) ? JSON.parse(answer.body) : answer.body || null) as any,
+        body: bodyOf(answer) as any,
       }
     },
 
