@@ -16,6 +16,14 @@ type Edge = { readonly slice: Slice<object>; readonly item: object }
 
 /** The connection type of a node type, whose objects are slices; every list of such nodes has it. `items` names them for people. */
 export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<Types, Slice<Item>> {
+  const connection = connections.get(type) ?? newConnectionType(type, items)
+  connections.set(type, connection)
+  return connection as ObjectRef<Types, Slice<Item>>
+}
+
+const connections = new Map<unknown, unknown>()
+
+function newConnectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<Types, Slice<Item>> {
   const nodes: Field<Slice<object>> = {
     type: [type as OutputRef<object>],
     isNullable: false,

@@ -171,6 +171,16 @@ export function asked<Args extends InputFields, Type extends TypeParam<Types>>(
   return { type, isNullable: false, description, args, ...asking(ask) }
 }
 
+/** The same where there may be nothing to answer. */
+export function askedOrNull<Args extends InputFields, Type extends TypeParam<Types>>(
+  type: Type,
+  description: string,
+  args: Args,
+  operation: Asked<Args, ShapeFromTypeParam<Types, Type, true>>,
+): Field<unknown> {
+  return { ...asked(type, description, args, operation as never), isNullable: true }
+}
+
 /** A field of a query, which finds a node by the id that the arguments come to; `null` for none. */
 export function askedById<Args extends InputFields, Row>(
   type: Loaded<Row> & OutputType<Types>,

@@ -67,10 +67,10 @@ function filterField({ kind, description }: Filter): InputField {
 }
 
 /**
- * Where a list is shown, what of it, and by what that is narrowed: among the queries or as a field `on` a type; everyone's, of one
+ * Where a list is shown, what of it, and by what that is narrowed, where it is by anything: among the queries or as a field `on` a type; everyone's, of one
  * `owner`, or of each `parent`.
  */
-type Place<Parent extends string> = { readonly shows: string; readonly filter: FilterInput } & Whose<Parent>
+type Place<Parent extends string> = { readonly shows: string; readonly filter: FilterInput | null } & Whose<Parent>
 
 type Whose<Parent extends string> =
   | { readonly on?: ObjectRef<Types, unknown>; readonly owner?: OwnerFilter }
@@ -94,13 +94,16 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
   const type = connectionType(of, items)
   for (const { shows, filter, ...whose } of places) {
     const description = `${shows}, newest first.`
-    const args = { ...sliceArguments, filter: optional(`Which ${called} to list; all without it.`, filter) }
+    const args = {
+      ...sliceArguments,
+      ...(filter && { filter: optional(`Which ${called} to list; all without it.`, filter) }),
+    }
     const own = 'owner' in whose && whose.owner !== undefined ? { owner: whose.owner } : {}
     const sliced: Sliced = {
       kind: 'sliced',
       list,
       parent: 'parent' in whose ? { name: whose.parent, slices: list.slicesOf(whose.parent) } : null,
-      inputOf: (asked: Asked) => ({ ...inputOf(filter.declared, asked), ...own }),
+      inputOf: (asked: Asked) => ({ ...inputOf(filter?.declared ?? {}, asked), ...own }),
     }
     const field: Field<unknown> = {
       type,

@@ -54,8 +54,13 @@ export type Route = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'descr
   /** The operation that it has performed, where it writes. */
   readonly performs: Operation<never, Done<unknown>> | null
   readonly answer: Shape<unknown>
+  /** The media types that it answers in where that is a file, in the place of JSON; its result is a `Download` then. */
+  readonly types: readonly string[] | null
   readonly isHeld: (input: Record<string, unknown>) => boolean
 }
+
+/** A file that is written while it is read: its media type, what to call it, and its text, some at a time. */
+export type Download = { readonly type: string; readonly name: string; readonly texts: AsyncIterable<string> }
 
 /** The endpoints of a noun, under the heading by which they are read about. */
 export type Group = { readonly name: string; readonly description: string; readonly routes: readonly Route[] }
@@ -76,6 +81,20 @@ export function get<Schema extends z.ZodType, Result, Fields extends InputFields
     isReplayed: false,
   })
   return route({ method: 'GET', status: 200, path, run, performs: null }, endpoint)
+}
+
+/** An endpoint that answers with a file, of one of some media types. */
+export function download<Schema extends z.ZodType, Fields extends InputFields<z.input<Schema>>>(
+  path: string,
+  {
+    types,
+    ...endpoint
+  }: Omit<Endpoint<Schema, Download>, 'answer'> & {
+    types: readonly string[]
+    fields: Exactly<z.input<Schema>, Fields>
+  },
+): Route {
+  return { ...get<Schema, Download, Fields>(path, { ...endpoint, answer: {} }), types }
 }
 
 const writing =
@@ -106,6 +125,7 @@ function route<Schema extends z.ZodType, Result>(
     ...own,
     path,
     schema: input,
+    types: null,
     isHeld: (isHeld as Route['isHeld'] | undefined) ?? (() => false),
     names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
     fields: all,

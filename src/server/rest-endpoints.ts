@@ -8,7 +8,7 @@ import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
 import { failure, problemDetails, toldTo } from '../rest/failures.ts'
-import type { Route } from '../rest/route.ts'
+import type { Download, Route } from '../rest/route.ts'
 import { unpack } from '../rest/route.ts'
 import { wanted } from './accept.ts'
 import { admission } from './admission.ts'
@@ -19,6 +19,8 @@ import { refuseOtherMethods } from './other-methods.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { timesSent } from './request-head.ts'
 import { routes } from './rest-routes.ts'
+import type { SendDownload } from './send-download.ts'
+import { downloads } from './send-download.ts'
 import { sendText } from './send-text.ts'
 import type { Turn } from './turn.ts'
 
@@ -41,7 +43,8 @@ type RestOptions = {
 /** Adds the endpoints to the HTTP host. */
 export function addRestRoutes(app: FastifyInstance, { service, limits, turn, holdStream }: RestOptions): void {
   takeJson(app)
-  const admit = [requireJsonAccepted, admission(service, limits, turn)]
+  const admitted = admission(service, limits, turn)
+  const sendDownload = downloads(holdStream)
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireRoom()
     done()
@@ -50,11 +53,12 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, turn, hol
   const waitForEnd = (_request: FastifyRequest, _reply: FastifyReply, _text: unknown, done: () => void) =>
     turn.atEnd(done)
   for (const route of routes) {
+    const admit = [requireAccepted(route), admitted]
     app.route({
       method: route.method,
       url: route.path,
       ...(route.method === 'GET' ? { onRequest: admit, onSend: waitForEnd } : { onRequest: [...admit, requireRoom] }),
-      handler: (request, reply) => answer(route, { request, reply }, { service, turn, holdStream }),
+      handler: (request, reply) => answer(route, { request, reply }, { service, turn, holdStream, sendDownload }),
     })
   }
   const sharing = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
@@ -67,7 +71,7 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, turn, hol
 async function answer(
   route: Route,
   { request, reply }: Exchange,
-  { service, turn, holdStream }: Pick<RestOptions, 'service' | 'turn' | 'holdStream'>,
+  { service, turn, holdStream, sendDownload }: Omit<RestOptions, 'limits'> & { sendDownload: SendDownload },
 ): Promise<void> {
   const { key, faults } = route.method === 'POST' ? idempotencyKeyOf(request) : noKey
   const { merchantId, aheadMs, caller } = request
@@ -76,6 +80,10 @@ async function answer(
   const input = unpack(route, request, faults)
   request.names = route.names
   const run = (context: Context) => route.run(context, input)
+  if (route.types !== null) {
+    await sendDownload({ request, reply }, async () => (await run(context)).result as Download)
+    return
+  }
   const { result, isReplayed } = route.isHeld(input)
     ? await held({ request, reply }, holdStream, (signal) => run({ ...context, signal }))
     : await run(context)
@@ -129,14 +137,18 @@ function isProblemWanted(accept: string | undefined): boolean {
 }
 
 /**
- * A caller that accepts no JSON can't be answered; most say nothing or accept anything (ruling 6). Who names problem details
- * alone means failures by it, and takes JSON.
+ * A caller that accepts no JSON can't be answered, or no file where that is what is answered; most say nothing or accept anything
+ * (ruling 6). Who names problem details alone means failures by it, and takes JSON.
  */
-function requireJsonAccepted({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void {
-  const [json, problem] = [wanted('application/json', accept), wanted('application/problem+json', accept)]
-  const takesJson = json.quality > 0 || (problem.isNamed && problem.quality > 0 && !json.isNamed)
-  if (!takesJson) throw new Refusal('NOT_ACCEPTABLE', 'This service answers application/json only.')
-  done()
+function requireAccepted({ types }: Route) {
+  const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
+  return ({ headers: { accept } }: FastifyRequest, _: FastifyReply, done: () => void): void => {
+    const [json, problem] = [wanted('application/json', accept), wanted('application/problem+json', accept)]
+    const takesFailures = json.quality > 0 || (problem.isNamed && problem.quality > 0 && !json.isNamed)
+    const takes = takesFailures || names.some((name) => wanted(name, accept).quality > 0)
+    if (!takes) throw new Refusal('NOT_ACCEPTABLE', `This service answers ${names.join(', ')} only.`)
+    done()
+  }
 }
 
 const noKey = { key: null, faults: [] }

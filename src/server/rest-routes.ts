@@ -1,6 +1,7 @@
 import { assetCodeEndpoints } from '../asset-codes/rest.ts'
 import { clientTokenEndpoints } from '../client-tokens/rest.ts'
 import { customerEndpoints } from '../customers/rest.ts'
+import { exportEndpoints } from '../exports/rest.ts'
 import { eventEndpoints } from '../feed/rest.ts'
 import { payoutMethodEndpoints } from '../payout-methods/rest.ts'
 import { payoutEndpoints } from '../payouts/rest.ts'
@@ -14,6 +15,7 @@ export const groups: readonly Group[] = [
   walletEndpoints,
   payoutEndpoints,
   payoutMethodEndpoints,
+  exportEndpoints,
   eventEndpoints,
   webhookEndpointRoutes,
   clientTokenEndpoints,

@@ -37,8 +37,12 @@ function exchangeOf(file: string, written: string): Exchange {
     requestBody: request.body?.startsWith('(') ? undefined : request.body,
     status: Number(answer.first),
     headers: answer.headers,
-    body: answer.body === undefined ? undefined : JSON.parse(answer.body),
+    body: answer.body === undefined || !isJson(answer.headers) ? answer.body : JSON.parse(answer.body),
   }
+}
+
+function isJson({ 'content-type': type = '' }: Readonly<Record<string, string>>): boolean {
+  return /[/+]json(;|$)/.test(type)
 }
 
 /** The lines of one side: the first, headers, and after an empty one the body. */

@@ -12,6 +12,7 @@ import { listAssetCodes } from './scenarios/asset-codes.ts'
 import { createClientToken } from './scenarios/client-tokens.ts'
 import { getCustomer, listCustomers } from './scenarios/customers.ts'
 import { listEvents } from './scenarios/events.ts'
+import { exportDeposits, exportFees, exportPayouts, exportStatement } from './scenarios/exports.ts'
 import {
   createBankPayoutMethod,
   createWalletPayoutMethod,
@@ -68,6 +69,10 @@ const scenarios = {
   'A.14-replay-webhook-events': replayWebhookEvents,
   'A.15-list-webhook-deliveries': listWebhookDeliveries,
   'A.16-create-client-token': createClientToken,
+  'A.17-export-statement': exportStatement,
+  'A.18-export-payouts': exportPayouts,
+  'A.19-export-fees': exportFees,
+  'A.20-export-deposits': exportDeposits,
 }
 
 describe.each(everyEngineAndWorkers)('the recorded contract on %s', (engine) => {

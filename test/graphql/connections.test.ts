@@ -7,7 +7,7 @@ import type { Ask } from './support/ask.ts'
 import { asking } from './support/ask.ts'
 import { filterCases } from './support/filter-cases.ts'
 import type { ListCall } from './support/lists.ts'
-import { askFor, callsOf, everyList, globalIdOf, itemOf, rowsOf } from './support/lists.ts'
+import { askFor, callsOf, everyList, globalIdOf, hasFilter, itemOf, rowsOf } from './support/lists.ts'
 import { startLists } from './support/lists-world.ts'
 import { countingStatements, nestedSelections, startFifty } from './support/statements.ts'
 import { inputPathsOf } from './support/walk.ts'
@@ -153,7 +153,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
       { end: 'first', size: 1 },
     )
 
-    for (const each of callsOf(parents).filter(({ list }) => itemOf(list) !== 'AssetCode')) {
+    for (const each of callsOf(parents).filter(({ list }) => itemOf(list) !== 'AssetCode' && hasFilter(list))) {
       for (const name of ['createdFrom', 'createdBefore']) {
         for (const moment of someOf(app, [
           'junk',
@@ -188,7 +188,9 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const { ask, countOf } = countingStatements(app)
     for (const call of callsOf(parents)) {
       const filters =
-        itemOf(call.list) === 'AssetCode' ? [{}] : [{}, { filter: { createdFrom: '2026-05-01T12:00:00Z' } }]
+        itemOf(call.list) === 'AssetCode' || !hasFilter(call.list)
+          ? [{}]
+          : [{}, { filter: { createdFrom: '2026-05-01T12:00:00Z' } }]
       for (const args of filters) {
         const without = await countOf(() => askFor(ask, { ...call, args }, { first: 2 }, '{ nodes { ID } }'))
         const counted = await countOf(() => askFor(ask, { ...call, args }, { first: 2 }, '{ totalCount nodes { ID } }'))
@@ -208,7 +210,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     const { ask, countOf } = countingStatements(app)
     const grows: string[] = []
     for (const { list, item, selection } of nestedSelections()) {
-      const call = { list, ...(list.startsWith('Wallet') && { parentId: walletId }) }
+      const call = { list, ...(/^(Wallet|Statement)\./.test(list) && { parentId: walletId }) }
       const count = async (first: number) => {
         let rows = 0
         const statements = await countOf(async () => {

@@ -4,7 +4,7 @@ import { someOf } from '../support/some-of.ts'
 import { asking } from './support/ask.ts'
 import { junkIds } from './support/junk.ts'
 import type { ListCall } from './support/lists.ts'
-import { askFor, callsOf, everyList, itemOf, listsOfThings } from './support/lists.ts'
+import { askFor, callsOf, everyList, hasFilter, itemOf, listsOfThings } from './support/lists.ts'
 import type { World, Worlds } from './support/world.ts'
 import { startWorlds } from './support/world.ts'
 
@@ -29,7 +29,9 @@ function everyCall({ person, company, wallets }: World, most = 9): ListCall[] {
   const calls = callsOf({ Customer: [person, company], Wallet: [wallets.merchant, wallets.person] })
   return calls.flatMap((call) => [
     call,
-    ...(filtered[itemOf(call.list)] ?? []).slice(0, most).map((args) => ({ ...call, args })),
+    ...(hasFilter(call.list) ? (filtered[itemOf(call.list)] ?? []) : [])
+      .slice(0, most)
+      .map((args) => ({ ...call, args })),
   ])
 }
 
@@ -60,6 +62,7 @@ test('there is a case for every list, and a filter for every kind of item', () =
     'Query.payouts',
     'Query.wallets',
     'Query.webhookEndpoints',
+    'Statement.lines',
     'Wallet.ledgerEntries',
     'Wallet.payouts',
   ])

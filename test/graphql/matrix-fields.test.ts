@@ -119,6 +119,10 @@ function lookups({ person, company, methods, wallets, payouts, webhooks, entryId
     ...[person, company].map((id) => of('customer', 'Customer', id)),
     ...Object.values(methods).map((id) => of('payoutMethod', 'PayoutMethod', id)),
     ...Object.values(wallets).map((id) => of('wallet', 'Wallet', id)),
+    ...Object.values(wallets).map((id) => ({
+      query: `query($id: ID!) { statement(walletId: $id, from: "2020-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") ${everythingOf(schema, 'Statement')} }`,
+      variables: { id },
+    })),
     ...Object.values(payouts).map((id) => of('payout', 'Payout', id)),
     of('webhookEndpoint', 'WebhookEndpoint', webhooks.used, 3),
     ...[entryId, payouts.person].map((id) => of('node', 'Node', id)),

@@ -46,6 +46,10 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'POST', path: `/api/webhooks/${absentId}/disable`, allow: 'POST', body: {} },
   { method: 'POST', path: `/api/webhooks/${absentId}/replay`, allow: 'POST', body: { after: 0 } },
   { method: 'GET', path: `/api/webhooks/${absentId}/deliveries`, allow: 'GET, HEAD' },
+  { method: 'GET', path: `/api/wallets/${absentId}/statement`, allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/exports/payouts', allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/exports/fees', allow: 'GET, HEAD' },
+  { method: 'GET', path: '/api/exports/deposits', allow: 'GET, HEAD' },
   { method: 'GET', path: '/api/events', allow: 'GET, HEAD' },
   { method: 'GET', path: '/api/asset-codes', allow: 'GET, HEAD' },
 ].map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, ...endpoint }) as Endpoint)

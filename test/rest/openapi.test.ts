@@ -115,6 +115,7 @@ const untold = [
   '400: both',
   '400: none of these',
   '400: two of these',
+  '400: an end before the beginning',
 ]
 
 /** What needs a broken connection, a broken service or a path that can't be read. */
@@ -169,12 +170,16 @@ describe('the OpenAPI document', () => {
     ]
     const types = all.flatMap((each) => ('content' in each ? [Object.keys(each.content)] : []))
     expect(types.length).toBeGreaterThan(30)
-    for (const each of types) expect(each).toEqual(['application/json'])
+    const files = types.filter((each) => !each.includes('application/json'))
+    // Files are text, whatever their type.
+    expect(files).toHaveLength(4)
+    for (const each of files) expect(each.slice(0, 2)).toEqual(['text/csv', 'application/x-ndjson'])
+    for (const each of types.filter((each) => !files.includes(each))) expect(each).toEqual(['application/json'])
   })
 
   test('has every endpoint under a name of its own, in one group', () => {
-    expect(operations).toHaveLength(28)
-    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(28)
+    expect(operations).toHaveLength(32)
+    expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(32)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
@@ -210,7 +215,7 @@ describe('the OpenAPI document', () => {
         'content' in each ? Object.values(each.content).map(({ schema }) => schema) : [],
       ),
     )
-    expect(answers).toHaveLength(28)
+    expect(answers).toHaveLength(37)
     for (const schema of [...answers, failure.schema, problemDetails.schema]) {
       const sample = sampleOf(schema, schemas)
       expect([sample, valueFaults(document, schema, sample)]).toEqual([sample, []])
@@ -249,7 +254,11 @@ describe.each(everyEngine.slice(0, 1))('the examples of the document on %s', (en
       const exchange = {
         ...{ title: url, method, url: new URL(url, 'http://service'), status: answer.status, body: answer.body },
         ...{ requestHeaders: { 'content-type': 'application/json' }, requestBody: JSON.stringify(example) },
-        headers: { 'content-type': String(type), 'x-request-id': String(answer.headers['x-request-id']) },
+        headers: {
+          'content-type': String(type),
+          'x-request-id': String(answer.headers['x-request-id']),
+          ...named(answer),
+        },
       } satisfies Exchange
       expect([url, Object.keys(operation.responses)[0]]).toEqual([url, String(answer.status)])
       expect([url, answerFaults(document, exchange)]).toEqual([url, []])
@@ -257,6 +266,11 @@ describe.each(everyEngine.slice(0, 1))('the examples of the document on %s', (en
     }
   })
 })
+
+/** What a file is called, where the answer is one. */
+function named({ headers: { 'content-disposition': name } }: { headers: Record<string, unknown> }) {
+  return name === undefined ? {} : { 'content-disposition': String(name) }
+}
 
 function dropped(from: object | undefined, name: string): void {
   if (!from || !Reflect.has(from, name)) throw new Error(`there is no ${name} to drop`)

@@ -46,6 +46,7 @@ export const order = [
   'payout-methods',
   'payout-transfers',
   'payouts',
+  'exports',
   'delivery',
   'webhooks',
   'rails',

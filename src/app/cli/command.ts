@@ -18,6 +18,8 @@ export type Options = Readonly<Record<string, string | undefined>>
 /** What a command finds around it: for one that goes on, what it prints meanwhile, a line of text or one JSON value, and what ends it. */
 export type Going = {
   readonly tell: (text: string, said: object) => void
+  /** Prints a text as it is, and waits until it is taken. @throws Error when nobody reads it any more */
+  readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
 }
@@ -35,7 +37,7 @@ export type Form = {
   readonly flags?: readonly string[]
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
-  /** Whether it goes on until Ctrl-C, and has no result. */
+  /** Whether it goes on until Ctrl-C, and has no result; one that has none at its end, because it wrote it, gives `undefined`. */
   readonly goesOn?: true
   /** Whether a result means failure, as a scheduler should see it. */
   readonly hasFailed?: (result: unknown) => boolean

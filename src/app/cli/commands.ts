@@ -22,6 +22,7 @@ import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
 import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { eventCommands } from './events.ts'
+import { exportCommands } from './exports.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './lists.ts'
 import { priceCommands } from './prices.ts'
@@ -108,6 +109,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'rail check': railCheckCommand,
   ...attentionCommands,
   ...reconciliationCommands,
+  ...exportCommands,
   ...webhookCommands,
   ...eventCommands,
   ...documentCommands,

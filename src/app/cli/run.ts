@@ -17,6 +17,7 @@ import { commands } from './commands.ts'
 import { asText } from './text.ts'
 import type { Explained } from './usage.ts'
 import { commandNamed, explained, nearest, UsageError, unknownCommand, usageOf } from './usage.ts'
+import { writerTo } from './writer-to.ts'
 
 /** Where a command finds its configuration, unless in the process's environment, and where what it has to say goes. */
 export type Surroundings = {
@@ -50,7 +51,8 @@ export async function runCommand(args: readonly string[], around: Surroundings =
     }
     if (name === undefined || command === undefined) throw unknownCommand(commands, words)
     const { result, code } = await run(command, readArguments(name, command, words), { isJson, around })
-    if (!command.goesOn) around.print(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
+    if (!command.goesOn && result !== undefined)
+      around.print(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
     return code
   } catch (error) {
     return fail(error as Error, { isJson, names: command ? namesOf(command) : {}, around })
@@ -112,7 +114,8 @@ async function runOnDatabase(
     if (copy !== null && !isCopied) await db.backup(copy)
     const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${text}\n`)
     const signal = around.signal ?? (command.goesOn ? interruption() : new AbortController().signal)
-    return await command.run(service, words, options, { tell, signal, rails: config.rails })
+    const write = writerTo(around.print)
+    return await command.run(service, words, options, { tell, write, signal, rails: config.rails })
   } finally {
     clearInterval(staying)
     await db.close()

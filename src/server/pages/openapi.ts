@@ -131,14 +131,27 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
     responses: {
       [status]: {
         description: 'Success.',
-        headers: headersOf(['X-Request-Id', ...rateHeaders, ...(isCreation ? (['Idempotent-Replayed'] as const) : [])]),
-        content: { 'application/json': { schema: hoisted(route.answer.schema, schemas) } },
+        headers: headersOf(['X-Request-Id', ...rateHeaders, ...ownHeaders(route)]),
+        content: contentOf(route, schemas),
       },
       ...Object.fromEntries(
         refusalsOf(route).map((codes) => [statusOf(codes), { $ref: `#/components/responses/${codes.join('-')}` }]),
       ),
     } as Record<string, Response | { $ref: string }>,
   }
+}
+
+function ownHeaders({ method, types }: Route) {
+  if (types !== null) return ['Content-Disposition'] as const
+  return method === 'POST' ? (['Idempotent-Replayed'] as const) : []
+}
+
+const fileSchema: JsonSchema = { type: 'string', description: 'The text of the file.', examples: ['type,…'] }
+
+function contentOf({ types, answer }: Route, schemas: Schemas): Record<string, { schema: JsonSchema }> {
+  if (types === null) return { 'application/json': { schema: hoisted(answer.schema, schemas) } }
+  const names = types.map((type) => type.split(';')[0] as string)
+  return Object.fromEntries(names.map((name) => [name, { schema: fileSchema }]))
 }
 
 /** A field of the input as it is on the wire. */
@@ -321,6 +334,7 @@ const headers = {
     '`true` when the answer is that of an earlier request with the same key.',
     'true',
   ),
+  'Content-Disposition': header(true, 'What to call the file.', 'attachment; filename="payouts-2026-11.csv"'),
   'Retry-After': header(true, 'Seconds to wait before trying again.', '1'),
   'WWW-Authenticate': header(true, 'How to send a key.', 'Bearer realm="payout-gateway"'),
 }

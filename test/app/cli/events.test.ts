@@ -247,7 +247,7 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
 async function trigger(app: App, type: string): Promise<Said> {
   const { trigger: command } = commands
   if (command === undefined || !('run' in command)) throw new Error('there is no such command')
-  const idle = { tell: () => {}, signal: AbortSignal.abort(), rails: [] }
+  const idle = { tell: () => {}, write: async () => {}, signal: AbortSignal.abort(), rails: [] }
   const service = { ...app.service, secrets: testSecrets }
   return (await command.run(service, [type], { merchant: app.merchant.id }, idle)) as Said
 }

@@ -46,7 +46,12 @@ async function refusalBy(
   const givenFor = (name: string) => ids[name] ?? junk
   const given = Object.keys({ ...required, ...options }).map((name) => [name, givenFor(name)])
   try {
-    const going = { tell: () => {}, signal: AbortSignal.abort(), rails: [{ name: junk, url: '', secrets: [] }] }
+    const going = {
+      tell: () => {},
+      write: async () => {},
+      signal: AbortSignal.abort(),
+      rails: [{ name: junk, url: '', secrets: [] }],
+    }
     if ('run' in command) await command.run(service, words.map(givenFor), Object.fromEntries(given), going)
   } catch (error) {
     if (error instanceof Refusal) return error

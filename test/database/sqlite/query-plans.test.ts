@@ -49,6 +49,10 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'webhooks:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
   'deposits:attentionOfAllDeposits': 'lists what a person must look at, of all merchants',
+  'exports:entrySums': 'adds up a thousand numbers at most',
+  'exports:payoutSums': 'adds up a thousand numbers at most',
+  'exports:depositSums': 'adds up a thousand numbers at most',
+  'exports:feeSums': 'adds up a thousand numbers at most',
   'trusted-documents:allTrustedDocuments': 'lists the documents, for an operator',
   'trusted-documents:latestRevision': 'reads one number at the end of an index, for an operator',
   'wallets:walletsOfMerchant': 'serves the filling with data',
@@ -69,6 +73,8 @@ const smallQueries: Readonly<Record<string, string>> = {
 const queriesOfCustomers: Readonly<Record<string, string>> = {
   'events:eventsAfter': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
   'events:eventsWithin': 'looks through some hundred events at most',
+  'exports:depositsBetween': 'looks through a thousand events at most',
+  'exports:feesBetween': 'looks through a thousand events at most',
   'webhooks:eventAtOrBefore': 'is for what only the merchant does',
 }
 

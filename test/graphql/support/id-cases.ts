@@ -177,6 +177,13 @@ export const idCases: Record<string, IdCase> = {
     takes: ['Wallet'],
     own: ({ wallets }) => thing('Wallet', wallets.company),
   },
+  'Query.statement(walletId)': {
+    ...invisible,
+    document: `query($id: ID!) { statement(walletId: $id, to: "9999-12-31T23:59:59Z") ${everythingOf(schema, 'Statement')} }`,
+    variables: (id) => ({ id }),
+    takes: ['Wallet'],
+    own: ({ wallets }) => thing('Wallet', wallets.company),
+  },
   'Query.payout(id)': {
     ...lookup('payout', 'Payout'),
     takes: ['Payout'],

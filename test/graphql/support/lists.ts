@@ -16,6 +16,9 @@ export const everyList = connectionFieldsOf(schema).filter((list) => list !== 'W
 /** Lists of which there is one for each thing of a type, rather than one for the merchant. */
 export const listsOfThings = everyList.filter((list) => !/^(Query|Merchant)\./.test(list))
 
+/** Whether a list can be narrowed: a statement is so by its period, and by nothing else. */
+export const hasFilter = (list: string) => list !== 'Statement.lines'
+
 /** One list: a field, and whose it is where there are many; `args` are its filters. */
 export type ListCall = {
   readonly list: string
@@ -43,8 +46,7 @@ export async function askFor(
   const call = `${field}${given.length > 0 ? `(${given.map(([name]) => `${name}: $${name}`).join(', ')})` : ''}`
   const asked = `${call} ${selection.replaceAll('ID', idOfNode)}`
   const root = owner.toLowerCase()
-  const query =
-    owner === 'Query' ? `{ ${asked} }` : `{ ${root}${owner === 'Merchant' ? '' : '(id: $parent)'} { ${asked} } }`
+  const query = owner === 'Query' ? `{ ${asked} }` : `{ ${root}${namings[owner] ?? '(id: $parent)'} { ${asked} } }`
   const declared = parentId === undefined ? variables : ['$parent: ID!', ...variables]
   const answer = await ask(`query${declared.length > 0 ? `(${declared.join(', ')})` : ''} ${query}`, {
     ...Object.fromEntries(given),
@@ -52,6 +54,12 @@ export async function askFor(
   })
   const parent = owner === 'Query' ? answer.data : answer.data?.[root]
   return { ...answer, connection: parent?.[field] }
+}
+
+/** How what has a list is asked for, where that is not by its id: a statement is of a wallet, and here of all time. */
+const namings: Readonly<Record<string, string>> = {
+  Merchant: '',
+  Statement: '(walletId: $parent, to: "9999-12-31T23:59:59Z")',
 }
 
 export type ConnectionAnswer = {
@@ -88,6 +96,7 @@ export async function rowsOf(
   const table = {
     payoutMethods: 'payout_methods',
     ledgerEntries: 'entries',
+    lines: 'entries',
     assetCodes: 'asset_codes',
     webhookEndpoints: 'webhook_endpoints',
   }[field ?? '']
@@ -122,6 +131,9 @@ export function callsOf(parents: { Customer: readonly string[]; Wallet: readonly
   return everyList.flatMap((list) => {
     const [owner] = list.split('.')
     if (owner === 'Query' || owner === 'Merchant') return [{ list }]
-    return parents[owner as keyof typeof parents].map((parentId) => ({ list, parentId }))
+    return parents[owner === 'Statement' ? 'Wallet' : (owner as keyof typeof parents)].map((parentId) => ({
+      list,
+      parentId,
+    }))
   })
 }

@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import type { Context, Service } from '../../context.ts'
+import { invalidInput } from '../../errors.ts'
+import type { Balance, Export, ExportKind } from '../../exports/export.ts'
+import type { ExportFormat } from '../../exports/export-formats.ts'
+import { exportFormats, written } from '../../exports/export-formats.ts'
+import { exportDeposits, exportFees } from '../../exports/journals.ts'
+import { exportPayouts } from '../../exports/payouts-export.ts'
+import { exportStatement } from '../../exports/wallet-statement.ts'
+import { notOneOf } from '../../input.ts'
+import { contextByClock } from '../../merchants/clock.ts'
+import { findMerchant } from '../../merchants/find-merchant.ts'
+import { allMerchants } from '../../merchants/repository.ts'
+import type { Command, Going, Options } from './command.ts'
+import { contextOf } from './command.ts'
+
+const options = { from: 'date or time', to: 'date or time', out: 'file' }
+
+/** What operators and accountants take the books away with. */
+export const exportCommands: Readonly<Record<string, Command>> = {
+  'export payouts': {
+    summary:
+      'Writes the payouts that were made in a period, of one merchant or of all, as csv (the default) or ndjson: to standard output, or with --out to a file, which is there when it is complete.',
+    options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
+    run: (service, _, options, going) => exportOfMerchants('payouts', exportPayouts, { service, options, going }),
+  },
+  'export statement': {
+    summary:
+      "Writes a wallet's statement: every movement of its money in a period, between the balances before and after.",
+    required: { wallet: 'wallet id' },
+    options: { ...options, format: 'csv, ndjson or camt053' },
+    names: { walletId: '--wallet' },
+    run: async (service, _, { wallet = '', ...options }, { write }) => {
+      const format = formatOf(options, exportFormats)
+      const { merchantId } = await contextOf(service, 'wallet', wallet)
+      const context = await contextByClock(service, merchantId)
+      const exported = await exportStatement(context, { walletId: wallet, ...periodOf(options) })
+      return deliver({ kind: 'statement', format, exports: each([exported]), options, write })
+    },
+  },
+  'export fees': {
+    summary: 'Writes the fees that were charged and given back in a period, of one merchant or of all.',
+    options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
+    run: (service, _, options, going) => exportOfMerchants('fees', exportFees, { service, options, going }),
+  },
+  'export deposits': {
+    summary: 'Writes the deposits that came in during a period, of one merchant or of all.',
+    options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
+    run: (service, _, options, going) => exportOfMerchants('deposits', exportDeposits, { service, options, going }),
+  },
+}
+
+type Of = (context: Context, period: ReturnType<typeof periodOf>) => Promise<Export>
+type Asked = { readonly service: Service; readonly options: Options; readonly going: Going }
+
+async function exportOfMerchants(kind: ExportKind, of: Of, { service, options, going }: Asked) {
+  const format = formatOf(options, ['csv', 'ndjson'])
+  const { merchant } = options
+  const merchants =
+    merchant === undefined ? await allMerchants(service.db, {}) : [await findMerchant(service.db, merchant)]
+  const ofMerchant = async (id: string) => of(await contextByClock(service, id), periodOf(options))
+  // What is wrong with what was typed is told before anything is written.
+  const [first, ...others] = merchants.map(({ id }) => id)
+  const begun = first === undefined ? [] : [await ofMerchant(first)]
+  const exports = each(begun, others, ofMerchant)
+  return deliver({ kind, format, exports, options, write: going.write })
+}
+
+async function* each(
+  begun: readonly Export[],
+  ids: readonly string[] = [],
+  ofMerchant?: (id: string) => Promise<Export>,
+): AsyncGenerator<Export> {
+  yield* begun
+  if (ofMerchant) for (const id of ids) yield ofMerchant(id)
+}
+
+function periodOf({ from, to }: Options) {
+  return { from, to }
+}
+
+function formatOf({ format = 'csv' }: Options, allowed: readonly ExportFormat[]): ExportFormat {
+  const found = allowed.find((each) => each === format)
+  if (!found) throw invalidInput([notOneOf('format', allowed)])
+  return found
+}
+
+type Delivery = {
+  readonly kind: ExportKind
+  readonly format: ExportFormat
+  readonly exports: AsyncIterable<Export>
+  readonly options: Options
+  readonly write: Going['write']
+}
+
+/** Writes to standard output, and then has no result; or to a file, and tells what is in it. */
+async function deliver({ kind, format, exports, options: { out }, write }: Delivery): Promise<object | undefined> {
+  if (out === undefined) {
+    for await (const text of written(format, kind, exports)) await write(text)
+    return undefined
+  }
+  const seen: Export[] = []
+  await writeWhole(out, written(format, kind, noted(exports, seen)))
+  return {
+    file: out,
+    lines: seen.reduce((sum, { lineCount }) => sum + lineCount, 0),
+    isFinal: seen.every(({ period }) => period.isFinal),
+    opening: seen.flatMap(({ merchantId, opening }) => opening.map((each) => balanceRow(merchantId, each))),
+    closing: seen.flatMap(({ merchantId, closing }) => closing.map((each) => balanceRow(merchantId, each))),
+  }
+}
+
+async function* noted(exports: AsyncIterable<Export>, seen: Export[]): AsyncGenerator<Export> {
+  for await (const exported of exports) {
+    seen.push({ ...exported, pages: nothing() })
+    yield exported
+  }
+}
+
+async function* nothing(): AsyncGenerator<never> {}
+
+function balanceRow(merchantId: string, { assetCode, balance }: Balance) {
+  return { merchantId, assetCode, balance }
+}
+
+/** Writes a file that has its name only when it is complete and on disk; its owner alone may read it. */
+async function writeWhole(path: string, texts: AsyncIterable<string>): Promise<void> {
+  if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'is there already' }])
+  const part = `${path}.part`
+  try {
+    const file = await open(part, 'w', 0o600)
+    try {
+      for await (const text of texts) await file.write(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,62 @@
+import { formatAmount } from '../money/amount.ts'
+import { camt053 } from './camt053.ts'
+import { csvLine } from './csv.ts'
+import type { Cell, Cells, Export, ExportKind } from './export.ts'
+import type { Layout } from './records.ts'
+import { layouts, recordsOf } from './records.ts'
+
+/** How an export is written. */
+export const exportFormats = ['csv', 'ndjson', 'camt053'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** What each is called on the web and on disk. */
+export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; readonly extension: string }>> = {
+  csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
+  ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
+  camt053: { type: 'application/xml; charset=utf-8', extension: 'xml' },
+}
+
+/**
+ * Writes exports of one kind, page by page: nothing of a page is written before it was asked for.
+ *
+ * @throws Error where they do not add up, in the place of an end
+ */
+export async function* written(
+  format: ExportFormat,
+  kind: ExportKind,
+  exports: AsyncIterable<Export>,
+): AsyncGenerator<string> {
+  if (format === 'camt053') yield* camt053(exports)
+  else yield* inColumns(layouts[kind], exports, format === 'csv' ? csvRecord : ndjsonRecord, format)
+}
+
+type Write = (columns: readonly string[], record: Cells) => string
+
+async function* inColumns(
+  layout: Layout,
+  exports: AsyncIterable<Export>,
+  write: Write,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLine(layout.columns)
+  for await (const records of recordsOf(layout, exports)) {
+    let text = ''
+    for (const record of records) text += write(layout.columns, record)
+    if (text !== '') yield text
+  }
+}
+
+function csvRecord(columns: readonly string[], record: Cells): string {
+  return csvLine(columns.map((column) => record[column] ?? null))
+}
+
+/** The columns that the record has, in their order: exactly what there is, as REST would tell it. */
+function ndjsonRecord(columns: readonly string[], record: Cells): string {
+  const there = columns.filter((column) => record[column] !== undefined)
+  const members = there.map((column) => `${JSON.stringify(column)}:${json(record[column] as Cell)}`)
+  return `{${members.join(',')}}\n`
+}
+
+function json(cell: Cell): string {
+  return JSON.stringify(typeof cell === 'bigint' ? formatAmount(cell) : cell)
+}

@@ -1,0 +1,105 @@
+import type { z } from 'zod'
+import type { Context } from '../context.ts'
+import type { Answer } from '../database/query.ts'
+import { latestOf } from '../events/latest-event.ts'
+import { timestamp } from '../ids.ts'
+import { parse } from '../input.ts'
+import type { Export, Line } from './export.ts'
+import { numbersPerSum, turn } from './export.ts'
+import { balanceOf, PeriodInput } from './payouts-export.ts'
+import { periodOf } from './period.ts'
+import { depositSums, depositsBetween, feeSums, feesBetween } from './repository.ts'
+import { added, sumBetween } from './sums.ts'
+
+/** What is read of events that lie between two numbers and two moments. */
+type Asked = Parameters<typeof depositsBetween>[1]
+
+/** What happens in a journal: the events that it is about, what the ledger made of them, and a line for each. */
+type Journal = {
+  readonly kind: 'fees' | 'deposits'
+  readonly types: readonly string[]
+  readonly sums: (db: Context['db'], asked: Asked) => ReturnType<typeof depositSums>
+  readonly lines: (db: Context['db'], asked: Asked) => Answer<readonly Line[]>
+}
+
+const deposits: Journal = {
+  kind: 'deposits',
+  types: ['wallet.transaction.inbound'],
+  sums: depositSums,
+  lines: async (db, asked) =>
+    (await depositsBetween(db, asked)).map(({ time, id, walletId, assetCode, amount, reference }) => ({
+      assetCode,
+      moved: amount,
+      cells: {
+        ...{ created_at: timestamp(Number(time)), id, wallet_id: walletId, currency: assetCode, amount, reference },
+      },
+    })),
+}
+
+const fees: Journal = {
+  kind: 'fees',
+  types: ['payout.initiated', 'payout.failed', 'payout.returned'],
+  sums: feeSums,
+  lines: async (db, asked) =>
+    (await feesBetween(db, asked)).map(({ time, type, payoutId, transactionId, assetCode, fee }) => {
+      const isCharged = type === 'payout.initiated'
+      const moved = isCharged ? (fee ?? 0n) : -(fee ?? 0n)
+      return {
+        assetCode,
+        moved,
+        cells: {
+          ...{ created_at: timestamp(Number(time)), kind: isCharged ? 'charged' : 'given_back' },
+          ...{ currency: assetCode, amount: moved, payout_id: payoutId, transaction_id: transactionId },
+        },
+      }
+    }),
+}
+
+/** Money that came in from outside; the balance of an asset is what came in from the beginning on. */
+export const exportDeposits = journalExport(deposits)
+
+/** Fees as they were charged and given back; the balance of an asset is what was earned from the beginning on. */
+export const exportFees = journalExport(fees)
+
+const beginning = 0n
+
+/**
+ * A journal is read along the merchant's events up to the latest there is, which are numbered in the order of their commits and never
+ * change: what belongs to a period is told by the time of each.
+ */
+function journalExport({ kind, types, sums, lines }: Journal) {
+  return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
+    const { db, merchantId } = context
+    const period = periodOf(context, parse(PeriodInput, input))
+    const [timeFrom, timeBefore] = [
+      period.from === null ? beginning : BigInt(Date.parse(period.from)),
+      BigInt(Date.parse(period.to)),
+    ]
+    const all = { after: 0, through: await latestOf(context) }
+    const sumOf = (times: Pick<Asked, 'timeFrom' | 'timeBefore'>) =>
+      sumBetween(all, (part) => sums(db, { merchantId, types, ...times, ...part }))
+    const before = await sumOf({ timeFrom: beginning, timeBefore: timeFrom })
+    const within = await sumOf({ timeFrom, timeBefore })
+    const totals = added(before.totals, within.totals)
+    const balances = (of: ReadonlyMap<string, bigint>) =>
+      [...totals.keys()].sort().map((assetCode) => balanceOf(of, assetCode))
+    return {
+      ...{ kind, merchantId, walletId: null, period, lineCount: within.count },
+      hasFineAmounts: within.hasFineAmounts,
+      opening: balances(before.totals),
+      closing: balances(totals),
+      pages: pagesOf(all.through, (part) => lines(db, { merchantId, types, timeFrom, timeBefore, ...part })),
+    }
+  }
+}
+
+async function* pagesOf(
+  through: number,
+  read: (part: { after: number; through: number }) => Answer<readonly Line[]>,
+): AsyncGenerator<readonly Line[]> {
+  for (let after = 0; after < through; after += numbersPerSum) {
+    const lines = await read({ after, through: Math.min(after + numbersPerSum, through) })
+    if (lines.length > 0) yield lines
+    await turn()
+  }
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { parse } from '../input.ts'
+import { payout } from '../payouts/payout-shape.ts'
+import type { Balance, Cell, Export, Line } from './export.ts'
+import { linesPerPage, turn } from './export.ts'
+import { lastBefore, periodFields, periodOf } from './period.ts'
+import { payoutAt, payoutSums, payoutsBetween } from './repository.ts'
+import { added, sumBetween } from './sums.ts'
+
+export const PeriodInput = z.object(periodFields)
+
+/**
+ * The payouts that were made in a period, each as it is now, in the order in which they were made.
+ *
+ * The balance of an asset is what payouts have taken out of wallets from the beginning on, amounts and fees: what came back
+ * later is in it, because it has a payout of its own no more than its status says.
+ *
+ * @param input `from` absent for the beginning, `to` for now; a day is its first moment in UTC
+ * @throws Refusal INVALID_INPUT
+ */
+export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {
+  const { db, merchantId } = context
+  const period = periodOf(context, parse(PeriodInput, input))
+  const numberBefore = async (moment: string) =>
+    (await lastBefore(moment, (sequence) => payoutAt(db, { merchantId, sequence })))?.sequence ?? 0
+  const through = await numberBefore(period.to)
+  const after = period.from === null ? 0 : await numberBefore(period.from)
+  const sum = (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
+  const before = await sumBetween({ after: 0, through: after }, sum)
+  const within = await sumBetween({ after, through }, sum)
+  const totals = added(before.totals, within.totals)
+  return {
+    ...{ kind: 'payouts', merchantId, walletId: null, period },
+    opening: [...totals.keys()].sort().map((assetCode) => balanceOf(before.totals, assetCode)),
+    closing: [...totals.keys()].sort().map((assetCode) => balanceOf(totals, assetCode)),
+    lineCount: within.count,
+    hasFineAmounts: within.hasFineAmounts,
+    pages: linesOf(context, { after, through }),
+  }
+}
+
+/** What an account of an asset has come to. */
+export function balanceOf(totals: ReadonlyMap<string, bigint>, assetCode: string): Balance {
+  return { assetCode, balance: totals.get(assetCode) ?? 0n }
+}
+
+async function* linesOf(
+  { db, merchantId }: Context,
+  { after, through }: { after: number; through: number },
+): AsyncGenerator<readonly Line[]> {
+  for (let last = after; last < through; ) {
+    const payouts = await payoutsBetween(db, { merchantId, after: last, through, limit: linesPerPage })
+    if (payouts.length === 0) return
+    yield payouts.map(lineOf)
+    last = payouts.at(-1)?.sequence ?? through
+    await turn()
+  }
+}
+
+function lineOf(row: Awaited<ReturnType<typeof payoutsBetween>>[number]): Line {
+  const total = row.amount + (row.fee ?? 0n)
+  const told = JSON.parse(payout.write(row)) as Record<string, Cell>
+  return { assetCode: row.assetCode, moved: total, cells: { ...told, total } }
+}

@@ -1,0 +1,118 @@
+import type { ChildProcess } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import type { Change } from './changed-source.ts'
+
+/** How a command ended, and the most memory that its process held, in megabytes. */
+export type Exported = { readonly code: number | null; readonly errors: string; readonly peakMb: number }
+
+/** A heap that what is kept of each line would fill long before a million: the process would end. */
+const smallHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
+
+/** Runs `export` with these words in a process of its own. */
+export async function runExport(
+  url: string,
+  words: readonly string[],
+  changes: readonly Change[] = [],
+): Promise<Exported> {
+  const changing = changes.length === 0 ? [] : ['--import', join(import.meta.dirname, 'change-main.ts')]
+  const program = join(import.meta.dirname, '../../src/app/cli.ts')
+  const child = spawn(process.execPath, [...smallHeap, ...changing, program, 'export', ...words], {
+    env: { ...process.env, DATABASE_URL: url, CHANGES: JSON.stringify(changes) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors = (errors + chunk).slice(-2_000)
+  })
+  let peakMb = 0
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, peakOf(child))
+  }, 20)
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
+  clearInterval(watch)
+  return { code, errors, peakMb }
+}
+
+/** The most memory that a process has held so far, in megabytes; where nothing tells, 0. */
+function peakOf({ pid }: ChildProcess): number {
+  try {
+    const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kilobytes ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+/** What a file of payouts in lines of JSON says, added up anew and by nothing of the service's. */
+export type Told = { readonly lines: number; readonly faults: readonly string[] }
+
+/** Adds up a file: of each merchant and asset the lines lead from the balance before to the balance after, to the unit. */
+export async function addedUp(file: string): Promise<Told> {
+  const faults: string[] = []
+  const held = new Map<string, bigint>()
+  const closed = new Set<string>()
+  let lines = 0
+  let end: number | null = null
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const { type, merchant_id, asset_code, total, running_total, number } = JSON.parse(line)
+    const account = `${merchant_id} ${asset_code}`
+    if (type === 'OPENING') held.set(account, unitsOf(running_total))
+    else if (type === 'PAYOUT') {
+      lines++
+      const sum = (held.get(account) ?? 0n) + unitsOf(total)
+      held.set(account, sum)
+      if (sum !== unitsOf(running_total)) faults.push(`line ${lines} of ${account} comes to ${sum}`)
+    } else if (type === 'CLOSING') {
+      closed.add(account)
+      if (held.get(account) !== unitsOf(running_total)) faults.push(`${account} comes to ${held.get(account)} units`)
+    } else end = number
+  }
+  if (end !== lines) faults.push(`there are ${lines} lines, and the end says ${end}`)
+  if (closed.size !== held.size) faults.push(`${held.size} balances were opened and ${closed.size} closed`)
+  return { lines, faults: faults.slice(0, 5) }
+}
+
+function unitsOf(text: string): bigint {
+  return BigInt(text.replace('.', ''))
+}
+
+/** Python's own reader of CSV against its own reader of JSON, cell by cell; an apostrophe of ours taken away. */
+const comparison = `
+import csv, json, re, sys
+guarded = re.compile("[\\\\s'\\"]*[=+\\\\-@]")
+rows = 0
+with open(sys.argv[1], newline='', encoding='utf-8') as table, open(sys.argv[2], encoding='utf-8') as lines:
+    for row, line in zip(csv.DictReader(table, strict=True), lines, strict=True):
+        told = json.loads(line)
+        for name, cell in row.items():
+            expected = told.get(name)
+            text = '' if expected is None else str(expected)
+            # Between the two exports the period may have become final.
+            if name == 'type': cell, text = cell.split('_NOT')[0], text.split('_NOT')[0]
+            if cell[:1] in '=+@' and cell: sys.exit('row %d begins a formula: %s' % (rows, cell))
+            if cell.startswith("'") and guarded.match(cell[1:]): cell = cell[1:]
+            if cell != text: sys.exit('row %d, %s: %r is not %r' % (rows, name, cell, text))
+        rows += 1
+print(rows)
+`
+
+/** Has Python read both forms of an export; what it finds, or that there is no Python here. */
+export async function comparedByPython(csv: string, ndjson: string): Promise<{ figure: string; faults: string[] }> {
+  try {
+    const { stdout } = await promisify(execFile)('python3', ['-c', comparison, csv, ndjson])
+    return { figure: `python3 read ${Number(stdout).toLocaleString('en')} records alike from both forms`, faults: [] }
+  } catch (error) {
+    const { code, stderr = '' } = error as NodeJS.ErrnoException & { stderr?: string }
+    if (code === 'ENOENT') return { figure: 'there is no python3 here to read the CSV', faults: [] }
+    return { figure: 'python3 read something else', faults: [stderr.trim().split('\n').at(-1) ?? ''] }
+  }
+}
+
+/** What an export that failed left behind. */
+export function leftBehind(file: string): string[] {
+  return [file, `${file}.part`].filter((each) => existsSync(each))
+}
