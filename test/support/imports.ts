@@ -51,6 +51,7 @@ export const order = [
   'rails',
   'feed',
   'dispatch',
+  'seals',
   'audit',
   'diagnoses',
   'server',
