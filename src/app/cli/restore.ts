@@ -24,7 +24,7 @@ async function restore(config: Config, words: readonly string[], { replace }: Op
   })
 }
 
-/** Opens the copy as a start would, which brings it to the latest form, and recomputes its books. */
+/** Opens the copy as a start would, which brings it to the latest form, recomputes its books and holds its history against its seals. */
 async function requireSound({
   url,
   backup,
@@ -41,7 +41,8 @@ async function requireSound({
         `${backup} is of MODE=${found}, not ${mode}: set MODE=${found}, and DATABASE_URL to where it belongs.`,
       )
     }
-    const { balanced, findings } = await audit(createService({ db, mode }), progressOn(process.stderr))
+    const asked = { isChainChecked: true }
+    const { balanced, findings } = await audit(createService({ db, mode }), progressOn(process.stderr), asked)
     if (balanced) return
     const contradictory = findings.filter(({ contradictions }) => contradictions > 0)
     const told = contradictory.map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
