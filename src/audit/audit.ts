@@ -8,10 +8,6 @@ import { formatAmount, oneUnit } from '../money/amount.ts'
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isAsWritten } from '../payouts/contents.ts'
-import type { Chain } from '../seals/check-seals.ts'
-import { checkSeals } from '../seals/check-seals.ts'
-import { describeDifference } from '../seals/difference.ts'
-import type { MerchantHead } from '../seals/heads.ts'
 import {
   bookSizes,
   brokenSequences,
@@ -52,12 +48,7 @@ export type Audit = {
   readonly transfers: number
   readonly entries: number
   readonly payouts: number
-  /** What history is against its seals, where that was asked for. */
-  readonly chain?: Chain
 }
-
-/** What else is to be looked at: all history against its seals, and these against heads that were `kept` elsewhere. */
-type Asked = { readonly isChainChecked?: boolean; readonly kept?: readonly MerchantHead[] }
 
 type Check = (db: Reader) => Answer<readonly { readonly id: string }[]>
 
@@ -109,9 +100,6 @@ const checks: Readonly<Record<string, Check>> = {
 /** Rows held in memory at once; a server looks through the table for each. */
 const payoutsAtOnce = 20_000
 
-/** Everything that happened, with what it made and moved. */
-const sealedCheck = 'history is as it was sealed'
-
 /** Pages, indexes and foreign keys: what the engine can tell of them itself. */
 const ownCheck = 'the database finds nothing wrong with its files'
 
@@ -125,7 +113,6 @@ const ownCheck = 'the database finds nothing wrong with its files'
 export async function audit(
   service: Service,
   onProgress: (check: string, place: number, count: number) => void = () => {},
-  { isChainChecked = false, kept = [] }: Asked = {},
 ): Promise<Audit> {
   const count = Object.keys(checks).length + 1
   onProgress(ownCheck, 1, count)
@@ -135,15 +122,7 @@ export async function audit(
     (db) => auditOf(db, found, (check, place) => onProgress(check, place + 1, count)),
     { mayTakeLong: true },
   )
-  if (!isChainChecked) return { ...audited, unchecked }
-  const chain = await checkSeals(service.db, {
-    kept,
-    onProgress: (done, total) => onProgress(`${sealedCheck}, by merchants`, done, total),
-  })
-  const examples = chain.differences.slice(0, 5).map(describeDifference)
-  const finding = { check: sealedCheck, contradictions: chain.differences.length, examples }
-  const balanced = audited.balanced && finding.contradictions === 0
-  return { ...audited, balanced, unchecked, findings: [...audited.findings, finding], chain }
+  return { ...audited, unchecked }
 }
 
 async function auditOf(

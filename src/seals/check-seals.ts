@@ -8,7 +8,7 @@ import { rootOf } from './heads.ts'
 import type { HistoryRow } from './history.ts'
 import { historyWithin, latestSeals, sealsAfter, unsealedOf } from './repository.ts'
 import type { Head, Seal } from './seal.ts'
-import { eventsIn, hashedRows, hashOf, noSeal } from './seal.ts'
+import { eventsIn, hashedRows, hashOf, mostSealed, noSeal } from './seal.ts'
 
 /** Seals that are looked at together: their events are what is held in memory. */
 const sealsAtOnce = 16
@@ -75,9 +75,9 @@ async function checkMerchant(
     const looked = seals.slice(0, sealsAtOnce)
     const history = await historyOf(db, { merchantId, seals: looked, before: head })
     for (const [place, seal] of looked.entries()) {
+      const printsAfter = seals[place + 1]?.prints ?? ''
       const difference =
-        differenceOfSeal(seal, head, kept) ??
-        differenceOfRows(seal, { head, history, printsAfter: seals[place + 1]?.prints ?? '' })
+        differenceOfSeal(seal, head, kept) ?? (await differenceOfRows(db, seal, { head, history, printsAfter }))
       if (difference !== null) return { head: (await latestSeals(db, { merchantId, limit: 1 }))[0] ?? head, difference }
       head = seal
     }
@@ -113,14 +113,21 @@ function differenceOfSeal(seal: Seal, head: Head, kept: MerchantHead | undefined
   return kept?.number === number && kept.hash !== seal.hash ? ofSeal(merchantId, seal, 'rewritten') : null
 }
 
-/** What is wrong with the rows that it covers. */
-function differenceOfRows(
-  seal: Seal,
-  { head, history, printsAfter }: { head: Head; history: ReadonlyMap<number, HistoryRow>; printsAfter: string },
-): Difference | null {
+type Covered = {
+  readonly head: Head
+  readonly history: ReadonlyMap<number, HistoryRow>
+  readonly printsAfter: string
+}
+
+/** What is wrong with the rows that it covers; where nothing is it asks for no more. */
+function differenceOfRows(db: Reader, seal: Seal, covered: Covered): Promise<Difference> | null {
+  const { head, history, printsAfter } = covered
+  const { merchantId, through: after } = seal
   const first = head.through + 1
-  const rows = Array.from({ length: seal.through - head.through }, (_, place) => history.get(first + place) ?? null)
-  return hashedRows(rows).contents === seal.contents ? null : firstDifference({ seal, first, rows, printsAfter })
+  const rows = Array.from({ length: after - head.through }, (_, place) => history.get(first + place) ?? null)
+  if (hashedRows(rows).contents === seal.contents) return null
+  const next = historyWithin(db, { merchantId, after, through: after + mostSealed })
+  return Promise.resolve(next).then((rowsAfter) => firstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 
 /** A difference of a seal; of one that is missing, the one before it is known. */

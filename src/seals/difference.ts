@@ -31,12 +31,14 @@ type Sealed = {
   readonly rows: readonly (HistoryRow | null)[]
   /** The prints of the next seal: what was closed up comes from there. */
   readonly printsAfter: string
+  /** What is there now behind what it covers: what was moved on has gone there. */
+  readonly rowsAfter: readonly HistoryRow[]
 }
 
 /** Which row of a seal is the first that is not as it was sealed; the events come first, then what they made, then what moved. */
-export function firstDifference({ seal, first, rows, printsAfter }: Sealed): Difference {
+export function firstDifference({ seal, first, rows, printsAfter, rowsAfter }: Sealed): Difference {
   const { merchantId } = seal
-  const found = hashedRows(rows).prints
+  const found = hashedRows([...rows, ...rowsAfter]).prints
   for (const place of rows.keys()) {
     for (const slot of slots) {
       if (printAt(found, place, slot) === printAt(seal.prints, place, slot)) continue

@@ -1,6 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import type { Audit } from '../../audit/audit.ts'
 import { audit } from '../../audit/audit.ts'
+import { auditChain } from '../../audit/audit-chain.ts'
 import type { Service } from '../../context.ts'
 import { visitDatabase } from '../../database/open-database.ts'
 import { invalidInput } from '../../errors.ts'
@@ -12,7 +13,7 @@ import { progressOn } from './progress.ts'
 /** What recomputes the books, and holds history against its seals. */
 export const auditCommand: Command = {
   summary:
-    'Recomputes the books; with --chain also holds history against its seals, and these against --heads, a file of --keep-heads or a backup. Fails when anything contradicts.',
+    'Recomputes the books; with --chain it holds history against its seals instead, and these against --heads, which is a file of --keep-heads or a backup. Fails when anything contradicts.',
   options: { heads: 'file', 'keep-heads': 'file' },
   flags: ['chain'],
   run: runAudit,
@@ -20,19 +21,20 @@ export const auditCommand: Command = {
 }
 
 async function runAudit(service: Service, _: readonly string[], options: Options): Promise<object> {
-  const { chain: isAsked, heads: kept, 'keep-heads': keptIn } = options
-  const isChainChecked = isAsked !== undefined
-  if (!isChainChecked && (kept ?? keptIn) !== undefined) {
+  const { chain, heads: kept, 'keep-heads': keptIn } = options
+  const onProgress = progressOn(process.stderr)
+  if (chain === undefined) {
+    if ((kept ?? keptIn) === undefined) return audit(service, onProgress)
     throw invalidInput([{ field: '--chain', code: 'MISSING_REQUIRED_FIELD', message: 'is required beside it' }])
   }
-  const asked = { isChainChecked, kept: kept === undefined ? [] : await keptHeads(kept) }
-  const { chain, ...result } = await audit(service, progressOn(process.stderr), asked)
-  if (chain === undefined) return result
-  const { heads, ...shown } = chain
+  const asked = { kept: kept === undefined ? [] : await keptHeads(kept) }
+  const { chain: found, ...result } = await auditChain(service, asked, onProgress)
+  const { heads, ...shown } = found
+  if (keptIn === undefined) return { ...result, chain: shown }
   // What differs must not become what is compared with.
-  const isKept = keptIn !== undefined && shown.differences.length === 0
+  const isKept = result.balanced
   if (isKept) await writeFile(keptIn, textOfHeads(heads), { flag: 'wx' })
-  return { ...result, chain: { ...shown, ...(keptIn !== undefined && { kept: isKept }) } }
+  return { ...result, chain: { ...shown, isKept } }
 }
 
 /** The heads in a file that the command has written, or those of a backup as it is. */

@@ -1,4 +1,5 @@
 import { audit } from '../../audit/audit.ts'
+import { auditChain } from '../../audit/audit-chain.ts'
 import { createService } from '../../context.ts'
 import { openDatabase, restoreDatabase } from '../../database/open-database.ts'
 import { findMode } from '../../installation/find-mode.ts'
@@ -41,9 +42,12 @@ async function requireSound({
         `${backup} is of MODE=${found}, not ${mode}: set MODE=${found}, and DATABASE_URL to where it belongs.`,
       )
     }
-    const asked = { isChainChecked: true }
-    const { balanced, findings } = await audit(createService({ db, mode }), progressOn(process.stderr), asked)
-    if (balanced) return
+    const service = createService({ db, mode })
+    const onProgress = progressOn(process.stderr)
+    const books = await audit(service, onProgress)
+    const history = await auditChain(service, {}, onProgress)
+    if (books.balanced && history.balanced) return
+    const findings = [...books.findings, ...history.findings]
     const contradictory = findings.filter(({ contradictions }) => contradictions > 0)
     const told = contradictory.map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
     throw new Error(`The books of ${backup} contradict themselves: ${told.slice(0, 3).join('; ')}.`)
