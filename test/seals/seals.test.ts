@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { auditChain } from '../../src/audit/audit-chain.ts'
-import { payoutsAfter } from '../../src/audit/repository.ts'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
-import { eventsAfter } from '../../src/events/repository.ts'
-import { withChecksum } from '../../src/payouts/contents.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import type { Chain } from '../../src/seals/check-seals.ts'
 import { startSealing } from '../../src/seals/start-sealing.ts'
@@ -14,7 +11,7 @@ import { dullCustomer, everyEngine, payoutBody, startApp } from '../support/app.
 import { perform } from '../support/perform.ts'
 import { tamperWith } from '../support/stored.ts'
 import type { Spoilt } from './support/spoilings.ts'
-import { changeCustomer, sealAll, spoilings } from './support/spoilings.ts'
+import { changeCustomer, placeIn, sealAll, spoilings } from './support/spoilings.ts'
 
 /** A merchant with something of every kind of history, sealed by and by. */
 async function startSealed(engine: Engine): Promise<{ app: App; place: Spoilt }> {
@@ -32,38 +29,12 @@ async function startSealed(engine: Engine): Promise<{ app: App; place: Spoilt }>
   await sealAll(app.service)
   await pay(app, '5')
   await sealAll(app.service)
-  return { app, place: await placeOf(app, { engine, walletId, customerId, payouts }) }
+  return { app, place: await placeIn(app.context(), { engine, walletId }) }
 }
 
 async function pay(app: App, amount: string): Promise<string> {
   const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })
   return body.data.id
-}
-
-async function placeOf(
-  app: App,
-  {
-    engine,
-    walletId,
-    customerId,
-    payouts,
-  }: { engine: Engine; walletId: string; customerId: string; payouts: string[] },
-): Promise<Spoilt> {
-  const merchantId = app.merchant.id
-  const events = await eventsAfter(app.db, { merchantId, after: 0, limit: 100 })
-  const eventOf = (type: string, objectId?: string) =>
-    events.findLast((event) => event.type === type && event.objectId === (objectId ?? event.objectId))
-  const [payout] = await payoutsAfter(app.db, { merchant: merchantId, sequence: 0, limit: 1 })
-  if (payout === undefined) throw new Error('there is no payout')
-  const deposit = eventOf('wallet.transaction.inbound')
-  return {
-    deposit: { event: deposit?.sequence ?? 0, transferId: deposit?.objectId ?? '', walletId },
-    payout: { event: eventOf('payout.initiated', payout.id)?.sequence ?? 0, ...payout },
-    laterPayout: { event: eventOf('payout.initiated', payouts[1])?.sequence ?? 0 },
-    change: { event: eventOf('customer.updated')?.sequence ?? 0, objectId: customerId },
-    checksum: (accountNumber) => withChecksum({ ...payout, accountNumber }).checksum,
-    json: (text) => (engine === 'postgres' ? `cast(${text} as json)` : text),
-  }
 }
 
 const chainOf = async (app: App, kept: Chain['heads'] = []) => (await auditChain(app.service, { kept })).chain

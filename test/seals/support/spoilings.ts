@@ -1,5 +1,9 @@
 import type { Context, Service } from '../../../src/context.ts'
 import { updateCustomer } from '../../../src/customers/update-customer.ts'
+import { latestOf } from '../../../src/events/latest-event.ts'
+import { eventsAfter } from '../../../src/events/repository.ts'
+import { withChecksum } from '../../../src/payouts/contents.ts'
+import { getPayout } from '../../../src/payouts/get-payout.ts'
 import type { Done } from '../../../src/seals/difference.ts'
 import { startSealing } from '../../../src/seals/start-sealing.ts'
 import { perform } from '../../support/perform.ts'
@@ -105,6 +109,35 @@ export const spoilings: readonly Spoiling[] = [
     isQuiet: true,
   },
 ]
+
+/** How far back the latest of everything is looked for. */
+const looked = 500
+
+/**
+ * Where the history of a merchant may be spoilt: its latest payouts, change of a customer, and deposit in a wallet from which nothing
+ * was paid.
+ */
+export async function placeIn(
+  context: Context,
+  { engine, walletId }: { engine: 'sqlite' | 'postgres'; walletId: string },
+): Promise<Spoilt> {
+  const { db, merchantId } = context
+  const latest = await latestOf(context)
+  const events = await eventsAfter(db, { merchantId, after: Math.max(0, latest - looked), limit: looked })
+  const change = events.findLast(({ type }) => type === 'customer.updated')
+  const deposit = events.findLast(({ type }) => type === 'wallet.transaction.inbound')
+  const [payout, laterPayout] = events.filter(({ type }) => type === 'payout.initiated').slice(-3)
+  if (!change || !deposit || !payout || !laterPayout) throw new Error('not enough has happened')
+  const paid = await getPayout(context, { payoutId: payout.objectId })
+  return {
+    deposit: { event: deposit.sequence, transferId: deposit.objectId, walletId },
+    payout: { event: payout.sequence, id: paid.id, transferId: paid.transferId },
+    laterPayout: { event: laterPayout.sequence },
+    change: { event: change.sequence, objectId: change.objectId },
+    checksum: (accountNumber) => withChecksum({ ...paid, accountNumber }).checksum,
+    json: (text) => (engine === 'postgres' ? `cast(${text} as json)` : text),
+  }
+}
 
 /** Has everything sealed that has happened, as a service does that is left alone. */
 export async function sealAll(service: Service): Promise<void> {
