@@ -18,10 +18,10 @@ const sealedAtOnce = 4
 const sealsInTurn = 20
 
 /** How long after a look there is another where something has happened: shortest, and longest. */
-const [leastPauseMs, mostPauseMs] = [1_000, 30_000]
+const [leastPauseMs, mostPauseMs] = [1_000, 10_000]
 
-/** A seal of little costs as much as one of much, so that what they take may be a thirtieth of the time. */
-const pausesPerLook = 30
+/** A seal of little costs as much as one of much: the longer the pause, the fewer there are. So they may take this part of the time. */
+const pausesPerLook = 20
 
 /** Seals of much are made one after another, with this many times as long for others in between. */
 const restsPerSeal = 4
@@ -48,8 +48,8 @@ type Options = {
 type Unsealed = { readonly merchantId: string; readonly latest: number; readonly head: Head }
 
 /**
- * Seals what happens to merchants, within about a second or as soon as it does not take more than a thirtieth of the time: beside
- * whoever pays, and never on a payout's way.
+ * Seals what happens to merchants, within about a second, where many are active within ten: beside whoever pays, and never on a
+ * payout's way.
  *
  * Any number of processes may do it: a seal has a number, and who comes second stores nothing. Whoever finds that another
  * seals leaves it to that for a while. So nobody has to say who does, and no clock but that of this process matters.
@@ -61,7 +61,7 @@ export function startSealing({ service, onFault, random = anyNumber }: Options):
   let isStopped = false
   let isDue = true
   let isOther = false
-  /** What seals that were not full took of a look. */
+  /** What a look took but for full seals. */
   let smallMs = 0
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
@@ -121,33 +121,36 @@ export function startSealing({ service, onFault, random = anyNumber }: Options):
 
   async function sealAll(unsealed: readonly Unsealed[]): Promise<void> {
     for (let first = 0; first < unsealed.length && !isStopped && !isOther; first += sealedAtOnce) {
-      await Promise.all(unsealed.slice(first, first + sealedAtOnce).map(sealMerchant))
+      const begunAt = performance.now()
+      const areSmall = await Promise.all(unsealed.slice(first, first + sealedAtOnce).map(sealMerchant))
+      if (areSmall.every((isSmall) => isSmall)) smallMs += performance.now() - begunAt
       await nextTurn()
     }
   }
 
-  async function sealMerchant({ merchantId, latest, head: from }: Unsealed): Promise<void> {
+  /** Seals what a merchant has, or some of it; whether that was little. */
+  async function sealMerchant({ merchantId, latest, head: from }: Unsealed): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await requireIntact(merchantId, from)
     let head = from
     for (let seals = 0; head.through < latest && !isStopped; seals++) {
       if (seals === sealsInTurn) {
         isDue = true
-        return
+        return false
       }
       const begunAt = performance.now()
       const seal = await nextSeal(merchantId, { head, latest })
-      if (seal === null) return
+      if (seal === null) return true
       if (!(await service.perform(storeSeal, createContext(service, merchantId), seal))) {
         isOther = true
         known.delete(merchantId)
-        return
+        return true
       }
       head = seal
       known.set(merchantId, { number: seal.number, hash: seal.hash })
       const tookMs = performance.now() - begunAt
       if (head.through < latest) await wait(tookMs * restsPerSeal, undefined, { ref: false })
-      else smallMs += tookMs
     }
+    return latest - from.through < mostSealed
   }
 
   /** The next seal of a merchant; `null` where that can't be. */
