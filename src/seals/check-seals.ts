@@ -3,10 +3,11 @@ import type { Reader } from '../database/query.ts'
 import { allMerchants } from '../merchants/repository.ts'
 import type { Difference } from './difference.ts'
 import { firstDifference } from './difference.ts'
+import { findHistory } from './find-history.ts'
 import type { MerchantHead } from './heads.ts'
 import { rootOf } from './heads.ts'
 import type { HistoryRow } from './history.ts'
-import { historyWithin, latestSeals, sealsAfter, unsealedOf } from './repository.ts'
+import { latestSeals, sealsAfter, unsealedOf } from './repository.ts'
 import type { Head, Seal } from './seal.ts'
 import { eventsIn, hashedRows, hashOf, mostSealed, noSeal } from './seal.ts'
 
@@ -99,7 +100,7 @@ async function historyOf(
     // A seal that says more than it has prints of is found without its rows.
     return { merchantId, after, through: Math.min(seal.through, after + eventsIn(seal.prints)) }
   })
-  const rows = await Promise.all(stretches.map((stretch) => historyWithin(db, stretch)))
+  const rows = await Promise.all(stretches.map((stretch) => findHistory(db, stretch)))
   return new Map(rows.flat().map((row) => [row.sequence, row]))
 }
 
@@ -126,7 +127,7 @@ function differenceOfRows(db: Reader, seal: Seal, covered: Covered): Promise<Dif
   const first = head.through + 1
   const rows = Array.from({ length: after - head.through }, (_, place) => history.get(first + place) ?? null)
   if (hashedRows(rows).contents === seal.contents) return null
-  const next = historyWithin(db, { merchantId, after, through: after + mostSealed })
+  const next = findHistory(db, { merchantId, after, through: after + mostSealed })
   return Promise.resolve(next).then((rowsAfter) => firstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 

@@ -58,8 +58,11 @@ export type CoveredTable = keyof typeof covered
 export const slots = ['events', 'made', 'transfers'] as const
 export type Slot = (typeof slots)[number]
 
-/** The columns that are read, under names that tell their tables apart. */
-export const historyColumns = Object.entries(covered).flatMap(([table, columns]) =>
+/** A column that is read, under a name that tells its table. */
+export type HistoryColumn = { readonly table: CoveredTable; readonly column: string; readonly name: string }
+
+/** Those that are read. */
+export const historyColumns: readonly HistoryColumn[] = Object.entries(covered).flatMap(([table, columns]) =>
   columns.map((column) => ({ table: table as CoveredTable, column, name: nameIn(table, column) })),
 )
 

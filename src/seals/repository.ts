@@ -2,65 +2,65 @@ import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { acrossMerchants, from, into, list, query, sameNames, statementOne } from '../database/query.ts'
 import { tables } from '../database/tables.ts'
-import type { HistoryRow } from './history.ts'
-import { historyColumns } from './history.ts'
+import type { HistoryColumn, HistoryRow } from './history.ts'
 import type { Seal } from './seal.ts'
 
 type Stretch = { merchantId: string; after: number; through: number }
 
 /**
- * The events after a number and through another, in their order, each with the rows that it leads to. One statement, so that
- * all is of one moment; every row is found by the whole of its key.
+ * A query for the events after a number and through another, in their order, each with these columns of the rows that it leads
+ * to. One statement, so that all is of one moment; every row is found by the whole of its key.
  */
-export const historyWithin = query((p: Params<Stretch>) =>
-  from('events')
-    .leftJoin('payouts', (join) =>
-      join
-        .onRef('payouts.merchantId', '=', 'events.merchantId')
-        .onRef('payouts.id', '=', 'events.objectId')
-        .on('events.type', '=', sql.lit('payout.initiated')),
-    )
-    .leftJoin('payoutEvents', (join) =>
-      join
-        .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
-        .onRef('payoutEvents.payoutId', '=', 'events.objectId')
-        .on(
-          'payoutEvents.status',
-          '=',
-          sql`case events.type when 'payout.completed' then 'COMPLETED' when 'payout.failed' then 'FAILED'
+export const historyQuery = (columns: readonly HistoryColumn[]) =>
+  query((p: Params<Stretch>) =>
+    from('events')
+      .leftJoin('payouts', (join) =>
+        join
+          .onRef('payouts.merchantId', '=', 'events.merchantId')
+          .onRef('payouts.id', '=', 'events.objectId')
+          .on('events.type', '=', sql.lit('payout.initiated')),
+      )
+      .leftJoin('payoutEvents', (join) =>
+        join
+          .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
+          .onRef('payoutEvents.payoutId', '=', 'events.objectId')
+          .on(
+            'payoutEvents.status',
+            '=',
+            sql`case events.type when 'payout.completed' then 'COMPLETED' when 'payout.failed' then 'FAILED'
             when 'payout.returned' then 'RETURNED' end`,
-        ),
-    )
-    .leftJoin('wallets', (join) =>
-      join
-        .onRef('wallets.merchantId', '=', 'events.merchantId')
-        .onRef('wallets.id', '=', 'events.objectId')
-        .on('events.type', '=', sql.lit('wallet.created')),
-    )
-    .leftJoin('transfers', (join) =>
-      join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
-        'transfers.id',
-        '=',
-        // No COALESCE: row-level security takes that for what might tell of other rows, and then no index serves it.
-        sql`case events.type when 'wallet.transaction.inbound' then events.object_id
+          ),
+      )
+      .leftJoin('wallets', (join) =>
+        join
+          .onRef('wallets.merchantId', '=', 'events.merchantId')
+          .onRef('wallets.id', '=', 'events.objectId')
+          .on('events.type', '=', sql.lit('wallet.created')),
+      )
+      .leftJoin('transfers', (join) =>
+        join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
+          'transfers.id',
+          '=',
+          // No COALESCE: row-level security takes that for what might tell of other rows, and then no index serves it.
+          sql`case events.type when 'wallet.transaction.inbound' then events.object_id
             when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
-      ),
-    )
-    .leftJoin('deposits', (join) =>
-      join
-        .onRef('deposits.merchantId', '=', 'events.merchantId')
-        .onRef('deposits.reference', '=', 'transfers.reference')
-        .on('events.type', '=', sql.lit('wallet.transaction.inbound')),
-    )
-    .select('events.sequence')
-    // Kysely has no type for names that are put together.
-    .select(historyColumns.map(({ table, column, name }) => `${table}.${column} as ${name}`) as never)
-    .where('events.merchantId', '=', p.merchantId)
-    .where('events.sequence', '>', p.after)
-    .where('events.sequence', '<=', p.through)
-    .orderBy('events.sequence')
-    .$castTo<HistoryRow>(),
-)
+        ),
+      )
+      .leftJoin('deposits', (join) =>
+        join
+          .onRef('deposits.merchantId', '=', 'events.merchantId')
+          .onRef('deposits.reference', '=', 'transfers.reference')
+          .on('events.type', '=', sql.lit('wallet.transaction.inbound')),
+      )
+      .select('events.sequence')
+      // Kysely has no type for names that are put together.
+      .select(columns.map(({ table, column, name }) => `${table}.${column} as ${name}`) as never)
+      .where('events.merchantId', '=', p.merchantId)
+      .where('events.sequence', '>', p.after)
+      .where('events.sequence', '<=', p.through)
+      .orderBy('events.sequence')
+      .$castTo<HistoryRow>(),
+  )
 
 /** Those of some merchants who have events behind their latest seal, with where that is and how far events go; an operator's view. */
 export const unsealedOf = query((p: Params<{ merchantIds: readonly string[] }>) =>

@@ -3,7 +3,8 @@ import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { random as anyNumber, timestamp } from '../ids.ts'
 import { merchantIdsAfter } from '../merchants/repository.ts'
-import { historyWithin, latestSeals, unsealedOf } from './repository.ts'
+import { findHistory } from './find-history.ts'
+import { latestSeals, unsealedOf } from './repository.ts'
 import type { Head, Seal } from './seal.ts'
 import { hashOf, mostSealed, noSeal, sealOf } from './seal.ts'
 import { storeSeal } from './store-seal.ts'
@@ -156,7 +157,7 @@ export function startSealing({ service, onFault, random = anyNumber }: Options):
   /** The next seal of a merchant; `null` where that can't be. */
   async function nextSeal(merchantId: string, { head, latest }: { head: Head; latest: number }): Promise<Seal | null> {
     const through = Math.min(latest, head.through + mostSealed)
-    const rows = await historyWithin(db, { merchantId, after: head.through, through })
+    const rows = await findHistory(db, { merchantId, after: head.through, through })
     const gap = rows.findIndex(({ sequence }, place) => sequence !== head.through + 1 + place)
     if (gap >= 0 || rows.length < through - head.through) {
       const missing = head.through + 1 + (gap >= 0 ? gap : rows.length)

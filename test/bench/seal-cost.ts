@@ -24,6 +24,8 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5'
 const rounds = Number(values.rounds)
 const clients = 64
 const payMs = 4_000
+/** As long as whoever seals waits at most. */
+const restMs = 11_000
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -54,11 +56,13 @@ async function costOf({ url, isSealed, server, apiKeys }: Side, isSpread: boolea
   )
   await wait(payMs)
   await Promise.all(paying.map(({ stop }) => stop()))
+  // As long for both, because whatever else there is goes on too.
+  await wait(restMs)
   if (isSealed) await sealedAll(url)
   return ((server.cpuMs() - before) * 1_000) / log.acknowledged.size
 }
 
-/** Waits until nothing is left to be sealed, so that the cost is that of all that was paid. */
+/** Holds that nothing is left to be sealed, or the cost would not be that of all that was paid. */
 async function sealedAll(url: string): Promise<void> {
   const { db, close } = await visitDatabase(url)
   try {
