@@ -1,5 +1,5 @@
 /**
- * What seals cost a payout: `npm run bench:seals`, with `-- --rounds <n>`.
+ * What seals cost a payout: `npm run bench:seals`, with `-- --rounds <n> --only <sqlite or postgres>`.
  *
  * The service with and without them, each on a database of its own, pays by turns; the figure is the processor's time for a payout,
  * that of the PostgreSQL server with it, from its first until everything is sealed. By 64 clients of one merchant, and of one each.
@@ -15,12 +15,13 @@ import { unsealedOf } from '../../src/seals/repository.ts'
 import { newPayoutLog, startPaying } from '../proofs/clients.ts'
 import { newPostgresDatabase } from '../proofs/postgres-database.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
+import { processesUnder, processorTimeWithEnded, statusOf } from '../support/processor-time.ts'
 import { richMerchants } from './data.ts'
 import { service } from './measures.ts'
 import type { Server } from './servers.ts'
 import { startServer } from './servers.ts'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' } } })
 const rounds = Number(values.rounds)
 const clients = 64
 const payMs = 4_000
@@ -40,15 +41,21 @@ type Side = {
 
 const withoutSeals = ['--import', join(import.meta.dirname, 'without-seals.ts')]
 
-async function side(name: string, url: string, { words, hasPostgres }: { words: string[]; hasPostgres: boolean }) {
+async function side(name: string, url: string, words: string[]) {
   const merchants = await richMerchants(url, clients)
-  const server = await startServer({ ...service(url, { name, words }), hasPostgres }, folder)
+  const server = await startServer(service(url, { name, words }), folder)
   return { url, isSealed: words.length === 0, server, apiKeys: merchants.map(({ apiKey }) => apiKey), costs: [] }
+}
+
+/** Of the server and of PostgreSQL, whose processes end with their connections. */
+function cpuMsOf(server: Server): number {
+  const own = processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
+  return server.cpuMs() + own.reduce((sum, pid) => sum + processorTimeWithEnded(pid), 0)
 }
 
 /** Microseconds of the processor for each payout of a while. */
 async function costOf({ url, isSealed, server, apiKeys }: Side, isSpread: boolean): Promise<number> {
-  const before = server.cpuMs()
+  const before = cpuMsOf(server)
   const log = newPayoutLog('cost')
   const payers = isSpread ? apiKeys : apiKeys.slice(0, 1)
   const paying = payers.map((apiKey) =>
@@ -59,7 +66,7 @@ async function costOf({ url, isSealed, server, apiKeys }: Side, isSpread: boolea
   // As long for both, because whatever else there is goes on too.
   await wait(restMs)
   if (isSealed) await sealedAll(url)
-  return ((server.cpuMs() - before) * 1_000) / log.acknowledged.size
+  return ((cpuMsOf(server) - before) * 1_000) / log.acknowledged.size
 }
 
 /** Holds that nothing is left to be sealed, or the cost would not be that of all that was paid. */
@@ -76,9 +83,9 @@ async function sealedAll(url: string): Promise<void> {
   }
 }
 
-async function compare(engine: string, urls: readonly [string, string], hasPostgres: boolean): Promise<void> {
-  const sealed = await side('sealed', urls[0], { words: [], hasPostgres })
-  const bare = await side('without seals', urls[1], { words: withoutSeals, hasPostgres })
+async function compare(engine: string, urls: readonly [string, string]): Promise<void> {
+  const sealed = await side('sealed', urls[0], [])
+  const bare = await side('without seals', urls[1], withoutSeals)
   for (const isSpread of [false, true]) {
     const sides: Side[] = [sealed, bare].map((each) => ({ ...each, costs: [] }))
     // The first round warms both up.
@@ -102,14 +109,14 @@ function median(figures: readonly number[]): number {
   return figures.toSorted((one, other) => one - other)[Math.floor(figures.length / 2)] as number
 }
 
-await compare('SQLite', [`sqlite:${join(folder, 'sealed')}`, `sqlite:${join(folder, 'bare')}`], false)
-const postgres = await startPostgresServer([])
+if (values.only !== 'postgres')
+  await compare('SQLite', [`sqlite:${join(folder, 'sealed')}`, `sqlite:${join(folder, 'bare')}`])
+const postgres = values.only === 'sqlite' ? null : await startPostgresServer([])
 try {
-  await compare(
-    'PostgreSQL',
-    [await newPostgresDatabase(postgres, 'sealed'), await newPostgresDatabase(postgres, 'bare')],
-    true,
-  )
+  if (postgres !== null) {
+    const [sealed, bare] = [await newPostgresDatabase(postgres, 'sealed'), await newPostgresDatabase(postgres, 'bare')]
+    await compare('PostgreSQL', [sealed, bare])
+  }
 } finally {
-  await postgres.remove()
+  await postgres?.remove()
 }
