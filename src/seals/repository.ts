@@ -11,7 +11,7 @@ type Stretch = { merchantId: string; after: number; through: number }
  * A query for the events after a number and through another, in their order, each with these columns of the rows that it leads
  * to. One statement, so that all is of one moment; every row is found by the whole of its key.
  */
-export const historyQuery = (columns: readonly HistoryColumn[]) =>
+export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<Stretch>) =>
     from('events')
       .leftJoin('payouts', (join) =>
