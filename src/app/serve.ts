@@ -16,6 +16,7 @@ import { isLoopback } from './is-loopback.ts'
 import { chooseMeasuring, lookedInto, measuringForSupervisor } from './metering.ts'
 import { railsOf, startPaying } from './paying.ts'
 import { startBackups } from './scheduled-backups.ts'
+import { startSealing } from './sealing.ts'
 import { secretsOf } from './secrets-of.ts'
 import type { Started } from './start.ts'
 import { end, greeting, prepare, publicKeyWarning, start, takeOver } from './start.ts'
@@ -159,6 +160,7 @@ async function listen(
   if (hasDemo) await showWebhooks(started, service, address)
   const dispatcher = sendsWebhooks ? startDispatching(config, service, { logger, measuring }) : null
   const rails = sendsWebhooks ? startPaying(config, service, { logger, measuring }) : null
+  const sealing = sendsWebhooks ? startSealing(service, logger) : null
   // With a writer it is that which has backups made.
   const backups = sendsWebhooks ? startBackups(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
@@ -171,7 +173,7 @@ async function listen(
     logger.info({ signal }, 'draining')
     setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
     const close = async () => {
-      await Promise.all([app.close(), dispatcher?.stop(), rails?.stop(), backups?.stop()])
+      await Promise.all([app.close(), dispatcher?.stop(), rails?.stop(), sealing?.stop(), backups?.stop()])
       await measuring.end()
       onClosed?.()
     }

@@ -387,6 +387,16 @@ export const tables = {
     addedAt: timestamp(),
     removedAt: nullable(timestamp()),
   },
+  seals: {
+    merchantId: uuid(),
+    number: integer(),
+    form: integer(),
+    through: integer(),
+    prints: text(),
+    contents: text(),
+    hash: text(),
+    createdAt: timestamp(),
+  },
 } as const
 
 /** The views, which show what follows from the tables: they are for operators and the audit. */

@@ -29,6 +29,11 @@ export const lockMerchantById = statementOne((p: Params<{ id: string }>) =>
 /** Every merchant, oldest first; an operator's view. */
 export const allMerchants = query(() => from('merchants').selectAll().orderBy('id'))
 
+/** Merchants behind an id, in the order of their ids; an operator's view. */
+export const merchantIdsAfter = query((p: Params<{ after: string; limit: number }>) =>
+  from('merchants').select('id').where('id', '>', p.after).orderBy('id').limit(p.limit),
+)
+
 /** The keys among `ids`, of any merchant: who asks has been admitted by them. */
 export const apiKeysByIds = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(from('apiKeys').select(['id', 'mode', 'revokedAt']).where('id', 'in', list(p.ids))),

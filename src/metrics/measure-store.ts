@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Service } from '../context.ts'
 import { timestamp } from '../ids.ts'
+import { merchantIdsAfter } from '../merchants/repository.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { rateInForce } from '../rates/repository.ts'
-import { merchantIdsAfter, processingOf, unknownAmong } from './repository.ts'
+import { processingOf, unknownAmong } from './repository.ts'
 
 /** Merchants that one query looks at: it takes a millisecond or two, and requests go on between two of them. */
 const merchantsAtOnce = 500

@@ -2,11 +2,6 @@ import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { acrossMerchants, from, list, query } from '../database/query.ts'
 
-/** Merchants behind an id, in the order of their ids; an operator's view. */
-export const merchantIdsAfter = query((p: Params<{ after: string; limit: number }>) =>
-  from('merchants').select('id').where('id', '>', p.after).orderBy('id').limit(p.limit),
-)
-
 /**
  * Of some merchants how many payouts are PROCESSING, and when each one's oldest was made, of as many as `limit` altogether. It
  * reads the index `payouts_by_values`, and one payout of each merchant; an operator's view.

@@ -129,6 +129,7 @@ const violations: Readonly<Record<string, readonly string[]>> = {
     `update chain_deposits set state = 'OTHER'`,
     `update chain_deposits set state = 'CONFIRMED'`,
   ],
+  seals: [`insert into seals select id, 0, 1, 1, '', '', '', '' from merchants`],
   trusted_documents: [`insert into trusted_documents values ('a', 0, null, '{a}', '', null)`],
   installation: [
     `insert into installation values (2, 'sandbox', '')`,

@@ -52,6 +52,7 @@ export const order = [
   'rails',
   'feed',
   'dispatch',
+  'seals',
   'audit',
   'diagnoses',
   'server',

@@ -1,6 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-type ProcessStatus = { readonly pid: number; readonly parent: number; readonly name: string; readonly ticks: number }
+type ProcessStatus = {
+  readonly pid: number
+  readonly parent: number
+  readonly name: string
+  readonly ticks: number
+  /** Those of processes that it has started and that have ended. */
+  readonly endedTicks: number
+}
 
 /** Ticks are hundredths of a second for every program on Linux. */
 const tickMs = 10
@@ -12,7 +19,8 @@ export function statusOf(pid: number): ProcessStatus | null {
     const end = text.lastIndexOf(')')
     const fields = text.slice(end + 2).split(' ')
     const name = text.slice(text.indexOf('(') + 1, end)
-    return { pid, parent: Number(fields[1]), name, ticks: Number(fields[11]) + Number(fields[12]) }
+    const [ticks, endedTicks] = [Number(fields[11]) + Number(fields[12]), Number(fields[13]) + Number(fields[14])]
+    return { pid, parent: Number(fields[1]), name, ticks, endedTicks }
   } catch {
     return null
   }
@@ -32,4 +40,10 @@ export function processesUnder(root: number): number[] {
 /** Processor time of a process so far, in milliseconds. */
 export function processorTimeOf(pid: number): number {
   return (statusOf(pid)?.ticks ?? 0) * tickMs
+}
+
+/** The same with that of all that it has started and that have ended. */
+export function processorTimeWithEnded(pid: number): number {
+  const status = statusOf(pid)
+  return status === null ? 0 : (status.ticks + status.endedTicks) * tickMs
 }

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { demoApiKey, seedDemo } from '../../../db/demo/demo.ts'
 import { addAssetCode } from '../../asset-codes/add-asset-code.ts'
-import type { Audit } from '../../audit/audit.ts'
-import { audit } from '../../audit/audit.ts'
 import type { Service } from '../../context.ts'
 import { createContext } from '../../context.ts'
 import { closeCustomer } from '../../customers/close-customer.ts'
@@ -17,6 +15,7 @@ import { payoutAssetCodes, recipientCurrencies } from '../../payouts/payout.ts'
 import { settlePayout } from '../../payouts/settle-payout.ts'
 import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
 import { attentionCommands } from './attention.ts'
+import { auditCommand } from './audit-command.ts'
 import type { Command, Options } from './command.ts'
 import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
 import { depositCommands } from './deposits.ts'
@@ -145,14 +144,7 @@ export const commands: Readonly<Record<string, Command>> = {
     options: Object.fromEntries(Object.keys(standardSizes).map((name) => [name, 'number'])),
     run: (service, _, options) => fill(sandboxOnly(service, 'fill'), sizesIn(options), progressOn(process.stderr)),
   },
-  audit: {
-    summary: 'Recomputes the books; fails when anything contradicts.',
-    run: (service) => {
-      const onProgress = progressOn(process.stderr)
-      return audit(service, (check, place, count) => onProgress(check, place, count))
-    },
-    hasFailed: (result) => !(result as Audit).balanced,
-  },
+  audit: auditCommand,
   backup: {
     summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
     words: ['file'],

@@ -1,4 +1,5 @@
 import { audit } from '../../audit/audit.ts'
+import { auditChain } from '../../audit/audit-chain.ts'
 import { createService } from '../../context.ts'
 import { openDatabase, restoreDatabase } from '../../database/open-database.ts'
 import { findMode } from '../../installation/find-mode.ts'
@@ -24,7 +25,7 @@ async function restore(config: Config, words: readonly string[], { replace }: Op
   })
 }
 
-/** Opens the copy as a start would, which brings it to the latest form, and recomputes its books. */
+/** Opens the copy as a start would, which brings it to the latest form, recomputes its books and holds its history against its seals. */
 async function requireSound({
   url,
   backup,
@@ -41,8 +42,12 @@ async function requireSound({
         `${backup} is of MODE=${found}, not ${mode}: set MODE=${found}, and DATABASE_URL to where it belongs.`,
       )
     }
-    const { balanced, findings } = await audit(createService({ db, mode }), progressOn(process.stderr))
-    if (balanced) return
+    const service = createService({ db, mode })
+    const onProgress = progressOn(process.stderr)
+    const books = await audit(service, onProgress)
+    const history = await auditChain(service, {}, onProgress)
+    if (books.balanced && history.balanced) return
+    const findings = [...books.findings, ...history.findings]
     const contradictory = findings.filter(({ contradictions }) => contradictions > 0)
     const told = contradictory.map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
     throw new Error(`The books of ${backup} contradict themselves: ${told.slice(0, 3).join('; ')}.`)

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { startDispatching } from '../dispatching.ts'
 import { measuringForSupervisor } from '../metering.ts'
 import { startPaying } from '../paying.ts'
+import { startSealing } from '../sealing.ts'
 import { secretsOf } from '../secrets-of.ts'
 import { end, start } from '../start.ts'
 import { withTracing } from '../tracing.ts'
@@ -13,7 +14,7 @@ import { beatForSupervisor, tellSupervisor } from './messages.ts'
 /** How long after SIGTERM the end is waited for. */
 const endTimeoutMs = 9_000
 
-/** Sends webhooks, and payouts to their rails, beside the processes that answer requests; what comes of it the writer records. */
+/** Sends webhooks, and payouts to their rails, and seals history, beside the processes that answer requests; what comes of it the writer records. */
 export async function send(config: Config, { writerPath }: WriterDetails): Promise<void> {
   const measured = await measuringForSupervisor(config)
   const started = await start(config, { role: 'sender', isReadOnly: true })
@@ -28,12 +29,13 @@ export async function send(config: Config, { writerPath }: WriterDetails): Promi
   })
   const dispatcher = startDispatching(config, service, { ...started, measuring })
   const rails = startPaying(config, service, { ...started, measuring })
+  const sealing = startSealing(service, started.logger)
   let isEnding = false
   const drain = () => {
     if (isEnding) return
     isEnding = true
     const close = async () => {
-      await Promise.all([dispatcher.stop(), rails.stop()])
+      await Promise.all([dispatcher.stop(), rails.stop(), sealing.stop()])
       await measuring.end()
       line.close()
       if (process.connected) process.disconnect()

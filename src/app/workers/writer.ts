@@ -24,6 +24,7 @@ import { hastenQuestions } from '../../rails/hasten-questions.ts'
 import { endReports, followReport, keepReports } from '../../rails/receive-reports.ts'
 import { recordAnswer } from '../../rails/record-answer.ts'
 import { resolveAttention } from '../../rails/resolve-attention.ts'
+import { storeSeal } from '../../seals/store-seal.ts'
 import { routes } from '../../server/rest-routes.ts'
 import { simulateDeposit } from '../../wallets/simulate-deposit.ts'
 import type { Config } from '../config.ts'
@@ -61,6 +62,7 @@ export const operations = new Map(
     resolveAttention,
     simulateDeposit,
     simulatePayout,
+    storeSeal,
     updateCustomer,
   ].map((operation) => [operation.name, operation as Operation<unknown, unknown>]),
 )

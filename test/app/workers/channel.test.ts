@@ -13,6 +13,7 @@ import { beginCall } from '../../../src/rails/begin-call.ts'
 import { hastenQuestions } from '../../../src/rails/hasten-questions.ts'
 import { endReports, followReport, keepReports } from '../../../src/rails/receive-reports.ts'
 import { recordAnswer } from '../../../src/rails/record-answer.ts'
+import { storeSeal } from '../../../src/seals/store-seal.ts'
 import { sandboxSchema } from '../../../src/server/graphql-schema.ts'
 import { emptyPlace } from '../../support/process.ts'
 
@@ -24,7 +25,8 @@ test('every operation that a door, or the sender, has performed is one that the 
   const others = [recordKeyUse, recordAttempts, pruneDeliveries]
   const ofRails = [beginCall, recordAnswer, hastenQuestions, keepReports, endReports, followReport]
   const ofNodes = [numberAddresses, reportDeposit]
-  expect(new Set(operations.values())).toEqual(new Set([...performed, ...others, ...ofRails, ...ofNodes]))
+  const ofSeals = [storeSeal]
+  expect(new Set(operations.values())).toEqual(new Set([...performed, ...others, ...ofRails, ...ofNodes, ...ofSeals]))
   expect([...operations.keys()]).toEqual([...operations.values()].map(({ name }) => name))
 })
 

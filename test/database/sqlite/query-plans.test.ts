@@ -20,7 +20,7 @@ import { latestInSequence, newRow, nextInSequence } from '../../../src/lists/seq
 import { attempt } from '../rows.ts'
 
 /** Queries of operators, and of what runs by itself, which no request runs; each may read what it must. */
-const operatorFolders = ['audit', 'diagnoses', 'dispatch', 'fill']
+const operatorFolders = ['audit', 'diagnoses', 'dispatch', 'fill', 'seals']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'events:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',
@@ -29,7 +29,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
-  'metrics:merchantIdsAfter': 'goes through the merchants, some at a time',
+  'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
   'metrics:processingOf': 'counts what is on its way, of some merchants; test/metrics has its plan',
   'metrics:unknownAmong': 'counts among what is asked next; test/metrics has its plan',
   'rates:allRates': 'lists every rate that was ever set',

@@ -1,0 +1,60 @@
+import { open, readFile, writeFile } from 'node:fs/promises'
+import type { Audit } from '../../audit/audit.ts'
+import { audit } from '../../audit/audit.ts'
+import { auditChain } from '../../audit/audit-chain.ts'
+import type { Service } from '../../context.ts'
+import { visitDatabase } from '../../database/open-database.ts'
+import { invalidInput } from '../../errors.ts'
+import type { MerchantHead } from '../../seals/heads.ts'
+import { findHeads, headsIn, textOfHeads } from '../../seals/heads.ts'
+import type { Command, Options } from './command.ts'
+import { progressOn } from './progress.ts'
+
+/** What recomputes the books, and holds history against its seals. */
+export const auditCommand: Command = {
+  summary:
+    'Recomputes the books; with --chain it holds history against its seals instead, and these against --heads, which is a file of --keep-heads or a backup. Fails when anything contradicts.',
+  options: { heads: 'file', 'keep-heads': 'file' },
+  flags: ['chain'],
+  run: runAudit,
+  hasFailed: (result) => !(result as Audit).balanced,
+}
+
+async function runAudit(service: Service, _: readonly string[], options: Options): Promise<object> {
+  const { chain, heads: kept, 'keep-heads': keptIn } = options
+  const onProgress = progressOn(process.stderr)
+  if (chain === undefined) {
+    if ((kept ?? keptIn) === undefined) return audit(service, onProgress)
+    throw invalidInput([{ field: '--chain', code: 'MISSING_REQUIRED_FIELD', message: 'is required beside it' }])
+  }
+  const asked = { kept: kept === undefined ? [] : await keptHeads(kept) }
+  const { chain: found, ...result } = await auditChain(service, asked, onProgress)
+  const { heads, ...shown } = found
+  if (keptIn === undefined) return { ...result, chain: shown }
+  // What differs must not become what is compared with.
+  const isKept = result.balanced
+  if (isKept) await writeFile(keptIn, textOfHeads(heads), { flag: 'wx' })
+  return { ...result, chain: { ...shown, isKept } }
+}
+
+/** The heads in a file that the command has written, or those of a backup as it is. */
+async function keptHeads(path: string): Promise<readonly MerchantHead[]> {
+  if (!(await isSqlite(path))) return headsIn(await readFile(path, 'utf8'))
+  const { db, state, close } = await visitDatabase(`sqlite:${path}`)
+  try {
+    if (state.coming.length === 0) return await findHeads(db)
+    throw new Error(`${path} is of a version before, in another form: only one of this version can be compared with.`)
+  } finally {
+    await close()
+  }
+}
+
+async function isSqlite(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(16), 0, 16, 0)
+    return buffer.toString('latin1') === 'SQLite format 3\0'
+  } finally {
+    await file.close()
+  }
+}

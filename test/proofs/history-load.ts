@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { auditChain } from '../../src/audit/audit-chain.ts'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { processesOf } from '../support/processes.ts'
+import { newPayoutLog, startPaying } from './clients.ts'
+import { startMain } from './server.ts'
+
+/** What looks at a chain saw while services sealed it and died. */
+export type Watched = {
+  readonly audits: number
+  readonly kills: number
+  readonly payouts: number
+  readonly seals: number
+  readonly faults: readonly string[]
+}
+
+/**
+ * Has services pay, seal and be killed, so many rounds long, and holds history against its seals all the while: it must never differ.
+ *
+ * @param services how many share the database, each of `workers` processes
+ */
+export async function watchHistory(
+  { url, apiKey }: { url: string; apiKey: string },
+  { rounds, random, services, workers }: { rounds: number; random: () => number; services: number; workers: number },
+): Promise<Watched> {
+  const fail = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url, mustExist: true, isReadOnly: true, onFatal: fail })
+  const service = createService({ db, mode: 'sandbox' })
+  const faults: string[] = []
+  const log = newPayoutLog('history')
+  let [audits, kills, seals, unsealed, isOver] = [0, 0, 0, 1, false]
+  const look = async () => {
+    const { findings, chain } = await auditChain(service)
+    audits++
+    ;[seals, unsealed] = [chain.seals, chain.unsealed]
+    faults.push(...findings.flatMap(({ examples }) => examples))
+  }
+  const looking = (async () => {
+    while (!isOver && faults.length === 0) {
+      await look()
+      await delay(100)
+    }
+  })()
+  const start = () => startMain({ url, environment: { WORKERS: String(workers) } })
+  const servers = []
+  for (let number = 0; number < services; number++) servers.push(await start())
+  for (let round = 0; round < rounds && faults.length === 0; round++) {
+    const place = Math.floor(random() * servers.length)
+    const server = servers[place] as Awaited<ReturnType<typeof start>>
+    const paying = startPaying({ port: server.port, apiKey }, { clients: 8, log })
+    await paying.begun
+    // In the middle of a seal, or of what it is made of.
+    await delay(1_000 + random() * 1_500)
+    const [victim] = processesOf(server.child.pid as number).toSorted(() => random() - 0.5)
+    kills++
+    if (victim !== undefined && random() < 0.5) {
+      process.kill(victim.pid, 'SIGKILL')
+      await paying.stop()
+      continue
+    }
+    await server.kill()
+    await paying.over
+    servers[place] = await start()
+  }
+  // Whoever is left seals the rest, though who had sealed is gone.
+  for (const until = performance.now() + 60_000; unsealed > 0 && performance.now() < until; ) await delay(200)
+  isOver = true
+  await looking
+  await look()
+  if (unsealed > 0) faults.push(`${unsealed} events were not sealed within a minute`)
+  for (const server of servers) await server.kill('SIGTERM')
+  await db.close()
+  return { audits, kills, payouts: log.acknowledged.size, seals, faults }
+}

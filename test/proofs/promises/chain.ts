@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import { fill } from '../../../src/fill/fill.ts'
+import { allMerchants } from '../../../src/merchants/repository.ts'
+import { spoilings } from '../../seals/support/spoilings.ts'
+import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import type { Watched } from '../history-load.ts'
+import { watchHistory } from '../history-load.ts'
+import { newPostgresDatabase } from '../postgres-database.ts'
+import type { Outcome, Proof, Run } from '../proof.ts'
+import { randomFrom } from '../proof.ts'
+import { fillDatabase } from '../server.ts'
+import { auditedChain, copyOf, isContradictory, prepare, spoil, withService } from '../spoilt-history.ts'
+
+export const proof: Proof = {
+  promise:
+    'who changes history in the database is found by the first row, and nobody is accused while services seal and die',
+  control: 'the chain: history is only recomputed',
+  seconds: { ci: 300, quick: 300, long: 7_200 },
+  run,
+}
+
+const rounds = { ci: 4, quick: 6, long: 60 }
+const payouts = { ci: 2_000, quick: 10_000, long: 1_000_000 }
+/** Against what is on PostgreSQL only, whose foreign keys make the filling of much slow. */
+const payoutsOnPostgres = { ci: 1_000, quick: 1_000, long: 20_000 }
+/** At a million payouts, on a machine that others use as well. */
+const mostSeconds = 60
+
+type Place = {
+  readonly engine: 'sqlite' | 'postgres'
+  readonly url: string
+  readonly services: number
+  readonly workers: number
+}
+
+async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
+  const random = randomFrom(seed)
+  // Copies are made of what is at rest, which `careless` leaves as it is.
+  const server = await startPostgresServer(careless.filter((setting) => setting !== 'autovacuum=off'))
+  try {
+    const places: Place[] = [
+      { engine: 'sqlite', url: `sqlite:${join(folder, 'history.sqlite')}`, services: 1, workers: 2 },
+      { engine: 'postgres', url: await newPostgresDatabase(server, 'history'), services: 2, workers: 1 },
+    ]
+    const faults: string[] = []
+    const figures: string[] = []
+    for (const place of places) {
+      if (!isControl) {
+        const watched = await watchHistory(await fillDatabase(place.url), { ...place, rounds: rounds[length], random })
+        faults.push(...watched.faults.map((fault) => `${place.engine}: ${fault}`))
+        if (watched.seals < watched.kills) faults.push(`${place.engine}: only ${watched.seals} seals`)
+        figures.push(`${place.engine}: ${figureOf(watched)}`)
+      }
+      const count = (place.engine === 'sqlite' ? payouts : payoutsOnPostgres)[length]
+      const url = place.engine === 'sqlite' ? `${place.url}.filled` : await newPostgresDatabase(server, 'filled')
+      const spoilt = await spoilEach({ url, engine: place.engine, payouts: count, isControl })
+      faults.push(...spoilt.faults.map((fault) => `${place.engine}: ${fault}`))
+      figures.push(
+        `${spoilt.found} of ${spoilings.length} changes found among ${count.toLocaleString('en')} payouts, in ${spoilt.seconds.toFixed(1)} s at most`,
+      )
+    }
+    const told = faults.slice(0, 3).map((fault) => `; ${fault}`)
+    return { isHeld: faults.length === 0, figure: figures.join('; ') + told.join('') }
+  } finally {
+    await server.remove()
+  }
+}
+
+function figureOf({ kills, payouts, seals, audits, faults }: Watched): string {
+  return `${kills} kills, ${payouts} payouts, ${seals} seals, ${faults.length} false alarms in ${audits} audits`
+}
+
+type Spoilt = { readonly found: number; readonly seconds: number; readonly faults: readonly string[] }
+
+/** Does each thing to a copy of its own; the control asks only whether the books contradict themselves. */
+async function spoilEach({
+  url,
+  engine,
+  payouts,
+  isControl,
+}: {
+  url: string
+  engine: 'sqlite' | 'postgres'
+  payouts: number
+  isControl: boolean
+}): Promise<Spoilt> {
+  await make(url)
+  const place = await withService(url, async (service) => {
+    const sizes = { merchants: 1, customers: 50, methods: 50, wallets: 20, payouts, seed: 7 }
+    await fill(service, sizes)
+    const [merchant] = await allMerchants(service.db, {})
+    return prepare(service, { merchantId: merchant?.id as string, engine })
+  })
+  const faults: string[] = []
+  const unspoilt = await auditedChain(url)
+  if (!unspoilt.balanced || unspoilt.chain.unsealed > 0) faults.push('what nobody has changed differs')
+  if (await isContradictory(url)) faults.push('the books of what nobody has changed do not balance')
+  let [found, seconds] = [0, unspoilt.seconds]
+  for (const [number, { name, statements, found: expected }] of spoilings.entries()) {
+    const copy = await copyOf(url, `spoilt_${number}`)
+    await spoil(copy, statements(place))
+    const audited = isControl ? null : await auditedChain(copy)
+    const isFound =
+      audited === null ? await isContradictory(copy) : isNamed(audited.chain.differences[0], expected(place))
+    if (isFound) found++
+    else faults.push(`${name} was not found`)
+    seconds = Math.max(seconds, audited?.seconds ?? 0)
+  }
+  if (seconds > mostSeconds) faults.push(`it took ${seconds.toFixed(0)} s`)
+  return { found, seconds, faults }
+}
+
+function isNamed(difference: object | undefined, expected: object): boolean {
+  const said = difference as Readonly<Record<string, unknown>> | undefined
+  return said !== undefined && Object.entries(expected).every(([name, value]) => said[name] === value)
+}
+
+/** An empty database of the latest form. */
+async function make(url: string): Promise<void> {
+  const fail = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url, onFatal: fail })
+  await db.close()
+}

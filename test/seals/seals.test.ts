@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { auditChain } from '../../src/audit/audit-chain.ts'
+import { createContext } from '../../src/context.ts'
+import { createCustomer } from '../../src/customers/create-customer.ts'
+import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import type { Chain } from '../../src/seals/check-seals.ts'
+import { startSealing } from '../../src/seals/start-sealing.ts'
+import type { App, Engine } from '../support/app.ts'
+import { dullCustomer, everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
+import { tamperWith } from '../support/stored.ts'
+import type { Spoilt } from './support/spoilings.ts'
+import { changeCustomer, placeIn, sealAll, spoilings } from './support/spoilings.ts'
+
+/** A merchant with something of every kind of history, sealed by and by. */
+async function startSealed(engine: Engine): Promise<{ app: App; place: Spoilt }> {
+  const app = await startApp(engine, { isTampered: true })
+  await app.fee('0.5')
+  const customerId = await app.customer()
+  await app.wallet({ balance: '100' })
+  const walletId = await app.wallet({ assetCode: 'USDT', balance: '7' })
+  await sealAll(app.service)
+  const payouts: string[] = []
+  for (const amount of ['2', '3', '4']) payouts.push(await pay(app, amount))
+  await settlePayout(app.context(), { payoutId: payouts[1] as string, status: 'COMPLETED', override: true })
+  await settlePayout(app.context(), { payoutId: payouts[2] as string, status: 'FAILED', override: true })
+  await changeCustomer(app.context(), customerId, '+2348012345679')
+  await sealAll(app.service)
+  await pay(app, '5')
+  await sealAll(app.service)
+  return { app, place: await placeIn(app.context(), { engine, walletId }) }
+}
+
+async function pay(app: App, amount: string): Promise<string> {
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })
+  return body.data.id
+}
+
+const chainOf = async (app: App, kept: Chain['heads'] = []) => (await auditChain(app.service, { kept })).chain
+
+describe.each(everyEngine)('history that is sealed on %s', (engine) => {
+  test('is as it was sealed, in seals that follow each other', async () => {
+    const { app } = await startSealed(engine)
+    const { balanced, findings, chain } = await auditChain(app.service)
+    expect(findings).toEqual([{ check: 'history is as it was sealed', contradictions: 0, examples: [] }])
+    expect(balanced).toBe(true)
+    expect(chain).toMatchObject({ seals: 3, events: 12, unsealed: 0, differences: [] })
+    expect(chain.heads).toEqual([
+      { merchantId: app.merchant.id, number: 3, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ])
+    await app.expectBooksToBalance()
+  })
+
+  test.each(spoilings)('shows $name', async ({ statements, found, isQuiet }) => {
+    const { app, place } = await startSealed(engine)
+    await tamperWith(app, ...statements(place))
+    const { balanced, findings, chain } = await auditChain(app.service)
+    expect(chain.differences).toMatchObject([{ merchantId: app.merchant.id, ...found(place) }])
+    expect(balanced).toBe(false)
+    expect(findings[0]?.contradictions).toBe(1)
+    expect(findings[0]?.examples[0]).toContain(`event ${found(place).event}: `)
+    // What only the chain shows must be so, or the chain shows nothing that is new.
+    expect((await audit(app.service)).balanced).toBe(isQuiet)
+  })
+
+  test('shows a seal that was changed, and one that is gone', async () => {
+    const { app } = await startSealed(engine)
+    await tamperWith(app, `update seals set created_at = '2020-01-01T00:00:00.000Z' where number = 2`)
+    expect((await chainOf(app)).differences).toMatchObject([{ table: 'seals', key: '2', done: 'changed' }])
+    await tamperWith(app, `delete from seals where number = 2`)
+    expect((await chainOf(app)).differences).toMatchObject([{ table: 'seals', key: '2', done: 'missing' }])
+  })
+
+  test('shows by heads that were kept what was cut off, and what was sealed anew', async () => {
+    const { app, place } = await startSealed(engine)
+    const { heads } = await chainOf(app)
+    await sealAll(app.service)
+    expect((await chainOf(app, heads)).differences).toEqual([])
+    const late = await chainOf(app)
+
+    await tamperWith(app, `delete from seals where number = 3`)
+    expect((await chainOf(app)).differences).toEqual([])
+    expect((await chainOf(app, heads)).differences).toMatchObject([{ table: 'seals', key: '3', done: 'missing' }])
+
+    const [more] = spoilings
+    await tamperWith(app, ...(more?.statements(place) ?? []), 'delete from seals')
+    await sealAll(app.service)
+    // Whoever makes all seals anew is not found by what is there.
+    expect((await chainOf(app)).differences).toEqual([])
+    for (let payouts = 0; payouts < 2; payouts++) {
+      await pay(app, '1')
+      await sealAll(app.service)
+    }
+    expect((await chainOf(app, heads)).differences).toMatchObject([{ table: 'seals', key: '3', done: 'rewritten' }])
+    expect((await chainOf(app)).root).not.toBe(late.root)
+  })
+
+  test('shows a merchant that was kept and is not there', async () => {
+    const { app } = await startSealed(engine)
+    const merchantId = app.service.newId()
+    const kept = [{ merchantId, number: 1, hash: '0'.repeat(64) }]
+    expect((await chainOf(app, kept)).differences).toMatchObject([{ merchantId, table: 'seals', done: 'missing' }])
+  })
+
+  test('is sealed once by any number of processes', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const faults: unknown[] = []
+    const sealings = [1, 2, 3].map(() => startSealing({ service: app.service, onFault: (error) => faults.push(error) }))
+    for (let round = 1; round <= 3; round++) {
+      await pay(app, '1')
+      await Promise.all(sealings.map(({ look }) => look()))
+    }
+    // Whoever came second rests, and is not needed: what it left the next look of any has.
+    await sealAll(app.service)
+    for (const { stop } of sealings) await stop()
+    expect(faults).toEqual([])
+    expect(await chainOf(app)).toMatchObject({ unsealed: 0, differences: [] })
+  })
+
+  test('is of each merchant alone, and of those without any', async () => {
+    const app = await startApp(engine)
+    const other = await app.otherMerchant()
+    await app.wallet({ balance: '100' })
+    await sealAll(app.service)
+    const { heads, unsealed } = await chainOf(app)
+    expect(heads.map(({ merchantId }) => merchantId)).toEqual([app.merchant.id])
+    expect(unsealed).toBe(0)
+    expect(await app.rest('GET', '/api/wallets', { key: other.apiKey })).toMatchObject({ status: 200 })
+  })
+
+  test('is more than one seal where much has happened', async () => {
+    const app = await startApp(engine)
+    const customerId = await app.customer()
+    for (let change = 0; change < 300; change++) {
+      await changeCustomer(app.context(), customerId, `+234801234${1_000 + change}`)
+    }
+    await sealAll(app.service)
+    expect(await chainOf(app)).toMatchObject({ seals: 2, events: 301, unsealed: 0, differences: [] })
+  })
+})
+
+test('a seal that can not be stored is told of, stops nothing, and is made later', async () => {
+  const app = await startApp('sqlite', { isTampered: true })
+  await app.wallet({ balance: '100' })
+  await tamperWith(
+    app,
+    `create trigger no_seals before insert on seals begin select raise(abort, 'the disk is full'); end`,
+  ).catch(
+    // It changes no row.
+    () => {},
+  )
+  await expect(sealAll(app.service)).rejects.toThrow('the disk is full')
+  await pay(app, '1')
+  expect(await chainOf(app)).toMatchObject({ seals: 0, unsealed: 3, differences: [] })
+  await tamperWith(app, 'drop trigger no_seals').catch(() => {})
+  await sealAll(app.service)
+  expect(await chainOf(app)).toMatchObject({ seals: 1, unsealed: 0, differences: [] })
+})
+
+test('what was made after a seal that is not as it was is sealed all the same, and told of', async () => {
+  const { app } = await startSealed('sqlite')
+  await tamperWith(app, `update seals set contents = 'other' where number = 3`)
+  await pay(app, '1')
+  const faults: unknown[] = []
+  const sealing = startSealing({ service: app.service, onFault: (error) => faults.push(error) })
+  await sealing.look()
+  await sealing.stop()
+  expect(faults).toEqual([new Error(`seal 3 of merchant ${app.merchant.id} is not as it was made: run audit --chain`)])
+  expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
+})
+
+test('an event that is not there holds up no other merchant', async () => {
+  const app = await startApp('sqlite', { isTampered: true })
+  const other = await app.otherMerchant()
+  await app.customer()
+  await app.customer()
+  await perform(createCustomer, createContext(app.service, other.id), dullCustomer)
+  await tamperWith(app, `delete from events where sequence = 1 and merchant_id = '${app.merchant.id}'`)
+  await expect(sealAll(app.service)).rejects.toThrow(`merchant ${app.merchant.id} has no event 1, and later ones`)
+  expect((await chainOf(app)).heads).toMatchObject([{ merchantId: other.id, number: 1 }])
+})
