@@ -38,6 +38,7 @@ import { merchantClocks } from './0036-merchant-clocks.ts'
 import { chainDeposits } from './0037-chain-deposits.ts'
 import { restrictedKeys } from './0038-restricted-keys.ts'
 import { trustedDocuments } from './0039-trusted-documents.ts'
+import { operatorActions } from './0040-operator-actions.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -80,6 +81,7 @@ export const migrations: readonly Migration[] = [
   chainDeposits,
   restrictedKeys,
   trustedDocuments,
+  operatorActions,
 ]
 
 /** The one that every database of ours has. */

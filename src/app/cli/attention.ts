@@ -1,4 +1,5 @@
 import type { Service } from '../../context.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import type { Payout } from '../../payouts/payout.ts'
 import { findTransfers } from '../../payouts/payout-timeline.ts'
 import type { AttentionAction } from '../../rails/attention-actions.ts'
@@ -6,7 +7,7 @@ import { cancelPayout } from '../../rails/cancel-payout.ts'
 import { listAllAttention } from '../../rails/list-attention.ts'
 import { resolveAttentionByOperator } from '../../rails/resolve-attention.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, word } from './command.ts'
+import { word } from './command.ts'
 
 const words = ['payout id']
 const required = { reason: 'text' }

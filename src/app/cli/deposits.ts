@@ -1,8 +1,9 @@
 import { resolutions } from '../../deposits/chain-deposit.ts'
 import { listDepositAttention, resolveDeposit } from '../../deposits/resolve-deposit.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
 import type { Command } from './command.ts'
-import { contextOf, word } from './command.ts'
+import { word } from './command.ts'
 
 /** What an operator does about money that comes in. */
 export const depositCommands: Readonly<Record<string, Command>> = {

@@ -1,6 +1,7 @@
 import type { Context, Done, Service } from '../../context.ts'
 import { eventId } from '../../events/event.ts'
 import { timestamp } from '../../ids.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import { createWebhookEndpoint } from '../../webhooks/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../../webhooks/delete-webhook-endpoint.ts'
 import { disableWebhookEndpoint } from '../../webhooks/disable-webhook-endpoint.ts'
@@ -15,7 +16,7 @@ import { updateWebhookEndpoint } from '../../webhooks/update-webhook-endpoint.ts
 import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, contextOfList, listed, wholeNumber, word } from './command.ts'
+import { contextOfList, listed, wholeNumber, word } from './command.ts'
 import { listCommand } from './lists.ts'
 
 const words = ['webhook id']

@@ -20,6 +20,7 @@ const shared = [
   'rail_routes',
   'rates',
   'trusted_documents',
+  'operator_actions',
   'watched_addresses',
 ]
 

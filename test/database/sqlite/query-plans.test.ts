@@ -240,6 +240,7 @@ const tablesOfNoMerchant = [
   'watched_addresses',
   'chain_events',
   'trusted_documents',
+  'operator_actions',
 ]
 
 /** Whether a step scans what an earlier one made of rows that an index found: there is no more to pass over. */
