@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Service } from '../context.ts'
 import { limit, optional, parse, uuid } from '../input.ts'
 import type { OperatorAction } from './operator-action.ts'
-import { operatorActionsBefore, operatorActionsOf } from './repository.ts'
+import { operatorActionOfForm, operatorActionsBefore, operatorActionsOf } from './repository.ts'
 
 const pageSize = 20
 
@@ -28,4 +28,9 @@ export async function listOperatorActions({ db }: Service, input: z.input<typeof
     : operatorActionsOf(db, { subject, ...asked }))
   const items = found.slice(0, limit)
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null }
+}
+
+/** What a form has done; `null` where it was never sent, or was refused. */
+export async function findActionOfForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
+  return operatorActionOfForm(db, { formId })
 }

@@ -20,6 +20,7 @@ import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
 import { attentionCommands } from './attention.ts'
 import type { Command, Options } from './command.ts'
 import { sandboxOnly, wholeNumber, word } from './command.ts'
+import { consoleCommand } from './console.ts'
 import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { eventCommands } from './events.ts'
@@ -144,6 +145,7 @@ export const commands: Readonly<Record<string, Command>> = {
     options: Object.fromEntries(Object.keys(standardSizes).map((name) => [name, 'number'])),
     run: (service, _, options) => fill(sandboxOnly(service, 'fill'), sizesIn(options), progressOn(process.stderr)),
   },
+  console: consoleCommand,
   audit: {
     summary: 'Recomputes the books; fails when anything contradicts.',
     run: (service) => {
