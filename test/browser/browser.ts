@@ -90,6 +90,8 @@ async function startService(file: string, environment: Record<string, string>) {
   })
   return {
     address,
+    /** What a command takes to work on the same database. */
+    environment: { PATH, DATABASE_URL: `sqlite:${file}`, ...environment },
     /** How it answered those who asked for something; a browser that gets a 304 tells its page of a 200. */
     statusesOf: (method: string, route: string) =>
       log

@@ -40,7 +40,9 @@ describe.each(everyEngine)('keepAction on %s', (engine) => {
     const app = await startApp(engine)
     const wrong = { ...why, operator: null as unknown as string }
     await expect(keepAction(app.service, wrong, (service) => pause(service, { rail: 'sandbox' }))).rejects.toThrow()
-    expect(await refusalOf(() => resume(app.service, { rail: 'sandbox' }))).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect(await refusalOf(() => resume(app.service, { rail: 'sandbox' }))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
   })
 
   test('does once what one form asks for, also when it is sent many times at once', async () => {
@@ -72,6 +74,9 @@ describe.each(everyEngine)('keepAction on %s', (engine) => {
     expect(second.items.map(({ subject }) => subject)).toEqual(['a', 'b', 'a'])
     expect(second.next).toBe(null)
     const ofA = await listOperatorActions(app.service, { subject: 'a', limit: 2 })
-    expect([ofA.items.length, (await listOperatorActions(app.service, { subject: 'a', before: ofA.next })).items.length]).toEqual([2, 1])
+    expect([
+      ofA.items.length,
+      (await listOperatorActions(app.service, { subject: 'a', before: ofA.next })).items.length,
+    ]).toEqual([2, 1])
   })
 })

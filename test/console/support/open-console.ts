@@ -21,7 +21,12 @@ export async function openConsole(app: App) {
   const faults: unknown[] = []
   const entrance = createEntrance(app.service.now)
   const host = createConsole(
-    { service: app.service, rails: [], operator: { operator: 'ada', session: 'console test' }, auditRun: createAuditRun() },
+    {
+      service: app.service,
+      rails: [],
+      operator: { operator: 'ada', session: 'console test' },
+      auditRun: createAuditRun(),
+    },
     { entrance, onFault: (error) => faults.push(error) },
   )
   await host.listen({ host: '127.0.0.1', port: 0 })
@@ -82,9 +87,7 @@ export async function openConsole(app: App) {
     /** What operators did, the first thing first: what, to what, why and with what. */
     async kept() {
       const { items } = await listOperatorActions(app.service, { limit: 100 })
-      return items
-        .map(({ action, subject, reason, details }) => ({ action, subject, reason, details }))
-        .reverse()
+      return items.map(({ action, subject, reason, details }) => ({ action, subject, reason, details })).reverse()
     },
   }
 }
