@@ -36,7 +36,7 @@ export function actionForm(action: Action, { address, sealed, target, preset, re
 <form method="post" action="${address}#${formId}">
 <p>${action.text}</p>
 ${refused ? html`<p class="wrong" role="alert" id="${formId}-wrong"><strong>Not done.</strong> ${faults.message}</p>\n` : ''}\
-<input type="hidden" name="action" value="${action.name}"><input type="hidden" name="target" value="${target}"><input type="hidden" name="form" value="${sealed}">
+<input type="hidden" name="_action" value="${action.name}"><input type="hidden" name="_target" value="${target}"><input type="hidden" name="_form" value="${sealed}">
 ${fields.map((field) =>
   control(field, {
     id: `${formId}-${field.name}`,

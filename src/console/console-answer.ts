@@ -42,7 +42,7 @@ export async function answerSent(place: Place, request: FastifyRequest, reply: F
 }
 
 /** Whether the form is that of what the page looks at when it is asked to. */
-function isLook({ entrance, page }: Place, path: string, { action, form = '' }: Given): boolean {
+function isLook({ entrance, page }: Place, path: string, { _action: action, _form: form = '' }: Given): boolean {
   return page.look !== undefined && action === lookName && openForm(entrance, form, ofLook(path)) !== null
 }
 
@@ -50,7 +50,7 @@ const lookName = 'look'
 const ofLook = (path: string) => ({ path, action: lookName, target: '' })
 
 function lookButton(title: string, { address, sealed }: { address: string; sealed: string }): Html {
-  return html`<form method="post" action="${address}"><input type="hidden" name="action" value="${lookName}"><input type="hidden" name="form" value="${sealed}"><button>${title}</button></form>\n`
+  return html`<form method="post" action="${address}"><input type="hidden" name="_action" value="${lookName}"><input type="hidden" name="_form" value="${sealed}"><button>${title}</button></form>\n`
 }
 
 type State = { readonly notice: Html; readonly refused: Refused | null }
@@ -126,13 +126,13 @@ const ofEnd = { path: endPath, action: 'end', target: '' }
 
 function ending({ entrance, to, formId }: { entrance: Entrance; to: Asked['to']; formId: string }): Html {
   const sealed = sealForm(entrance, formId, ofEnd)
-  return html`<form method="post" action="${to(endPath)}"><input type="hidden" name="form" value="${sealed}"><button>End the session</button></form>`
+  return html`<form method="post" action="${to(endPath)}"><input type="hidden" name="_form" value="${sealed}"><button>End the session</button></form>`
 }
 
 /** Ends the session, and with it the console. */
 export function addEnd(scope: FastifyInstance, entrance: Entrance): void {
   scope.post(endPath, async ({ body }, reply) => {
-    if (openForm(entrance, (body as Given | undefined)?.form ?? '', ofEnd) === null) return sendForged(reply)
+    if (openForm(entrance, (body as Given | undefined)?._form ?? '', ofEnd) === null) return sendForged(reply)
     entrance.end()
     return reply.send(closedPage('Ended', 'The session is over, and the console with it.'))
   })

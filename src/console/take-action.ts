@@ -20,7 +20,7 @@ export async function takeAction(
   { actions = [] }: ConsolePage,
   { path, params, given }: Sent,
 ): Promise<Taken> {
-  const { action: name = '', target = '', form = '', reason = '', ...typed } = given
+  const { _action: name = '', _target: target = '', _form: form = '', reason = '', ...typed } = given
   const action = actions.find((each) => each.name === name)
   const formId = openForm(entrance, form, { path, action: name, target })
   if (!action || formId === null) return 'forged'

@@ -47,11 +47,9 @@ export async function tell(service: Service) {
     ['9999999930', '8'],
     ['9999999900', '9'],
   ] as const) {
-    const input = {
-      ...recipient,
-      ...{ accountNumber, amount, assetCode: 'USDC', recipientCurrency: 'NGN', recipientCountry: 'NIGERIA' },
-      ...{ narration: hostile, idempotencyKey: `story ${accountNumber}` },
-    }
+    const bankAccount = { ...recipient, accountNumber, recipientCountry: 'NIGERIA', recipientCurrency: 'NGN' }
+    const own = { narration: hostile, idempotencyKey: `story ${accountNumber}` }
+    const input = { amount, assetCode: 'USDC', recipient: { bankAccount }, ...own }
     const answered = await ask('/graphql', { query: document, variables: { input } })
     const { data } = answered
     if (!data?.createPayout?.payout) throw new Error(`no payout was made: ${JSON.stringify(answered)}`)

@@ -137,11 +137,11 @@ describe('the session', () => {
     const { console } = await start()
     await console.enter()
     const { text } = await console.get('/')
-    const [, form = ''] = /action="[^"]*\/end"><input type="hidden" name="form" value="([^"]*)"/.exec(text) ?? []
-    expect((await console.post('/end', { form: 'made up' })).status).toBe(403)
+    const [, form = ''] = /action="[^"]*\/end"><input type="hidden" name="_form" value="([^"]*)"/.exec(text) ?? []
+    expect((await console.post('/end', { _form: 'made up' })).status).toBe(403)
     expect((await console.get('/')).status).toBe(200)
 
-    expect((await console.post('/end', { form })).status).toBe(200)
+    expect((await console.post('/end', { _form: form })).status).toBe(200)
     expectClosed(await console.get('/'))
     expect(console.entrance.overBecause()).toBe('The session was ended.')
   })
@@ -184,19 +184,19 @@ describe('from elsewhere', () => {
   test('a form that no page has shown, or another page, or for something else does nothing', async () => {
     const { app, console } = await start()
     await console.enter()
-    const { form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')
+    const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')
     const [id = '', seal = ''] = form?.split('.') ?? []
     const merchant = `/merchants/${app.merchant.id}`
     const forged: readonly (readonly [path: string, fields: Readonly<Record<string, string>>])[] = [
       ['/rails', rest],
-      ['/rails', { ...rest, form: '' }],
-      ['/rails', { ...rest, form: id }],
-      ['/rails', { ...rest, form: `${id}.` }],
-      ['/rails', { ...rest, form: `${app.service.newId()}.${seal}` }],
-      ['/rails', { ...rest, form: form ?? '', target: 'other' }],
-      ['/rails', { ...rest, form: form ?? '', action: 'rail resume' }],
-      [merchant, { ...rest, form: form ?? '' }],
-      [merchant, { ...(await console.form(merchant, 'key create')), action: 'key rotate' }],
+      ['/rails', { ...rest, _form: '' }],
+      ['/rails', { ...rest, _form: id }],
+      ['/rails', { ...rest, _form: `${id}.` }],
+      ['/rails', { ...rest, _form: `${app.service.newId()}.${seal}` }],
+      ['/rails', { ...rest, _form: form ?? '', _target: 'other' }],
+      ['/rails', { ...rest, _form: form ?? '', _action: 'rail resume' }],
+      [merchant, { ...rest, _form: form ?? '' }],
+      [merchant, { ...(await console.form(merchant, 'key create')), _action: 'key rotate' }],
     ]
     for (const [path, fields] of forged) {
       expect((await console.post(path, { ...fields, reason: 'forged' })).status).toBe(403)

@@ -76,7 +76,7 @@ export async function openConsole(app: App) {
     async form(path: string, action: string, target = ''): Promise<Fields> {
       const { text } = await get(path)
       const forms = text.split('<form').map(hiddenFields)
-      const found = forms.find((fields) => fields.action === action && fields.target === target)
+      const found = forms.find((fields) => fields._action === action && fields._target === target)
       if (!found) throw new Error(`${path} has no form for ${action} ${target}`)
       return found
     },
