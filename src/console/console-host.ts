@@ -34,7 +34,9 @@ export function createConsole(
   )
   app.addHook('onRequest', async (request, reply) => {
     setSecurityHeaders(reply)
-    reply.header('content-security-policy', formPolicy(consoleStyle)).type('text/html; charset=utf-8')
+    // Without a referrer browsers say of a form that its origin is null, as those of strangers may be.
+    reply.headers({ 'referrer-policy': 'same-origin', 'content-security-policy': formPolicy(consoleStyle) })
+    reply.type('text/html; charset=utf-8')
     const why = strangenessOf(request)
     if (why) return reply.code(403).send(closedPage('Not from here', why))
   })

@@ -30,7 +30,7 @@ h2 { font-size: 1.08rem; margin: 1.8rem 0 .4rem }
 .money { font-variant-numeric: tabular-nums; white-space: nowrap }
 table { width: 100%; border-collapse: collapse; margin: .5rem 0 }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-th, td { padding: .38rem .6rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
+th, td { padding: .38rem 1.1rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th { font-size: .78rem; font-weight: 600; color: var(--faint); white-space: nowrap }
 td { overflow-wrap: anywhere }
 td > div > p:first-child { margin-top: 0 }
@@ -45,6 +45,7 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums }
 .facts dd { margin: 0; overflow-wrap: anywhere }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: .8rem 0; padding: 0; list-style: none }
 .tiles li { padding: .7rem .9rem; border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 7px; background: var(--panel) }
+.tiles li.plain { border-left-color: var(--line) }
 .tiles li.warn { border-left-color: var(--warn) } .tiles li.bad { border-left-color: var(--bad) }
 .tiles strong { display: block; font-size: 1.2rem }
 .tiles p { margin: .15rem 0 0; color: var(--faint) }

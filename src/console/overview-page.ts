@@ -13,7 +13,7 @@ import { endpointsTable } from './webhooks-page.ts'
 
 /** A fact with how bad it is: what it says in one line, and where more is to be read. */
 type Tile = {
-  readonly kind: 'good' | 'warn' | 'bad'
+  readonly kind: 'good' | 'plain' | 'warn' | 'bad'
   readonly text: string
   readonly about: string
   readonly href: string
@@ -46,6 +46,7 @@ ${endpointsTable(asked, troubled, 'No endpoint fails.')}${troubled.length === mo
 
 const marks: Readonly<Record<Tile['kind'], Html>> = {
   good: html`<span aria-hidden="true">✓</span>`,
+  plain: html`<span aria-hidden="true">·</span>`,
   warn: html`<span aria-hidden="true">!</span>`,
   bad: html`<span aria-hidden="true">✕</span>`,
 }
@@ -64,7 +65,7 @@ async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
     await attentionTile(service),
     {
       kind: processing.oldestSeconds > 24 * hour && processing.payouts > 0 ? 'warn' : 'good',
-      text: `${processing.payouts} payouts on their way`,
+      text: `${counted(processing.payouts, 'payout')} on the way`,
       about: processing.payouts > 0 ? `the oldest for ${span(processing.oldestSeconds)}` : 'all payouts',
       href: '/payouts',
     },
@@ -78,7 +79,7 @@ async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
     {
       kind: missing.length > 0 ? 'bad' : 'good',
       text: missing.length > 0 ? `No rate for ${missing.join(', ')}` : 'Every pair has a rate',
-      about: `the oldest is of ${span(Math.max(0, ...rateAges.values()))} ago`,
+      about: rateAges.size === 0 ? 'all rates' : `the oldest was set ${span(Math.max(...rateAges.values()))} ago`,
       href: '/prices',
     },
   ]
@@ -89,14 +90,15 @@ async function attentionTile(service: Service): Promise<Tile> {
   const isNone = payouts + deposits === 0
   return {
     kind: isNone ? 'good' : 'bad',
-    text: isNone ? 'Nothing waits for a person' : `${payouts + deposits} wait for a person`,
-    about: `${payouts} payouts and ${deposits} deposits`,
+    text: isNone ? 'Nothing waits for a person' : `${payouts + deposits} for a person to decide`,
+    about: `${counted(payouts, 'payout')} and ${counted(deposits, 'deposit')}`,
     href: '/attention',
   }
 }
 
 function auditTile(last: ReturnType<Asked['auditRun']['last']>): Tile {
-  if (last === null) return { kind: 'good', text: 'Books not audited yet', about: 'run the audit', href: '/books' }
+  if (last === null)
+    return { kind: 'plain', text: 'Books not audited here yet', about: 'run the audit', href: '/books' }
   const { balanced } = last.found
   const text = balanced ? 'The books balance' : 'The books contradict themselves'
   return {
@@ -105,6 +107,10 @@ function auditTile(last: ReturnType<Asked['auditRun']['last']>): Tile {
     about: `as of ${last.at.slice(0, 19).replace('T', ' ')}`,
     href: '/books',
   }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function span(seconds: number): string {

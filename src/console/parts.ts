@@ -57,6 +57,11 @@ export function money(amount: bigint | null, unit = ''): Html {
   return html`<span class="money">${formatAmount(amount).replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
 }
 
+/** An amount of a currency, which is a decimal string of eight places, in the same way. */
+export function fiat(amount: string, unit: string): Html {
+  return html`<span class="money">${amount.replace(/0{1,6}$/, '')} ${unit}</span>`
+}
+
 /** A column of a table: its name, and whether numbers stand in it. */
 type Column = string | { readonly name: string; readonly isNumber: true }
 

@@ -12,7 +12,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { Action, Asked, ConsolePage } from './console-page.ts'
 import { doneTo } from './log-page.ts'
-import { facts, id, money, orNothing, status, table, time } from './parts.ts'
+import { facts, fiat, id, money, orNothing, status, table, time } from './parts.ts'
 import { attentionActionOf, cancelAction, settleAction } from './payout-actions.ts'
 import { deliveriesOfPayout } from './payout-deliveries.ts'
 import { entriesTable } from './wallet-page.ts'
@@ -51,7 +51,7 @@ function factsOf({ to }: Asked, payout: Payout, { merchant, transfer }: Around):
     ['On its rail', transfer ? html`${transfer.rail}: ${status(transfer.state)}` : html`No rail carries it.`],
     ['Amount', money(payout.amount, payout.assetCode)],
     ['Fee', money(payout.fee, payout.assetCode)],
-    ['Pays out', html`${payout.amountFiat} ${payout.recipientCurrency} at ${payout.exchangeRate}`],
+    ['Pays out', html`${fiat(payout.amountFiat, payout.recipientCurrency)} at ${payout.exchangeRate}`],
     ['Made', time(payout.createdAt)],
     ['Changed', time(payout.updatedAt)],
     ['Merchant', html`<a href="${to(`/merchants/${merchant.id}`)}">${merchant.name}</a>`],

@@ -8,7 +8,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { merchantChosen } from './merchant-choice.ts'
-import { filters, link, money, number, sliceAsked, slicePager, status, table, time } from './parts.ts'
+import { fiat, filters, link, money, number, sliceAsked, slicePager, status, table, time } from './parts.ts'
 
 /** A merchant's payouts, newest first. */
 export const payoutsPage: ConsolePage = {
@@ -58,7 +58,7 @@ function payoutsTable({ to }: Asked, items: readonly Payout[]): Html {
     time(payout.createdAt),
     status(payout.status),
     money(payout.amount, payout.assetCode),
-    html`<span class="money">${payout.amountFiat.replace(/0{1,6}$/, '')} ${payout.recipientCurrency}</span>`,
+    fiat(payout.amountFiat, payout.recipientCurrency),
     html`${payout.recipientName}`,
     html`${payout.bankName}`,
   ])

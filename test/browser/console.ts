@@ -20,7 +20,7 @@ await visit(async (visiting) => {
   const story = await tell(service)
   try {
     const payoutId = await inAttention(service)
-    const { page, strangers } = await openPage(visiting)
+    const { page, strangers } = await openPage(visiting, (complaint) => /status of 40[0-9]/.test(complaint))
     const opened = await openConsole(service)
     await page.goto(opened.link)
     const base = page.url().replace(/\/$/, '')

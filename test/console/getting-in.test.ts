@@ -228,7 +228,7 @@ test('every answer runs no script, is kept nowhere and is in no frame', async ()
   for (const { headers, text } of [entered, page, closed, missing]) {
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'x-frame-options': 'DENY',
       'x-content-type-options': 'nosniff',
     })
