@@ -39,8 +39,11 @@ type Asking = { readonly formId: string; readonly on: Parameters<Action['run']>[
 async function run({ service, operator }: Desk, action: Action, { formId, on }: Asking): Promise<Secret | null> {
   const reason = parseReason(on.reason)
   const subject = action.subject(on)
-  const said = { ...on.given, ...(on.target !== subject && { target: on.target }) }
-  const details = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== ''))
+  const typed = (action.fields ?? []).flatMap(({ name }) => (on.given[name] ? [[name, on.given[name]] as const] : []))
+  const details = {
+    ...Object.fromEntries(typed),
+    ...(on.target !== '' && on.target !== subject && { target: on.target }),
+  }
   const kept = { formId, ...operator, action: action.command ?? action.name, subject, reason, details }
   return (await keepAction(service, kept, (keeping) => action.run(keeping, { ...on, reason }))) ?? null
 }

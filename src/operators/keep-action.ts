@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Service } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../errors.ts'
-import { timestamp } from '../ids.ts'
+import { parseUuid, timestamp } from '../ids.ts'
 import { freeText, parse } from '../input.ts'
 import type { OperatorAction } from './operator-action.ts'
 import { insertOperatorAction, operatorActionOfForm } from './repository.ts'
@@ -28,13 +28,15 @@ export async function keepAction<Result>(
   run: (service: Service) => Promise<Result>,
 ): Promise<Result> {
   const { formId } = action
+  // In the spelling by which it is looked for.
+  const subject = parseUuid(action.subject) ?? action.subject
   let isKept = false
   const write: Database['write'] = async (operation, options) => {
     if (isKept) return service.db.write(operation, options)
     const written = await service.db.write(async (tx) => {
       if (formId !== null && (await operatorActionOfForm(tx, { formId }))) throw new DoneBefore()
       const result = await operation(tx)
-      await insertOperatorAction(tx, { ...action, id: service.newId(), createdAt: timestamp(service.now()) })
+      await insertOperatorAction(tx, { ...action, subject, id: service.newId(), createdAt: timestamp(service.now()) })
       return result
     }, options)
     isKept = true

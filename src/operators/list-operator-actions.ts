@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Service } from '../context.ts'
+import { parseUuid } from '../ids.ts'
 import { limit, optional, parse, uuid } from '../input.ts'
 import type { OperatorAction } from './operator-action.ts'
 import { operatorActionOfForm, operatorActionsBefore, operatorActionsOf } from './repository.ts'
@@ -25,7 +26,7 @@ export async function listOperatorActions({ db }: Service, input: z.input<typeof
   const asked = { before: before ?? end, limit: limit + 1 }
   const found = await (subject === null
     ? operatorActionsBefore(db, asked)
-    : operatorActionsOf(db, { subject, ...asked }))
+    : operatorActionsOf(db, { subject: parseUuid(subject.trim()) ?? subject.trim(), ...asked }))
   const items = found.slice(0, limit)
   return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null }
 }

@@ -30,6 +30,8 @@ export type Form = {
   readonly flags?: readonly string[]
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
+  /** Whether it is kept in the log of operators, with the reason where one is given: the id of what it is done to. */
+  readonly keptOf?: (words: readonly string[]) => string
   /** Whether it goes on until Ctrl-C, and has no result. */
   readonly goesOn?: true
   /** Whether a result means failure, as a scheduler should see it. */
@@ -56,6 +58,16 @@ export type Command = Form & (OnDatabase | Apart)
 /** The word at `place`; the operations parse what they are given, so a command only renames it. */
 export function word(words: readonly string[], place: number): string {
   return words[place] ?? ''
+}
+
+/** What names the thing that a command works on, where that is its first word. */
+export function firstWord(words: readonly string[]): string {
+  return word(words, 0)
+}
+
+/** The same of a pair, such as an asset and a currency. */
+export function firstTwoWords(words: readonly string[]): string {
+  return `${word(words, 0)} ${word(words, 1)}`
 }
 
 /** What an option lists, separated by commas. */

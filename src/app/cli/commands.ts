@@ -19,7 +19,7 @@ import { settlePayout } from '../../payouts/settle-payout.ts'
 import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
 import { attentionCommands } from './attention.ts'
 import type { Command, Options } from './command.ts'
-import { sandboxOnly, wholeNumber, word } from './command.ts'
+import { firstWord, sandboxOnly, wholeNumber, word } from './command.ts'
 import { consoleCommand } from './console.ts'
 import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor-command.ts'
@@ -89,6 +89,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...listCommands,
   ...depositCommands,
   'payout settle': {
+    keptOf: firstWord,
     summary:
       'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing. One that a rail is still at work on takes --override.',
     words: ['payout id', 'completed, failed or returned'],

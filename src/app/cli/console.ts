@@ -1,12 +1,11 @@
-import { userInfo } from 'node:os'
 import { createAuditRun } from '../../console/audit-run.ts'
 import { createConsole } from '../../console/console-host.ts'
 import { createEntrance } from '../../console/entrance.ts'
 import type { Service } from '../../context.ts'
-import type { Operator } from '../../operators/operator-action.ts'
 import { cannotListen } from '../cannot-listen.ts'
 import type { Command, Going, Options } from './command.ts'
 import { wholeNumber } from './command.ts'
+import { operatorIn } from './operator.ts'
 
 /** How often it is looked whether anybody can still get in. */
 const lookMs = 1_000
@@ -43,20 +42,6 @@ async function runConsole(service: Service, _: readonly string[], { port }: Opti
   const over = await ended(entrance.overBecause, signal)
   await app.close()
   tell(over ?? 'Closed.', { ended: over })
-}
-
-/** Who runs this process, as the log of operators has it. */
-export function operatorIn(session: string): Operator {
-  return { operator: userName(), session }
-}
-
-/** A container may run as a user that has no name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`
-  }
 }
 
 /** Waits until nobody can get in any more, which is why, or for Ctrl-C. */

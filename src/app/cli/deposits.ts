@@ -3,7 +3,7 @@ import { listDepositAttention, resolveDeposit } from '../../deposits/resolve-dep
 import { contextOf } from '../../operators/owner-of.ts'
 import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
 import type { Command } from './command.ts'
-import { word } from './command.ts'
+import { firstWord, word } from './command.ts'
 
 /** What an operator does about money that comes in. */
 export const depositCommands: Readonly<Record<string, Command>> = {
@@ -24,6 +24,7 @@ export const depositCommands: Readonly<Record<string, Command>> = {
     run: async (service, _, { limit }) => listDepositAttention(service, { limit }),
   },
   'deposit resolve': {
+    keptOf: firstWord,
     summary: `Decides about a deposit that somebody had to look at: ${resolutions.join(' or ')}.`,
     words: ['reference', resolutions.join(' or ')],
     required: { reason: 'text' },
