@@ -78,11 +78,11 @@ function control(field: Field, state: Control): Html {
     )}</fieldset>\n`
   }
   if (options) {
-    return html`<label for="${id}">${label}${optional}</label><select id="${id}" name="${name}"${about}>${isOptional ? html`<option value=""></option>` : ''}${options.map(
+    return html`<div class="field"><label for="${id}">${label}${optional}</label><select id="${id}" name="${name}"${about}>${isOptional ? html`<option value=""></option>` : ''}${options.map(
       ([each, text]) => html`<option value="${each}"${selected(value === each)}>${text}</option>`,
-    )}</select>${said}\n`
+    )}</select>${said}</div>\n`
   }
-  return html`<label for="${id}">${label}${optional}</label><input id="${id}" name="${name}" value="${value}" autocomplete="off"${about}>${said}\n`
+  return html`<div class="field"><label for="${id}">${label}${optional}</label><input id="${id}" name="${name}" value="${value}" autocomplete="off"${about}>${said}</div>\n`
 }
 
 /** What tells those who don't see it which words belong to a control, and that it is wrong. */

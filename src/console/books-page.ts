@@ -13,7 +13,7 @@ export const booksPage: ConsolePage = {
     return {
       title: 'Books',
       body: html`<p class="faint">The audit recomputes everything that the books say of themselves, over all merchants, beside the service at work. It reads
-everything: of a million payouts that takes about half a minute, in which the console answers nothing else.</p>
+all of them: the more payouts there are the longer it takes, and on SQLite the console answers nothing else meanwhile.</p>
 ${lookButton()}${last === null ? html`<p class="empty">This console has not run it yet.</p>` : result(last)}`,
     }
   },

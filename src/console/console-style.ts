@@ -67,13 +67,15 @@ button:hover { border-color: var(--accent) }
 .action summary { padding: .4rem .8rem; cursor: pointer; font-weight: 600 }
 .action form { display: grid; gap: .7rem; padding: .2rem .8rem .8rem }
 .action p { margin: 0; color: var(--faint) }
-.action label { display: grid; gap: .15rem; font-weight: 600 }
+.field { display: grid; gap: .2rem }
+.action label { font-weight: 600 }
 .action label.flag, fieldset label { display: block; font-weight: 400 }
 .action fieldset { border: 1px solid var(--line); border-radius: 5px; padding: .4rem .7rem }
 .action small { font-size: .82rem; font-weight: 400; color: var(--faint) }
 .action button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
 td .action { min-width: 9rem }
 [aria-invalid=true] { border-color: var(--bad); border-width: 2px }
+.notice, .secret { margin: 0 0 1rem }
 .notice { padding: .55rem .8rem; border: 1px solid var(--good); border-left-width: 4px; border-radius: 6px; background: var(--panel); overflow-wrap: anywhere }
 .action p.wrong, .wrong { padding: .45rem .7rem; border: 1px solid var(--bad); border-left-width: 4px; border-radius: 6px; background: var(--paper); color: var(--ink) }
 .secret { padding: .8rem 1rem; border: 2px solid var(--warn); border-radius: 7px; background: var(--panel) }
@@ -84,7 +86,7 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   table, tbody { display: block }
   tr { display: block; padding: .45rem 0; border-bottom: 1px solid var(--line) }
   td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); padding: .1rem 0; border: 0; text-align: left }
-  td.number { padding-right: 0 }
+  td.number { padding-right: 0; text-align: left }
   td::before { content: attr(data-label); font-size: .8rem; color: var(--faint) }
   input:not([type=checkbox]), select { width: 100% }
   .filters label, .filters button { width: 100% }
