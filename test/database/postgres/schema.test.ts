@@ -14,13 +14,13 @@ const shared = [
   'merchant_clocks',
   'merchants',
   'migrations',
+  'operator_actions',
   'paused_rails',
   'payout_transfers',
   'rail_reports',
   'rail_routes',
   'rates',
   'trusted_documents',
-  'operator_actions',
   'watched_addresses',
 ]
 
