@@ -52,7 +52,7 @@ export function payoutsInAttention({ to }: Asked, items: Items): Html {
     link(to(`/payouts/${payoutId}`), payoutId),
     time(since),
     status(payoutStatus),
-    html`${rail}`,
+    html`<strong>${rail}</strong>`,
     orNothing(cause),
     orNothing(reference),
     html`${actions.map((action) => action.toLowerCase()).join(', ')}`,

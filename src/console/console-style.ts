@@ -33,6 +33,7 @@ caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pa
 th, td { padding: .38rem 1.1rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
 th { font-size: .78rem; font-weight: 600; color: var(--faint); white-space: nowrap }
 td { overflow-wrap: anywhere }
+td a > code, td strong { white-space: nowrap }
 td > div > p:first-child { margin-top: 0 }
 .number { text-align: right; padding-right: 1.2rem }
 time { white-space: nowrap; font-variant-numeric: tabular-nums }

@@ -10,6 +10,8 @@ const looks: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   enabled: ['good', '✓'],
   CONFIRMED: ['good', '✓'],
   live: ['good', '✓'],
+  holds: ['good', '✓'],
+  running: ['good', '✓'],
   IN_FORCE: ['good', '✓'],
   PROCESSING: ['busy', '…'],
   pending: ['busy', '…'],

@@ -56,5 +56,15 @@ export async function tell(service: Service) {
     payouts.push(data.createPayout.payout.uuid)
   }
   await command(service, 'rate', 'set', 'USDC', 'NGN', '1510', '--effective-at', '2099-01-01T00:00:00Z')
-  return { merchantId: merchant.id, demoId: demo?.id ?? '', webhookId: endpoint.id, payouts, close }
+  const { wallets } = (await command(service, 'wallet', 'list', '--merchant', demo?.id ?? '', '--own')) as {
+    wallets: { id: string }[]
+  }
+  return {
+    walletId: wallets.at(-1)?.id ?? '',
+    merchantId: merchant.id,
+    demoId: demo?.id ?? '',
+    webhookId: endpoint.id,
+    payouts,
+    close,
+  }
 }

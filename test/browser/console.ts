@@ -38,7 +38,10 @@ await visit(async (visiting) => {
   }
 })
 
-function pagesOf({ demoId, merchantId, webhookId }: Story, payoutId: string): readonly (readonly [string, string])[] {
+function pagesOf(
+  { demoId, merchantId, webhookId, walletId }: Story,
+  payoutId: string,
+): readonly (readonly [string, string])[] {
   return [
     ['overview', '/'],
     ['payouts-unchosen', '/payouts'],
@@ -48,6 +51,7 @@ function pagesOf({ demoId, merchantId, webhookId }: Story, payoutId: string): re
     ['merchants', '/merchants'],
     ['merchant', `/merchants/${demoId}`],
     ['merchant-hostile', `/merchants/${merchantId}`],
+    ['wallet', `/wallets/${walletId}`],
     ['webhooks', `/webhooks?merchant=${demoId}`],
     ['webhook', `/webhooks/${webhookId}`],
     ['rails', '/rails'],
