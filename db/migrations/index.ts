@@ -39,6 +39,7 @@ import { chainDeposits } from './0037-chain-deposits.ts'
 import { restrictedKeys } from './0038-restricted-keys.ts'
 import { trustedDocuments } from './0039-trusted-documents.ts'
 import { seals } from './0040-seals.ts'
+import { operatorActions } from './0041-operator-actions.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -82,6 +83,7 @@ export const migrations: readonly Migration[] = [
   restrictedKeys,
   trustedDocuments,
   seals,
+  operatorActions,
 ]
 
 /** The one that every database of ours has. */

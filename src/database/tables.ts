@@ -397,6 +397,17 @@ export const tables = {
     hash: text(),
     createdAt: timestamp(),
   },
+  operatorActions: {
+    id: uuid(),
+    formId: nullable(uuid()),
+    createdAt: timestamp(),
+    operator: text(),
+    session: text(),
+    action: text(),
+    subject: text(),
+    reason: nullable(text()),
+    details: json<Readonly<Record<string, unknown>>>(),
+  },
 } as const
 
 /** The views, which show what follows from the tables: they are for operators and the audit. */

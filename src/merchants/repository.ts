@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import {
   acrossMerchants,
@@ -32,6 +33,21 @@ export const allMerchants = query(() => from('merchants').selectAll().orderBy('i
 /** Merchants behind an id, in the order of their ids; an operator's view. */
 export const merchantIdsAfter = query((p: Params<{ after: string; limit: number }>) =>
   from('merchants').select('id').where('id', '>', p.after).orderBy('id').limit(p.limit),
+)
+
+/** Merchants behind an id, the oldest first; an operator's view. */
+export const merchantsAfter = query((p: Params<{ after: string; limit: number }>) =>
+  from('merchants').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
+)
+
+/** Those of them whose names have a text in them. */
+export const merchantsNamed = query((p: Params<{ pattern: string; after: string; limit: number }>) =>
+  from('merchants')
+    .selectAll()
+    .where('id', '>', p.after)
+    .where(sql<boolean>`lower(name) like ${p.pattern} escape '\\'`)
+    .orderBy('id')
+    .limit(p.limit),
 )
 
 /** The keys among `ids`, of any merchant: who asks has been admitted by them. */

@@ -56,9 +56,11 @@ export async function setRoute(service: Service, input: z.input<typeof SetRouteI
 /** @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND where nothing was said of exactly this */
 export async function dropRoute(service: Service, input: Given): Promise<Route> {
   const route = routeOf(parse(RemoveRouteInput, input, whichFaults(input)))
-  const removed = await service.db.write((tx) => removeRoute(tx, route))
-  if (!removed) throw notFound('Route')
-  return removed
+  return service.db.write(async (tx) => {
+    const removed = await removeRoute(tx, route)
+    if (!removed) throw notFound('Route')
+    return removed
+  })
 }
 
 function routeOf({ assetCode, currency, country }: z.output<typeof RemoveRouteInput>): Omit<Route, 'rail'> {
@@ -88,7 +90,9 @@ export async function pause(service: Service, input: { rail: string }): Promise<
 /** @throws Refusal RESOURCE_NOT_FOUND where it is not paused */
 export async function resume(service: Service, input: { rail: string }): Promise<{ rail: string; paused: false }> {
   const { rail } = parse(z.object({ rail: name() }), input)
-  if (!(await service.db.write((tx) => resumeRail(tx, { rail })))) throw notFound('Paused rail')
+  await service.db.write(async (tx) => {
+    if (!(await resumeRail(tx, { rail }))) throw notFound('Paused rail')
+  })
   return { rail, paused: false }
 }
 

@@ -59,6 +59,23 @@ export const allSigningKeys = query(() =>
 /** The merchant of an endpoint, for an operator who has nothing but the endpoint's id: one look per merchant. */
 export const merchantOfWebhookEndpoint = merchantOf('webhookEndpoints')
 
+/** Endpoints that fail, or were disabled because they did, the longest first; an operator's view. */
+export const troubledEndpoints = query((p: Params<{ limit: number }>) =>
+  acrossMerchants(
+    from('webhookEndpoints')
+      .select(['merchantId', 'id', 'url', 'status', 'disabledReason', 'failures', 'failingSince'])
+      .where((eb) =>
+        eb.or([
+          eb('failingSince', 'is not', null),
+          eb.and([eb('status', '=', sql.lit('disabled')), eb('disabledReason', '<>', sql.lit('by_request'))]),
+        ]),
+      )
+      .orderBy('failingSince')
+      .orderBy('id')
+      .limit(p.limit),
+  ),
+)
+
 /** The number and time of the latest event that is not after a number. */
 export const eventAtOrBefore = queryOne((p: Params<{ merchantId: string; fromSequence: number }>) =>
   from('events')

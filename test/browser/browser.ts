@@ -90,6 +90,8 @@ async function startService(file: string, environment: Record<string, string>) {
   })
   return {
     address,
+    /** What a command takes to work on the same database. */
+    environment: { PATH, DATABASE_URL: `sqlite:${file}`, ...environment },
     /** How it answered those who asked for something; a browser that gets a 304 tells its page of a 200. */
     statusesOf: (method: string, route: string) =>
       log
@@ -103,8 +105,15 @@ async function startService(file: string, environment: Record<string, string>) {
   }
 }
 
-/** A new page that reports what goes wrong in it; `strangers` are the requests that it sends to other hosts. */
-export async function openPage({ browser, service }: Visit): Promise<{ page: Page; strangers: string[] }> {
+/**
+ * A new page that reports what goes wrong in it; `strangers` are the requests that it sends to other hosts.
+ *
+ * @param isExpected whether what the browser complains of is meant to be, such as that a page is refused
+ */
+export async function openPage(
+  { browser, service }: Visit,
+  isExpected: (complaint: string) => boolean = () => false,
+): Promise<{ page: Page; strangers: string[] }> {
   const page = await browser.newPage()
   const strangers: string[] = []
   page.on('request', (request) => {
@@ -114,7 +123,8 @@ export async function openPage({ browser, service }: Visit): Promise<{ page: Pag
   page.on('console', (message) => {
     // That a page is missing is said of its own address too.
     const isMissing = message.location().url.endsWith('/nowhere') && message.text().includes('404')
-    if (['error', 'warning'].includes(message.type()) && !isMissing) wrong(`the console says: ${message.text()}`)
+    const isComplaint = ['error', 'warning'].includes(message.type()) && !isExpected(message.text())
+    if (isComplaint && !isMissing) wrong(`the console says: ${message.text()}`)
   })
   page.on('pageerror', (error) => wrong(`the page fails: ${error.message}`))
   return { page, strangers }

@@ -22,6 +22,7 @@ const tablesOfNoMerchant = [
   'chain_events',
   'merchant_clocks',
   'trusted_documents',
+  'operator_actions',
 ]
 
 const typeOfKind: Record<ColumnKind, string> = {

@@ -51,6 +51,7 @@ export const order = [
   'webhooks',
   'rails',
   'feed',
+  'operators',
   'dispatch',
   'seals',
   'audit',
@@ -58,6 +59,7 @@ export const order = [
   'server',
   'metrics',
   'tracing',
+  'console',
   'fill',
   'demo',
   'app',
@@ -76,7 +78,7 @@ const inLists = /^src\/lists\//
 const buildsQueries = /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/[^/]+\/([\w-]+-)?rest\.ts$/
-const inServer = /^src\/server\//
+const inServer = /^src\/(server|console)\//
 const inGraphql = /^src\/graphql\/|^src\/[^/]+\/([\w-]+-)?graphql\.ts$/
 const graphqlOfServer = /^src\/server\/(graphql-[\w-]+|pages\/graphiql-page)\.ts$/
 const statuses = 'src/doors/http-status.ts'
@@ -185,7 +187,11 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
     home: /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)|^db\/migrations\//,
     where: 'database/, lists/ and repositories',
   },
-  { packages: /^(fastify|@fastify\/.*)$/, home: /^src\/(server|graphql)\//, where: 'server/ and graphql/' },
+  {
+    packages: /^(fastify|@fastify\/.*)$/,
+    home: /^src\/(server|graphql|console)\//,
+    where: 'server/, graphql/ and console/',
+  },
   {
     packages: /^node:http$/,
     home: /^src\/(server|graphql|delivery)\//,

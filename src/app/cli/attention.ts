@@ -1,4 +1,5 @@
 import type { Service } from '../../context.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import type { Payout } from '../../payouts/payout.ts'
 import { findTransfers } from '../../payouts/payout-timeline.ts'
 import type { AttentionAction } from '../../rails/attention-actions.ts'
@@ -6,7 +7,7 @@ import { cancelPayout } from '../../rails/cancel-payout.ts'
 import { listAllAttention } from '../../rails/list-attention.ts'
 import { resolveAttentionByOperator } from '../../rails/resolve-attention.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, word } from './command.ts'
+import { firstWord, word } from './command.ts'
 
 const words = ['payout id']
 const required = { reason: 'text' }
@@ -14,9 +15,11 @@ const required = { reason: 'text' }
 /** What people do about payouts on rails. */
 export const attentionCommands: Readonly<Record<string, Command>> = {
   'payout cancel': {
+    keptOf: firstWord,
     summary:
       'Takes back a payout: at once where its bank was not asked yet, else the bank is asked to. Told again, it changes nothing.',
     words,
+    options: { reason: 'text' },
     run: async (service, words) => {
       const payoutId = word(words, 0)
       const context = await contextOf(service, 'payout', payoutId)
@@ -32,6 +35,7 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     },
   },
   'attention retry': {
+    keptOf: firstWord,
     summary:
       'Has the bank asked again what became of a payout; it is submitted again only where that can not pay twice.',
     words,
@@ -39,12 +43,14 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     run: (service, words, options) => resolve(service, 'RETRY', words, options),
   },
   'attention complete': {
+    keptOf: firstWord,
     summary: 'Says of a payout that it was paid.',
     words,
     required,
     run: (service, words, options) => resolve(service, 'COMPLETE', words, options),
   },
   'attention fail': {
+    keptOf: firstWord,
     summary: 'Says of a payout that it was not paid, or that the money came back: it is in the wallet afterwards.',
     words,
     required,

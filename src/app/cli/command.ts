@@ -1,15 +1,10 @@
 import type { Context, Service } from '../../context.ts'
 import { createContext } from '../../context.ts'
-import { merchantOfCustomer } from '../../customers/repository.ts'
-import type { Reader } from '../../database/query.ts'
 import type { Names } from '../../doors/refusal-text.ts'
-import { invalidInput, notFound, Refusal } from '../../errors.ts'
-import { parseUuid } from '../../ids.ts'
+import { invalidInput, Refusal } from '../../errors.ts'
 import { findMerchant } from '../../merchants/find-merchant.ts'
 import { allMerchants } from '../../merchants/repository.ts'
-import { merchantOfPayout } from '../../payouts/repository.ts'
-import { merchantOfWallet } from '../../wallets/repository.ts'
-import { merchantOfWebhookEndpoint } from '../../webhooks/repository.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import type { Config } from '../config.ts'
 
 /** What was given as `--name value`; a flag that was given has some text. */
@@ -37,6 +32,8 @@ export type Form = {
   readonly flags?: readonly string[]
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
+  /** Whether it is kept in the log of operators, with the reason where one is given: the id of what it is done to. */
+  readonly keptOf?: (words: readonly string[]) => string
   /** Whether it goes on until Ctrl-C, and has no result; one that has none at its end, because it wrote it, gives `undefined`. */
   readonly goesOn?: true
   /** Whether a result means failure, as a scheduler should see it. */
@@ -65,6 +62,16 @@ export function word(words: readonly string[], place: number): string {
   return words[place] ?? ''
 }
 
+/** What names the thing that a command works on, where that is its first word. */
+export function firstWord(words: readonly string[]): string {
+  return word(words, 0)
+}
+
+/** The same of a pair, such as an asset and a currency. */
+export function firstTwoWords(words: readonly string[]): string {
+  return `${word(words, 0)} ${word(words, 1)}`
+}
+
 /** What an option lists, separated by commas. */
 export function listed(text: string | undefined): string[] | undefined {
   return text?.split(',').map((each) => each.trim())
@@ -81,24 +88,6 @@ export function namesOf({ words = [], required = {}, options = {}, names = {} }:
 
 function camelCase(name: string): string {
   return name.replace(/[ -]([a-z])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-const finders = {
-  customer: { noun: 'Customer', find: merchantOfCustomer },
-  payout: { noun: 'Payout', find: merchantOfPayout },
-  wallet: { noun: 'Wallet', find: merchantOfWallet },
-  webhook: { noun: 'Webhook endpoint', find: merchantOfWebhookEndpoint },
-} as const
-
-/** A request in the name of the merchant that a thing belongs to, for an operator who names only the thing. */
-export async function contextOf(service: Service, thing: keyof typeof finders, id: string): Promise<Context> {
-  const { noun, find } = finders[thing]
-  const uuid = parseUuid(id)
-  const merchant =
-    uuid &&
-    (await (find as (db: Reader, p: { id: string }) => Promise<{ id: string } | null>)(service.db, { id: uuid }))
-  if (!merchant) throw notFound(noun)
-  return createContext(service, merchant.id)
 }
 
 /** A request in the name of the merchant whose list is asked for: the one that is named, that of what is named, or the only one. */

@@ -11,13 +11,15 @@ import { createMerchant } from '../../merchants/create-merchant.ts'
 import { findMerchant } from '../../merchants/find-merchant.ts'
 import { allMerchants } from '../../merchants/repository.ts'
 import { setExtendedPublicKeys } from '../../merchants/set-extended-public-keys.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../payouts/payout.ts'
 import { settlePayout } from '../../payouts/settle-payout.ts'
 import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
 import { attentionCommands } from './attention.ts'
 import { auditCommand } from './audit-command.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, sandboxOnly, wholeNumber, word } from './command.ts'
+import { firstWord, sandboxOnly, wholeNumber, word } from './command.ts'
+import { consoleCommand } from './console.ts'
 import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor-command.ts'
 import { eventCommands } from './events.ts'
@@ -87,6 +89,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...listCommands,
   ...depositCommands,
   'payout settle': {
+    keptOf: firstWord,
     summary:
       'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing. One that a rail is still at work on takes --override.',
     words: ['payout id', 'completed, failed or returned'],
@@ -145,6 +148,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: (service, _, options) => fill(sandboxOnly(service, 'fill'), sizesIn(options), progressOn(process.stderr)),
   },
   audit: auditCommand,
+  console: consoleCommand,
   backup: {
     summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
     words: ['file'],

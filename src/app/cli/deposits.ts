@@ -1,8 +1,9 @@
 import { resolutions } from '../../deposits/chain-deposit.ts'
 import { listDepositAttention, resolveDeposit } from '../../deposits/resolve-deposit.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
 import type { Command } from './command.ts'
-import { contextOf, word } from './command.ts'
+import { firstWord, word } from './command.ts'
 
 /** What an operator does about money that comes in. */
 export const depositCommands: Readonly<Record<string, Command>> = {
@@ -23,6 +24,7 @@ export const depositCommands: Readonly<Record<string, Command>> = {
     run: async (service, _, { limit }) => listDepositAttention(service, { limit }),
   },
   'deposit resolve': {
+    keptOf: firstWord,
     summary: `Decides about a deposit that somebody had to look at: ${resolutions.join(' or ')}.`,
     words: ['reference', resolutions.join(' or ')],
     required: { reason: 'text' },

@@ -12,8 +12,8 @@ import { notOneOf } from '../../input.ts'
 import { contextByClock } from '../../merchants/clock.ts'
 import { findMerchant } from '../../merchants/find-merchant.ts'
 import { allMerchants } from '../../merchants/repository.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import type { Command, Going, Options } from './command.ts'
-import { contextOf } from './command.ts'
 
 const options = { from: 'date or time', to: 'date or time', out: 'file' }
 

@@ -6,16 +6,17 @@ import { createContext } from '../../context.ts'
 import { notFound } from '../../errors.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../merchants/keys.ts'
 import type { Command, Options } from './command.ts'
-import { listed, wholeNumber, word } from './command.ts'
+import { firstWord, listed, wholeNumber, word } from './command.ts'
 
 const someScopes = `some of ${scopes.join(', ')}`
 
 /** What operators do with API keys, and with the tokens that are made with them. */
 export const keyCommands: Readonly<Record<string, Command>> = {
   'key create': {
+    keptOf: firstWord,
     summary: `Gives a merchant another API key and shows it, once; with --scopes (${someScopes}) one that may do no more, with --networks one that may be used from there only.`,
     words: ['merchant id'],
-    options: { scopes: 'list', 'expires-at': 'date and time', networks: 'list' },
+    options: { scopes: 'list', 'expires-at': 'date and time', networks: 'list', reason: 'text' },
     run: (service, words, { scopes, networks, 'expires-at': expiresAt }) =>
       createKey(service, word(words, 0), { scopes: listed(scopes), expiresAt, networks: listed(networks) }),
   },
@@ -25,13 +26,17 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     run: (service, words) => listKeys(service, word(words, 0)),
   },
   'key revoke': {
+    keptOf: firstWord,
     summary: 'Ends an API key at once, and the tokens that were made with it.',
     words: ['key id'],
+    options: { reason: 'text' },
     run: (service, words) => revokeKey(service, word(words, 0)),
   },
   'key rotate': {
+    keptOf: firstWord,
     summary: 'Gives a merchant a new API key beside its latest one and revokes any older; keys with scopes stay.',
     words: ['merchant id'],
+    options: { reason: 'text' },
     run: (service, words) => rotateKey(service, word(words, 0)),
   },
   'token create': {

@@ -7,6 +7,7 @@ import { entries } from '../../ledger/list.ts'
 import { walletEntriesOfTransfers } from '../../ledger/repository.ts'
 import type { OwnerFilter } from '../../lists/owner.ts'
 import type { Slice } from '../../lists/slice.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import { findPayoutEvents } from '../../payouts/find-payout-events.ts'
 import { getPayout } from '../../payouts/get-payout.ts'
 import { payouts } from '../../payouts/list.ts'
@@ -16,7 +17,7 @@ import { getWallet } from '../../wallets/get-wallet.ts'
 import { wallets } from '../../wallets/list.ts'
 import type { WalletRow } from '../../wallets/wallet.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, contextOfList, wholeNumber, word } from './command.ts'
+import { contextOfList, wholeNumber, word } from './command.ts'
 
 /** How many entries a wallet is shown with. */
 const shownEntries = 10

@@ -4,7 +4,7 @@ import type { PriceState } from '../../rates/dated-prices.ts'
 import { rates } from '../../rates/rates.ts'
 import { setRate } from '../../rates/set-rate.ts'
 import type { Command } from './command.ts'
-import { word } from './command.ts'
+import { firstTwoWords, word } from './command.ts'
 import { listed, sliced, sliceNames, sliceOptions } from './lists.ts'
 
 const ratePair = { fromCode: '<from>', toCode: '<to>' }
@@ -14,11 +14,12 @@ const state = 'in_force, future, past or cancelled'
 /** What payouts cost and are converted at. */
 export const priceCommands: Readonly<Record<string, Command>> = {
   'rate set': {
+    keptOf: firstTwoWords,
     mayStart: 'inSandbox',
     summary:
       'Sets what one unit of a stablecoin is worth, from now or from a time on, and names the rates that take over later; more than 20 % from the one before needs --force.',
     words: ['from', 'to', 'rate'],
-    options: { 'effective-at': 'time' },
+    options: { 'effective-at': 'time', reason: 'text' },
     flags: ['force'],
     names: ratePair,
     run: async (service, words, options) => {
@@ -42,8 +43,10 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     },
   },
   'rate cancel': {
+    keptOf: firstTwoWords,
     summary: 'Cancels a rate before its time comes; it stays recorded.',
     words: ['from', 'to', 'effective at'],
+    options: { reason: 'text' },
     names: ratePair,
     run: async (service, words) =>
       shown(
@@ -51,11 +54,12 @@ export const priceCommands: Readonly<Record<string, Command>> = {
       ),
   },
   'fee set': {
+    keptOf: firstTwoWords,
     mayStart: 'inSandbox',
     summary:
       'Sets what payouts of an asset to a currency cost, from now or from a time on, and names the fees that take over later; takes --flat, --percent or both.',
     words: ['asset', 'currency'],
-    options: { flat: 'amount', percent: 'number', 'effective-at': 'time' },
+    options: { flat: 'amount', percent: 'number', 'effective-at': 'time', reason: 'text' },
     names: feePair,
     run: async (service, words, options) => {
       const { later, ...fee } = await setFee(service, {
@@ -78,8 +82,10 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     },
   },
   'fee cancel': {
+    keptOf: firstTwoWords,
     summary: 'Cancels a fee before its time comes; it stays recorded.',
     words: ['asset', 'currency', 'effective at'],
+    options: { reason: 'text' },
     names: feePair,
     run: async (service, words) =>
       shown(

@@ -4,15 +4,16 @@ import { contextByClock } from '../../merchants/clock.ts'
 import { advanceClock } from '../../rails/advance-clock.ts'
 import { dropRoute, listRails, pause, resume, setRoute } from '../../rails/routes.ts'
 import type { Command, Options } from './command.ts'
-import { contextOfList, sandboxOnly, word } from './command.ts'
+import { contextOfList, firstWord, sandboxOnly, word } from './command.ts'
 
 /** What an operator does about rails. */
 export const railCommands: Readonly<Record<string, Command>> = {
   'rail route': {
+    keptOf: firstWord,
     summary:
       'Has a rail carry payouts of an asset, a currency and a country, or of all of them where none is given, from the next on; --remove takes that back.',
     words: ['rail'],
-    options: { asset: 'code', currency: 'code', country: 'name' },
+    options: { asset: 'code', currency: 'code', country: 'name', reason: 'text' },
     flags: ['remove'],
     names: { assetCode: '--asset' },
     run: async (service, words, { asset, currency, country, remove }) => {
@@ -31,14 +32,18 @@ export const railCommands: Readonly<Record<string, Command>> = {
       ),
   },
   'rail pause': {
+    keptOf: firstWord,
     summary:
       'Stops what is submitted to a rail; payouts are accepted and wait, and what was submitted is still followed.',
     words: ['rail'],
+    options: { reason: 'text' },
     run: (service, words) => pause(service, { rail: word(words, 0) }),
   },
   'rail resume': {
+    keptOf: firstWord,
     summary: 'Submits to a paused rail again, what waits longest first.',
     words: ['rail'],
+    options: { reason: 'text' },
     run: (service, words) => resume(service, { rail: word(words, 0) }),
   },
   clock: {

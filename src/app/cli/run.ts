@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Service } from '../../context.ts'
 import { createService } from '../../context.ts'
 import { openDatabase } from '../../database/open-database.ts'
 import type { Names } from '../../doors/refusal-text.ts'
@@ -7,13 +8,15 @@ import { Refusal } from '../../errors.ts'
 import { claimMode } from '../../installation/claim-mode.ts'
 import { findMode } from '../../installation/find-mode.ts'
 import { formatAmount } from '../../money/amount.ts'
+import { keepAction, parseReason } from '../../operators/keep-action.ts'
 import type { Config } from '../config.ts'
 import { readConfig } from '../config.ts'
 import { migrationNotice } from '../migration-notice.ts'
 import { secretsOf } from '../secrets-of.ts'
-import type { Command, Options } from './command.ts'
+import type { Command, Going, Options } from './command.ts'
 import { namesOf } from './command.ts'
 import { commands } from './commands.ts'
+import { operatorIn } from './operator.ts'
 import { asText } from './text.ts'
 import type { Explained } from './usage.ts'
 import { commandNamed, explained, nearest, UsageError, unknownCommand, usageOf } from './usage.ts'
@@ -64,7 +67,7 @@ type Parsed = {
   readonly positionals: readonly string[]
 }
 
-type Given = { readonly words: readonly string[]; readonly options: Options }
+type Given = { readonly name: string; readonly words: readonly string[]; readonly options: Options }
 
 async function run(
   command: Command,
@@ -81,10 +84,11 @@ async function run(
 
 async function runOnDatabase(
   command: Extract<Command, { run: unknown }>,
-  { words, options }: Given,
+  given: Given,
   { isJson, around, config }: { isJson: boolean; around: Surroundings; config: Config },
 ): Promise<unknown> {
   const { complain } = around
+  const { options } = given
   const copy = (command.copiesFirst && options.backup) || null
   let isCopied = false
   const db = await openDatabase({
@@ -115,11 +119,27 @@ async function runOnDatabase(
     const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${text}\n`)
     const signal = around.signal ?? (command.goesOn ? interruption() : new AbortController().signal)
     const write = writerTo(around.print)
-    return await command.run(service, words, options, { tell, write, signal, rails: config.rails })
+    return await runKept(service, command, given, { tell, write, signal, rails: config.rails })
   } finally {
     clearInterval(staying)
     await db.close()
   }
+}
+
+/** Runs a command that is on the log of operators so that it is kept there, in the transaction that does it. */
+function runKept(
+  service: Service,
+  command: Extract<Command, { run: unknown }>,
+  { name, words, options }: Given,
+  going: Going,
+): Promise<unknown> {
+  const { keptOf } = command
+  if (!keptOf) return command.run(service, words, options, going)
+  const { reason: given = '', ...said } = options
+  const reason = given.trim() === '' ? null : parseReason(given)
+  const details = { ...said, ...(words.length > 1 && { words: words.join(' ') }) }
+  const kept = { formId: null, ...operatorIn('command'), action: name, subject: keptOf(words), reason, details }
+  return keepAction(service, kept, (keeping) => command.run(keeping, words, options, going))
 }
 
 /** Ctrl-C, of which a terminal tells npm and this process, and npm tells it again; or that nobody reads what is printed. */
@@ -155,7 +175,7 @@ function readArguments(name: string, command: Command, args: readonly string[]):
     ]
     if (missing.length > 0) throw fail(missing.map((each) => `${each} is required`).join('; '))
     if (positionals.length > words.length) throw fail(`"${positionals[words.length]}" is a word too many`)
-    return { words: positionals, options: given }
+    return { name, words: positionals, options: given }
   } catch (error) {
     if (error instanceof UsageError) throw error
     const { message, code } = error as Error & { code?: string }

@@ -1,6 +1,7 @@
 import type { Context, Done, Service } from '../../context.ts'
 import { eventId } from '../../events/event.ts'
 import { timestamp } from '../../ids.ts'
+import { contextOf } from '../../operators/owner-of.ts'
 import { createWebhookEndpoint } from '../../webhooks/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../../webhooks/delete-webhook-endpoint.ts'
 import { disableWebhookEndpoint } from '../../webhooks/disable-webhook-endpoint.ts'
@@ -15,7 +16,7 @@ import { updateWebhookEndpoint } from '../../webhooks/update-webhook-endpoint.ts
 import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.ts'
 import type { Command, Options } from './command.ts'
-import { contextOf, contextOfList, listed, wholeNumber, word } from './command.ts'
+import { contextOfList, firstWord, listed, wholeNumber, word } from './command.ts'
 import { listCommand } from './lists.ts'
 
 const words = ['webhook id']
@@ -52,24 +53,28 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       named(service, words, async (context, webhookId) => told(await getWebhookEndpoint(context, { webhookId }))),
   },
   'webhook update': {
+    keptOf: firstWord,
     summary: 'Changes what is given of a webhook endpoint; an empty list of types means all.',
     words,
-    options: { url: 'url', ...details },
+    options: { url: 'url', ...details, reason: 'text' },
     run: (service, words, options) =>
       changed(service, words, (context, webhookId) =>
         updateWebhookEndpoint(context, { webhookId, url: options.url, ...detailsOf(options) }),
       ),
   },
   'webhook delete': {
+    keptOf: firstWord,
     summary: 'Deletes a webhook endpoint for good.',
     words,
+    options: { reason: 'text' },
     run: (service, words) =>
       changed(service, words, (context, webhookId) => deleteWebhookEndpoint(context, { webhookId })),
   },
   'webhook rotate': {
+    keptOf: firstWord,
     summary: 'Gives a webhook endpoint a new secret and shows it, once; the old one signs for another 24 hours.',
     words,
-    options: { overlap: 'hours' },
+    options: { overlap: 'hours', reason: 'text' },
     names: { overlapHours: '--overlap' },
     run: (service, words, { overlap }) =>
       named(service, words, async (context, webhookId) => {
@@ -79,30 +84,36 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       }),
   },
   'webhook test': {
+    keptOf: firstWord,
     summary: 'Has a webhook endpoint tried: "webhook deliveries" shows what became of it.',
     words,
+    options: { reason: 'text' },
     run: (service, words) =>
       changed(service, words, (context, webhookId) => testWebhookEndpoint(context, { webhookId })),
   },
   'webhook enable': {
+    keptOf: firstWord,
     summary: 'Enables a webhook endpoint: from where it was, from now on, or with all events after a sequence.',
     words,
-    options: { from: 'resume or now', after: 'sequence' },
+    options: { from: 'resume or now', after: 'sequence', reason: 'text' },
     run: (service, words, { from, after }) =>
       changed(service, words, (context, webhookId) =>
         enableWebhookEndpoint(context, { webhookId, from: from as 'now', after: sequence(after) }),
       ),
   },
   'webhook disable': {
+    keptOf: firstWord,
     summary: 'Stops what is sent to a webhook endpoint until it is enabled.',
     words,
+    options: { reason: 'text' },
     run: (service, words) =>
       changed(service, words, (context, webhookId) => disableWebhookEndpoint(context, { webhookId })),
   },
   'webhook replay': {
+    keptOf: firstWord,
     summary: 'Sends one event to a webhook endpoint again, or all after a sequence or since a time.',
     words,
-    options: { event: 'event id', after: 'sequence', since: 'time' },
+    options: { event: 'event id', after: 'sequence', since: 'time', reason: 'text' },
     names: { eventId: '--event' },
     run: (service, words, { event, after, since }) =>
       changed(service, words, (context, webhookId) =>

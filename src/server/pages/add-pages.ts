@@ -2,14 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Refusal } from '../../errors.ts'
 import { isPageWanted } from '../accept.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
+import { favicon } from './favicon.ts'
 import type { Home } from './home-page.ts'
 import { homePage, homeStyle, homeText, notFoundPage } from './home-page.ts'
 import { originOf, pagePolicy, sendKept } from './page-answer.ts'
-
-/** A coin on its way, in one colour that shows on light and on dark. */
-const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#4f7df0" stroke-width="3.2" \
-stroke-linecap="round" stroke-linejoin="round"><circle cx="12.5" cy="16" r="9.5"/><path d="M9 16h20m-6-6 6 6-6 6"/></svg>
-`
 
 /** Adds the page at `/`, which a terminal gets as text, and the mark that browsers show beside its name. */
 export function addPages(app: FastifyInstance, { mode, key }: Pick<Home, 'mode' | 'key'>): void {

@@ -5,16 +5,21 @@ import { pageScript } from './page-script.ts'
 
 /** A page runs the one script, loads nothing but its mark, and has no style but its own. */
 export function pagePolicy(style: string): string {
-  return policyOf([
-    `script-src 'sha256-${hash('sha256', pageScript, 'base64')}'`,
-    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
-    "img-src 'self'",
-  ])
+  return policyOf([`script-src 'sha256-${hash('sha256', pageScript, 'base64')}'`, ...looks(style)])
 }
 
-/** A content security policy that allows a page nothing but what is `allowed`. */
-export function policyOf(allowed: readonly string[]): string {
-  const always = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
+/** A page runs no script, loads nothing but its mark, has no style but its own, and sends its forms to its own origin. */
+export function formPolicy(style: string): string {
+  return policyOf(looks(style), "'self'")
+}
+
+function looks(style: string): string[] {
+  return [`style-src 'sha256-${hash('sha256', style, 'base64')}'`, "img-src 'self'"]
+}
+
+/** A content security policy that allows a page nothing but what is `allowed`, and its forms to go nowhere else. */
+export function policyOf(allowed: readonly string[], forms = "'none'"): string {
+  const always = ["base-uri 'none'", `form-action ${forms}`, "frame-ancestors 'none'"]
   return ["default-src 'none'", ...allowed, ...always].join('; ')
 }
 

@@ -2,8 +2,11 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 import { pageScript } from './page-script.ts'
 
-/** A page of ours around its body, which loads nothing but its mark. */
-export function wholePage({ title, style }: { title: string; style: string }, body: Html): string {
+/** A page of ours around its body, which loads nothing but its mark, and runs nothing where it has no script. */
+export function wholePage(
+  { title, style, hasScript = true }: { title: string; style: string; hasScript?: boolean },
+  body: Html,
+): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -15,8 +18,12 @@ export function wholePage({ title, style }: { title: string; style: string }, bo
 </head>
 <body>
 ${body}
-<script>${{ html: pageScript }}</script>
-</body>
+${
+  hasScript
+    ? html`<script>${{ html: pageScript }}</script>
+`
+    : ''
+}</body>
 </html>
 `.html
 }

@@ -1,12 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { readUrl } from '../../../src/database/postgres/connection-url.ts'
 import { notifications } from '../../../src/database/postgres/notifications.ts'
+import { primaryOf } from '../../../src/database/postgres/primary.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 describePostgres('who hears of commits', {}, () => {
   test('has one connection, however often it was lost', async () => {
     const { url, remove } = await newPostgresDatabase()
-    const heard = notifications({ connectionString: url })
+    const heard = notifications(primaryOf(readUrl(url).places))
     heard.watch('events', () => {})
     onTestFinished(async () => {
       await heard.close()

@@ -14,6 +14,7 @@ const shared = [
   'merchant_clocks',
   'merchants',
   'migrations',
+  'operator_actions',
   'paused_rails',
   'payout_transfers',
   'rail_reports',

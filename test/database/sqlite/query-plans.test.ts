@@ -23,6 +23,7 @@ import { attempt } from '../rows.ts'
 const operatorFolders = ['audit', 'diagnoses', 'dispatch', 'fill', 'seals']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
+  'merchants:merchantsNamed': 'finds merchants by a part of the name',
   'events:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',
   'installation:installationRow': 'reads its one row, at start',
   'merchants:otherMerchantWithKey': 'asks every merchant for its key',
@@ -45,6 +46,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'rails:openTransferCounts': 'counts what is on its way, for an operator',
   'rails:shiftDeliveries': 'moves a clock of the sandbox',
   'rails:shiftTransfers': 'moves a clock of the sandbox',
+  'webhooks:troubledEndpoints': 'lists the endpoints that fail',
   'webhooks:allSigningKeys': 'tells public keys, every ten seconds at most',
   'webhooks:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
@@ -246,6 +248,7 @@ const tablesOfNoMerchant = [
   'watched_addresses',
   'chain_events',
   'trusted_documents',
+  'operator_actions',
 ]
 
 /** Whether a step scans what an earlier one made of rows that an index found: there is no more to pass over. */

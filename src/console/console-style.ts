@@ -1,0 +1,96 @@
+import { pageStyle } from '../server/pages/page-style.ts'
+
+/** The looks of the console: dense, and calm until something needs a person. */
+export const consoleStyle = `${pageStyle}
+:root {
+  --good: light-dark(#17693f, #6fd39d);
+  --busy: light-dark(#2456c7, #8fb2ff);
+  --warn: light-dark(#855700, #e8bb5f);
+  --bad: light-dark(#b3261e, #ff9a91);
+}
+body { font-size: 14px; line-height: 1.45 }
+.skip { position: absolute; left: -99rem; padding: .5rem .8rem; background: var(--paper) }
+.skip:focus { left: .5rem; top: .5rem; z-index: 1 }
+body > header {
+  display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; align-items: center; padding: .45rem 1.25rem;
+  background: var(--panel); border-bottom: 1px solid var(--line);
+}
+.name { font-weight: 700; color: var(--ink) }
+.mode { padding: .05rem .5rem; border: 1px solid var(--line); border-radius: 99px; font-size: .8rem; color: var(--faint) }
+.mode.live { border-color: var(--bad); color: var(--bad); font-weight: 600 }
+header nav ul { display: flex; flex-wrap: wrap; gap: .1rem .2rem; margin: 0; padding: 0; list-style: none }
+header nav a { display: block; padding: .3rem .55rem; border-radius: 5px; color: var(--ink) }
+header nav a:hover { background: var(--code) }
+header nav a[aria-current] { background: var(--accent); color: var(--paper); font-weight: 600 }
+main { max-width: 84rem; margin: 0 auto; padding: 1.4rem 1.25rem 3rem }
+main:focus { outline: none }
+h1 { font-size: 1.5rem; margin: 0 0 .6rem; overflow-wrap: anywhere }
+h2 { font-size: 1.08rem; margin: 1.8rem 0 .4rem }
+.faint, .empty { color: var(--faint) }
+.money { font-variant-numeric: tabular-nums; white-space: nowrap }
+table { width: 100%; border-collapse: collapse; margin: .5rem 0 }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+th, td { padding: .38rem 1.1rem .38rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
+th { font-size: .78rem; font-weight: 600; color: var(--faint); white-space: nowrap }
+td { overflow-wrap: anywhere }
+td a > code, td strong { white-space: nowrap }
+td > div > p:first-child { margin-top: 0 }
+.number { text-align: right; padding-right: 1.2rem }
+time { white-space: nowrap; font-variant-numeric: tabular-nums }
+.status { white-space: nowrap; font-weight: 600; font-size: .86rem }
+.status.good { color: var(--good) } .status.busy { color: var(--busy) }
+.status.warn { color: var(--warn) } .status.bad { color: var(--bad) }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: .1rem 2rem; margin: .6rem 0 }
+.facts > div { padding: .3rem 0; border-bottom: 1px solid var(--line) }
+.facts dt { font-size: .78rem; color: var(--faint) }
+.facts dd { margin: 0; overflow-wrap: anywhere }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: .8rem 0; padding: 0; list-style: none }
+.tiles li { padding: .7rem .9rem; border: 1px solid var(--line); border-left: 4px solid var(--good); border-radius: 7px; background: var(--panel) }
+.tiles li.plain { border-left-color: var(--line) }
+.tiles li.warn { border-left-color: var(--warn) } .tiles li.bad { border-left-color: var(--bad) }
+.tiles strong { display: block; font-size: 1.2rem }
+.tiles p { margin: .15rem 0 0; color: var(--faint) }
+.timeline { margin: .4rem 0; padding: 0 0 0 1.1rem; border-left: 2px solid var(--line); list-style: none }
+.timeline li { position: relative; padding: .15rem 0 .45rem }
+.timeline li::before {
+  content: ''; position: absolute; left: -1.5rem; top: .48rem; width: .7rem; height: .7rem;
+  border: 2px solid var(--accent); border-radius: 99px; background: var(--paper);
+}
+input, select, button, textarea { font: inherit; color: var(--ink); background: var(--paper); border: 1px solid var(--faint); border-radius: 5px; padding: .3rem .5rem }
+input[type=checkbox] { width: 1.05rem; height: 1.05rem; vertical-align: -.2rem }
+button { cursor: pointer; background: var(--panel); font-weight: 600 }
+button:hover { border-color: var(--accent) }
+.filters { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .5rem 0 1rem }
+.filters label { display: grid; gap: .15rem; font-size: .8rem; color: var(--faint) }
+.pager { display: flex; gap: 1.5rem; margin: .8rem 0 }
+.actions { display: grid; gap: .5rem; margin: .5rem 0; max-width: 44rem }
+.action { border: 1px solid var(--line); border-radius: 7px; background: var(--panel) }
+.action summary { padding: .4rem .8rem; cursor: pointer; font-weight: 600 }
+.action form { display: grid; gap: .7rem; padding: .2rem .8rem .8rem }
+.action p { margin: 0; color: var(--faint) }
+.field { display: grid; gap: .2rem }
+.action label { font-weight: 600 }
+.action label.flag, fieldset label { display: block; font-weight: 400 }
+.action fieldset { border: 1px solid var(--line); border-radius: 5px; padding: .4rem .7rem }
+.action small { font-size: .82rem; font-weight: 400; color: var(--faint) }
+.action button { justify-self: start; background: var(--accent); border-color: var(--accent); color: var(--paper) }
+td .action { min-width: 9rem }
+[aria-invalid=true] { border-color: var(--bad); border-width: 2px }
+.notice, .secret { margin: 0 0 1rem }
+.notice { padding: .55rem .8rem; border: 1px solid var(--good); border-left-width: 4px; border-radius: 6px; background: var(--panel); overflow-wrap: anywhere }
+.action p.wrong, .wrong { padding: .45rem .7rem; border: 1px solid var(--bad); border-left-width: 4px; border-radius: 6px; background: var(--paper); color: var(--ink) }
+.secret { padding: .8rem 1rem; border: 2px solid var(--warn); border-radius: 7px; background: var(--panel) }
+.secret code { display: block; margin: .4rem 0; padding: .5rem; font-size: .9rem }
+footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; max-width: 84rem; margin: 0 auto; padding: .8rem 1.25rem 2rem; border-top: 1px solid var(--line); color: var(--faint) }
+@media (max-width: 46rem) {
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+  table, tbody { display: block }
+  tr { display: block; padding: .45rem 0; border-bottom: 1px solid var(--line) }
+  td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); padding: .1rem 0; border: 0; text-align: left }
+  td.number { padding-right: 0; text-align: left }
+  td::before { content: attr(data-label); font-size: .8rem; color: var(--faint) }
+  input:not([type=checkbox]), select { width: 100% }
+  .filters label, .filters button { width: 100% }
+  main, body > header, footer { padding-left: .9rem; padding-right: .9rem }
+}
+`

@@ -1,0 +1,65 @@
+import { scopes } from '../callers/scopes.ts'
+import { meaningOf } from '../doors/described-values.ts'
+import { createKey, revokeKey, rotateKey } from '../merchants/keys.ts'
+import type { Action, On, Secret } from './console-page.ts'
+
+const merchantOf = ({ params }: On) => params.merchantId ?? ''
+
+export const createKeyAction: Action = {
+  name: 'key create',
+  title: 'Create a key',
+  text: 'Gives the merchant another API key, which is shown once. Without scopes it may do everything.',
+  fields: [
+    {
+      name: 'scopes',
+      label: 'Scopes',
+      kind: 'many',
+      isOptional: true,
+      options: scopes.map((scope) => [scope, `${scope}: ${meaningOf(scopes, scope)}`]),
+    },
+    { name: 'expiresAt', label: 'Ends at', hint: 'Such as 2027-01-31T00:00:00Z.', isOptional: true },
+    {
+      name: 'networks',
+      label: 'Only from',
+      hint: 'Networks separated by commas, such as 203.0.113.0/24.',
+      isOptional: true,
+    },
+  ],
+  subject: merchantOf,
+  run: async (service, on) => {
+    const { scopes, expiresAt, networks } = on.given
+    const terms = { scopes: listed(scopes), expiresAt: expiresAt || undefined, networks: listed(networks) }
+    return shownOnce(await createKey(service, merchantOf(on), terms))
+  },
+}
+
+export const rotateKeyAction: Action = {
+  name: 'key rotate',
+  title: 'Rotate the key',
+  text: 'Gives the merchant a new key that may do everything, beside its latest such one, and revokes any older. Keys with scopes stay.',
+  subject: merchantOf,
+  run: async (service, on) => shownOnce(await rotateKey(service, merchantOf(on))),
+}
+
+export const revokeKeyAction: Action = {
+  name: 'key revoke',
+  title: 'Revoke',
+  text: 'Ends the key at once, and the tokens that were made with it. It can’t be taken back.',
+  subject: ({ target }) => target,
+  run: async (service, { target }) => {
+    await revokeKey(service, target)
+    return undefined
+  },
+}
+
+function shownOnce({ apiKey }: { apiKey: string }): Secret {
+  return {
+    name: 'API key',
+    secret: apiKey,
+    advice: 'Only its hash is kept: copy it now, and give it to the merchant by a safe way.',
+  }
+}
+
+function listed(text: string | undefined): string[] | undefined {
+  return text ? text.split(',').map((each) => each.trim()) : undefined
+}

@@ -1,0 +1,34 @@
+import type { Context } from '../context.ts'
+import { createContext } from '../context.ts'
+import { findMerchant } from '../merchants/find-merchant.ts'
+import { listMerchants } from '../merchants/list-merchants.ts'
+import type { Merchant } from '../merchants/merchant.ts'
+import type { Asked } from './console-page.ts'
+
+/** So many merchants are chosen from a list; of more, one is named by its id. */
+const mostChoices = 100
+
+/** Whose list is shown, and how another merchant is chosen. */
+export type Choice = {
+  /** A request in the merchant's name; `null` until one is chosen. */
+  readonly context: Context | null
+  readonly filter: {
+    readonly name: 'merchant'
+    readonly label: string
+    readonly options?: readonly (readonly [string, string])[]
+    readonly hint?: string
+  }
+}
+
+/** The merchant that a page is asked for, or the only one there is. @throws Refusal RESOURCE_NOT_FOUND */
+export async function merchantChosen({ service, query }: Pick<Asked, 'service' | 'query'>): Promise<Choice> {
+  const { items, next } = await listMerchants(service, { limit: mostChoices })
+  const options = items.map(({ id, name }: Merchant) => [id, name] as const)
+  const filter = { name: 'merchant', label: 'Merchant', ...(next === null ? { options } : { hint: 'id' }) } as const
+  if (query.merchant) {
+    const { id } = await findMerchant(service.db, query.merchant.trim())
+    return { context: createContext(service, id), filter }
+  }
+  const [only] = items
+  return { context: only && items.length === 1 ? createContext(service, only.id) : null, filter }
+}

@@ -1,0 +1,29 @@
+import { parseUuid } from '../ids.ts'
+import { findMerchant } from '../merchants/find-merchant.ts'
+import { listMerchants } from '../merchants/list-merchants.ts'
+import { html } from '../server/pages/html.ts'
+import type { ConsolePage } from './console-page.ts'
+import { filters, id, pager, table, time } from './parts.ts'
+
+/** All merchants, the oldest first, found by a part of the name or by the id. */
+export const merchantsPage: ConsolePage = {
+  path: '/merchants',
+  render: async (asked) => {
+    const { service, query, to } = asked
+    const uuid = parseUuid((query.name ?? '').trim())
+    const { items, next } =
+      uuid === null
+        ? await listMerchants(service, { name: query.name, after: query.after })
+        : { items: [await findMerchant(service.db, uuid)], next: null }
+    const rows = items.map((merchant) => [
+      html`<a href="${to(`/merchants/${merchant.id}`)}">${merchant.name}</a>`,
+      time(merchant.createdAt),
+      id(merchant.id),
+    ])
+    return {
+      title: 'Merchants',
+      body: html`${filters(asked, [{ name: 'name', label: 'Name or id', hint: 'a part of the name' }], 'Search')}
+${table('Merchants', ['Merchant', 'Since', 'Id'], rows, 'There is no such merchant.')}${pager(asked, { older: next === null ? null : { after: next } })}`,
+    }
+  },
+}

@@ -1,0 +1,120 @@
+import type { Service } from '../context.ts'
+import { findAttentionCounts } from '../diagnoses/attention-counts.ts'
+import { measureStore } from '../metrics/measure-store.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
+import { listAllAttention } from '../rails/list-attention.ts'
+import { listRails } from '../rails/routes.ts'
+import type { Html } from '../server/pages/html.ts'
+import { html } from '../server/pages/html.ts'
+import { listTroubledEndpoints } from '../webhooks/list-troubled-endpoints.ts'
+import { payoutsInAttention } from './attention-page.ts'
+import type { Asked, ConsolePage } from './console-page.ts'
+import { endpointsTable } from './webhooks-page.ts'
+
+/** A fact with how bad it is: what it says in one line, and where more is to be read. */
+type Tile = {
+  readonly kind: 'good' | 'plain' | 'warn' | 'bad'
+  readonly text: string
+  readonly about: string
+  readonly href: string
+}
+
+const hour = 3_600
+const mostShown = 5
+
+/** What needs a person now. */
+export const overviewPage: ConsolePage = {
+  path: '/',
+  render: async (asked) => {
+    const { service, to } = asked
+    const [{ items }, troubled, tiles] = [
+      await listAllAttention(service, { limit: mostShown }),
+      await listTroubledEndpoints(service, mostShown),
+      await tilesOf(asked),
+    ]
+    return {
+      title: 'Overview',
+      body: html`<ul class="tiles">
+${tiles.map(({ kind, text, about, href }) => html`<li class="${kind}"><strong>${marks[kind]} ${text}</strong><p><a href="${to(href)}">${about}</a></p></li>\n`)}</ul>
+<h2>Payouts that need a person</h2>
+${payoutsInAttention(asked, items)}${items.length === mostShown ? html`<p><a href="${to('/attention')}">All of them</a></p>` : ''}
+<h2>Webhook endpoints that fail</h2>
+${endpointsTable(asked, troubled, 'No endpoint fails.')}${troubled.length === mostShown ? html`<p><a href="${to('/webhooks')}">All of them</a></p>` : ''}`,
+    }
+  },
+}
+
+const marks: Readonly<Record<Tile['kind'], Html>> = {
+  good: html`<span aria-hidden="true">✓</span>`,
+  plain: html`<span aria-hidden="true">·</span>`,
+  warn: html`<span aria-hidden="true">!</span>`,
+  bad: html`<span aria-hidden="true">✕</span>`,
+}
+
+async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
+  const { processing, rateAges } = await measureStore(service, [])
+  const found = await listRails(service, rails)
+  const [paused, unknown] = [
+    found.filter(({ pausedAt }) => pausedAt !== null),
+    found.filter(({ isConfigured, open }) => !isConfigured && open.length > 0),
+  ]
+  const missing = payoutAssetCodes.flatMap((from) =>
+    recipientCurrencies.map((to) => `${from}/${to}`).filter((pair) => !rateAges.has(pair)),
+  )
+  return [
+    await attentionTile(service),
+    {
+      kind: processing.oldestSeconds > 24 * hour && processing.payouts > 0 ? 'warn' : 'good',
+      text: `${counted(processing.payouts, 'payout')} on the way`,
+      about: processing.payouts > 0 ? `the oldest for ${span(processing.oldestSeconds)}` : 'all payouts',
+      href: '/payouts',
+    },
+    auditTile(auditRun.last()),
+    {
+      kind: paused.length > 0 || unknown.length > 0 ? 'warn' : 'good',
+      text: paused.length > 0 ? `Paused: ${paused.map(({ rail }) => rail).join(', ')}` : 'No rail is paused',
+      about: unknown.length > 0 ? `not known here: ${unknown.map(({ rail }) => rail).join(', ')}` : 'all rails',
+      href: '/rails',
+    },
+    {
+      kind: missing.length > 0 ? 'bad' : 'good',
+      text: missing.length > 0 ? `No rate for ${missing.join(', ')}` : 'Every pair has a rate',
+      about: rateAges.size === 0 ? 'all rates' : `the oldest was set ${span(Math.max(...rateAges.values()))} ago`,
+      href: '/prices',
+    },
+  ]
+}
+
+async function attentionTile(service: Service): Promise<Tile> {
+  const { payouts, deposits } = await findAttentionCounts(service)
+  const isNone = payouts + deposits === 0
+  return {
+    kind: isNone ? 'good' : 'bad',
+    text: isNone ? 'Nothing waits for a person' : `${payouts + deposits} for a person to decide`,
+    about: `${counted(payouts, 'payout')} and ${counted(deposits, 'deposit')}`,
+    href: '/attention',
+  }
+}
+
+function auditTile(last: ReturnType<Asked['auditRun']['last']>): Tile {
+  if (last === null)
+    return { kind: 'plain', text: 'Books not audited here yet', about: 'run the audit', href: '/books' }
+  const { balanced } = last.found
+  const text = balanced ? 'The books balance' : 'The books contradict themselves'
+  return {
+    kind: balanced ? 'good' : 'bad',
+    text,
+    about: `as of ${last.at.slice(0, 19).replace('T', ' ')}`,
+    href: '/books',
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function span(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)} seconds`
+  if (seconds < 2 * hour) return `${Math.floor(seconds / 60)} minutes`
+  return seconds < 48 * hour ? `${Math.floor(seconds / hour)} hours` : `${Math.floor(seconds / (24 * hour))} days`
+}

@@ -1,0 +1,82 @@
+import { meaningOf } from '../doors/described-values.ts'
+import { contextOf } from '../operators/owner-of.ts'
+import { settledStatuses, settlePayout } from '../payouts/settle-payout.ts'
+import type { AttentionAction } from '../rails/attention-actions.ts'
+import { attentionActions } from '../rails/attention-actions.ts'
+import { cancelPayout } from '../rails/cancel-payout.ts'
+import { resolveAttentionByOperator } from '../rails/resolve-attention.ts'
+import type { Action, On } from './console-page.ts'
+
+const payoutOf = ({ params }: On) => params.payoutId ?? ''
+const shownToMerchant = 'Kept in the log of operators with your name, and shown to the merchant with the payout.'
+
+export const cancelAction: Action = {
+  name: 'payout cancel',
+  title: 'Cancel',
+  text: 'Takes the payout back: at once where its bank was not asked yet, else the bank is asked to.',
+  subject: payoutOf,
+  run: async (service, on) => {
+    const payoutId = payoutOf(on)
+    await cancelPayout(await contextOf(service, 'payout', payoutId), { payoutId })
+    return undefined
+  },
+}
+
+export const settleAction: Action = {
+  name: 'payout settle',
+  title: 'Settle by hand',
+  text: 'Records what the bank did. What failed or came back is in the wallet again, with its fee.',
+  fields: [
+    {
+      name: 'status',
+      label: 'What became of it',
+      options: settledStatuses.map((status) => [status, `${status}: ${meaningOf(settledStatuses, status)}`]),
+    },
+    {
+      name: 'override',
+      label: 'A rail is still at work on it, and what its bank reports later is to be left alone',
+      kind: 'flag',
+      isOptional: true,
+    },
+  ],
+  reasonHint: shownToMerchant,
+  names: { cause: 'reason' },
+  subject: payoutOf,
+  run: async (service, on) => {
+    const payoutId = payoutOf(on)
+    const { status, override } = on.given
+    const context = await contextOf(service, 'payout', payoutId)
+    // The operation says what is wrong with a word that is no status.
+    await settlePayout(context, {
+      ...{ payoutId, status: status as 'COMPLETED', cause: on.reason, override: override === 'yes' },
+    })
+    return undefined
+  },
+}
+
+const attentionTitles = {
+  RETRY: 'Have the bank asked again',
+  COMPLETE: 'It was paid',
+  FAIL: 'It was not paid',
+} as const
+
+/** What a person can do about a payout that needs one, by what it is called. */
+export const attentionActionOf = Object.fromEntries(
+  attentionActions.map((action) => [action, decision(action)]),
+) as Readonly<Record<AttentionAction, Action>>
+
+function decision(action: AttentionAction): Action {
+  return {
+    name: `attention ${action.toLowerCase()}`,
+    title: attentionTitles[action],
+    text: meaningOf(attentionActions, action),
+    reasonHint: shownToMerchant,
+    subject: payoutOf,
+    run: async (service, on) => {
+      const payoutId = payoutOf(on)
+      const context = await contextOf(service, 'payout', payoutId)
+      await resolveAttentionByOperator(context, { payoutId, action, reason: on.reason })
+      return undefined
+    },
+  }
+}

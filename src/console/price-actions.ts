@@ -1,0 +1,81 @@
+import { fees } from '../fees/fees.ts'
+import { setFee } from '../fees/set-fee.ts'
+import { rates } from '../rates/rates.ts'
+import { setRate } from '../rates/set-rate.ts'
+import type { Action, Field, On } from './console-page.ts'
+
+const effectiveAt: Field = {
+  name: 'effectiveAt',
+  label: 'From when',
+  hint: 'In UTC, such as 2026-01-31T08:30:00Z; now where nothing is said.',
+  isOptional: true,
+}
+
+export const setRateAction: Action = {
+  name: 'rate set',
+  title: 'Set a rate',
+  text: 'Says what one unit of a stablecoin is worth. Payouts are made at it from its time on.',
+  fields: [
+    { name: 'fromCode', label: 'From', hint: 'A stablecoin, such as USDC.' },
+    { name: 'toCode', label: 'To', hint: 'A currency, such as NGN.' },
+    { name: 'rate', label: 'Rate', hint: 'A plain decimal of at most nine places, such as 1500.25.' },
+    effectiveAt,
+    { name: 'isForced', label: 'It differs by more than 20 % on purpose (--force)', kind: 'flag', isOptional: true },
+  ],
+  subject: ({ given }) => `${given.fromCode?.trim()} ${given.toCode?.trim()}`,
+  run: async (service, { given }) => {
+    const { fromCode = '', toCode = '', rate = '', effectiveAt, isForced } = given
+    await setRate(service, { fromCode, toCode, rate: rate.trim(), effectiveAt, isForced: isForced === 'yes' })
+    return undefined
+  },
+}
+
+export const setFeeAction: Action = {
+  name: 'fee set',
+  title: 'Set a fee',
+  text: 'Says what payouts of a stablecoin to a currency cost; flat, in per cent, or both.',
+  fields: [
+    { name: 'assetCode', label: 'From', hint: 'A stablecoin, such as USDC.' },
+    { name: 'recipientCurrency', label: 'To', hint: 'A currency, such as NGN.' },
+    { name: 'flat', label: 'Flat', hint: 'In units of the stablecoin, such as 0.50.', isOptional: true },
+    { name: 'percent', label: 'Per cent of the amount', hint: 'Such as 0.5 for half a per cent.', isOptional: true },
+    effectiveAt,
+  ],
+  subject: ({ given }) => `${given.assetCode?.trim()} ${given.recipientCurrency?.trim()}`,
+  run: async (service, { given }) => {
+    const { assetCode = '', recipientCurrency = '', flat, percent, effectiveAt } = given
+    const price = { flat: flat?.trim() || undefined, percent: percent?.trim() || undefined }
+    await setFee(service, { assetCode, recipientCurrency, ...price, effectiveAt })
+    return undefined
+  },
+}
+
+/** What a row of prices is named by where it can be cancelled. */
+export function priceTarget(from: string, to: string, effectiveAt: string): string {
+  return `${from} ${to} ${effectiveAt}`
+}
+
+const cancelled = { title: 'Cancel', text: 'Takes it back before its time comes; it stays recorded.' }
+const subject = ({ target }: On) => target.split(' ').slice(0, 2).join(' ')
+
+export const cancelRateAction: Action = {
+  ...cancelled,
+  name: 'rate cancel',
+  subject,
+  run: async (service, { target }) => {
+    const [fromCode = '', toCode = '', effectiveAt = ''] = target.split(' ')
+    await rates.cancel(service, { fromCode, toCode, effectiveAt })
+    return undefined
+  },
+}
+
+export const cancelFeeAction: Action = {
+  ...cancelled,
+  name: 'fee cancel',
+  subject,
+  run: async (service, { target }) => {
+    const [assetCode = '', recipientCurrency = '', effectiveAt = ''] = target.split(' ')
+    await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })
+    return undefined
+  },
+}

@@ -1,0 +1,78 @@
+import { fees } from '../fees/fees.ts'
+import { rates } from '../rates/rates.ts'
+import type { Html } from '../server/pages/html.ts'
+import { html } from '../server/pages/html.ts'
+import type { Asked, ConsolePage } from './console-page.ts'
+import { money, nothing, number, sliceAsked, slicePager, status, table, time } from './parts.ts'
+import { cancelFeeAction, cancelRateAction, priceTarget, setFeeAction, setRateAction } from './price-actions.ts'
+
+type Rates = Awaited<ReturnType<typeof rates.list>>
+type Fees = Awaited<ReturnType<typeof fees.list>>
+
+const current = ['IN_FORCE', 'FUTURE'] as const
+
+/** What payouts are converted at and cost, now and later. */
+export const pricesPage: ConsolePage = {
+  path: '/prices',
+  actions: [setRateAction, setFeeAction, cancelRateAction, cancelFeeAction],
+  render: async (asked) => {
+    const { service, to, form } = asked
+    const rows = async <Row>(list: (state: (typeof current)[number]) => Promise<{ items: readonly Row[] }>) =>
+      (await Promise.all(current.map(list))).flatMap(({ items }) => items)
+    return {
+      title: 'Rates and fees',
+      body: html`<h2>Rates</h2>
+${ratesTable(asked, await rows((state) => rates.list(service, { state, first: 100 })))}
+<p><a href="${to('/prices/rates')}">All rates that were ever set</a></p>
+<div class="actions">${form(setRateAction)}</div>
+<h2>Fees</h2>
+${feesTable(asked, await rows((state) => fees.list(service, { state, first: 100 })))}
+<p><a href="${to('/prices/fees')}">All fees that were ever set</a></p>
+<div class="actions">${form(setFeeAction)}</div>`,
+    }
+  },
+}
+
+/** Every rate there ever was. */
+export const allRatesPage: ConsolePage = {
+  path: '/prices/rates',
+  actions: [cancelRateAction],
+  render: async (asked) => {
+    const slice = await rates.list(asked.service, sliceAsked(asked))
+    return { title: 'All rates', body: html`${ratesTable(asked, slice.items)}${slicePager(asked, slice)}` }
+  },
+}
+
+/** Every fee there ever was. */
+export const allFeesPage: ConsolePage = {
+  path: '/prices/fees',
+  actions: [cancelFeeAction],
+  render: async (asked) => {
+    const slice = await fees.list(asked.service, sliceAsked(asked))
+    return { title: 'All fees', body: html`${feesTable(asked, slice.items)}${slicePager(asked, slice)}` }
+  },
+}
+
+function ratesTable({ form }: Asked, items: Rates['items']): Html {
+  const rows = items.map(({ fromCode, toCode, rate, effectiveAt, state }) => [
+    html`${fromCode} → ${toCode}`,
+    html`<span class="money">${rate}</span>`,
+    status(state),
+    time(effectiveAt),
+    state === 'FUTURE' ? form(cancelRateAction, priceTarget(fromCode, toCode, effectiveAt)) : nothing,
+  ])
+  return table('Rates', ['Pair', number('Rate'), 'State', 'From when', 'What can be done'], rows, 'No rate was set.')
+}
+
+function feesTable({ form }: Asked, items: Fees['items']): Html {
+  const rows = items.map(({ assetCode, recipientCurrency, flat, percent, effectiveAt, state }) => [
+    html`${assetCode} → ${recipientCurrency}`,
+    money(flat, assetCode),
+    html`<span class="money">${percent} %</span>`,
+    status(state),
+    time(effectiveAt),
+    state === 'FUTURE' ? form(cancelFeeAction, priceTarget(assetCode, recipientCurrency, effectiveAt)) : nothing,
+  ])
+  const columns = ['Pair', number('Flat'), number('Per cent'), 'State', 'From when', 'What can be done']
+  return table('Fees', columns, rows, 'No fee was set: payouts cost nothing.')
+}

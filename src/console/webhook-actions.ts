@@ -1,0 +1,116 @@
+import type { Context } from '../context.ts'
+import { meaningOf } from '../doors/described-values.ts'
+import { invalidInput } from '../errors.ts'
+import { contextOf } from '../operators/owner-of.ts'
+import { disableWebhookEndpoint } from '../webhooks/disable-webhook-endpoint.ts'
+import { enableWebhookEndpoint, webhookStarts } from '../webhooks/enable-webhook-endpoint.ts'
+import { replayWebhookEvents } from '../webhooks/replay-webhook-events.ts'
+import { rotateWebhookSecret } from '../webhooks/rotate-webhook-secret.ts'
+import { testWebhookEndpoint } from '../webhooks/test-webhook-endpoint.ts'
+import type { Action, Given, On } from './console-page.ts'
+
+const webhookOf = ({ params }: On) => params.webhookId ?? ''
+
+type Run = (context: Context, webhookId: string, given: Given) => Promise<unknown>
+
+/** What is done to the endpoint that a page shows. */
+function action(declared: Omit<Action, 'subject' | 'run'>, run: Run): Action {
+  return {
+    ...declared,
+    subject: webhookOf,
+    run: async (service, on) => {
+      const webhookId = webhookOf(on)
+      await run(await contextOf(service, 'webhook', webhookId), webhookId, on.given)
+      return undefined
+    },
+  }
+}
+
+export const enableAction = action(
+  {
+    name: 'webhook enable',
+    title: 'Enable',
+    text: 'Has events sent to the endpoint; what waits for another attempt is tried at once.',
+    fields: [
+      {
+        name: 'from',
+        label: 'From where',
+        options: webhookStarts.map((start) => [start, `${start}: ${meaningOf(webhookStarts, start)}`]),
+      },
+    ],
+  },
+  (context, webhookId, { from }) => enableWebhookEndpoint(context, { webhookId, from: from as 'now' }),
+)
+
+export const disableAction = action(
+  { name: 'webhook disable', title: 'Disable', text: 'Stops what is sent to the endpoint until it is enabled.' },
+  (context, webhookId) => disableWebhookEndpoint(context, { webhookId }),
+)
+
+export const testAction = action(
+  { name: 'webhook test', title: 'Test', text: 'Has an event webhook.test sent to the endpoint, and to no other.' },
+  (context, webhookId) => testWebhookEndpoint(context, { webhookId }),
+)
+
+export const replayAction = action(
+  {
+    name: 'webhook replay',
+    title: 'Replay events',
+    text: 'Sends events again, whatever became of them: all after a number, or since a time. Give one of both.',
+    fields: [
+      {
+        name: 'after',
+        label: 'After number',
+        hint: 'The number of the last event that is not sent again.',
+        isOptional: true,
+      },
+      { name: 'since', label: 'Since', hint: 'Such as 2026-01-31T08:30:00Z.', isOptional: true },
+    ],
+    names: { eventId: 'after' },
+  },
+  (context, webhookId, { after, since }) =>
+    replayWebhookEvents(context, { webhookId, after: after ? numberIn(after) : undefined, since }),
+)
+
+export const replayOneAction: Action = {
+  ...action(
+    {
+      name: 'webhook replay event',
+      command: 'webhook replay',
+      title: 'Send again',
+      text: 'Sends this event again, whatever became of it.',
+    },
+    async () => {},
+  ),
+  run: async (service, on) => {
+    const webhookId = webhookOf(on)
+    await replayWebhookEvents(await contextOf(service, 'webhook', webhookId), { webhookId, eventId: on.target })
+    return undefined
+  },
+}
+
+export const rotateAction: Action = {
+  ...action(
+    {
+      name: 'webhook rotate',
+      title: 'Rotate the secret',
+      text: 'Gives the endpoint a new secret, which is shown once; the old one signs for another 24 hours.',
+    },
+    async () => {},
+  ),
+  run: async (service, on) => {
+    const webhookId = webhookOf(on)
+    const { result } = await rotateWebhookSecret(await contextOf(service, 'webhook', webhookId), { webhookId })
+    return {
+      name: 'Signing secret',
+      secret: result.secret,
+      advice: 'It is not shown again: give it to whoever verifies what is sent.',
+    }
+  },
+}
+
+/** @throws Refusal INVALID_INPUT */
+function numberIn(text: string): number {
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text)
+  throw invalidInput([{ field: 'after', code: 'INVALID_FORMAT', message: 'must be a whole number' }])
+}

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { listDepositAttention } from '../../src/deposits/resolve-deposit.ts'
+import { listEvents } from '../../src/feed/list-events.ts'
+import { fees } from '../../src/fees/fees.ts'
+import { listKeys } from '../../src/merchants/keys.ts'
+import { getPayout } from '../../src/payouts/get-payout.ts'
+import { cancelPayout } from '../../src/rails/cancel-payout.ts'
+import { listRails } from '../../src/rails/routes.ts'
+import { rates } from '../../src/rates/rates.ts'
+import { getWallet } from '../../src/wallets/get-wallet.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { getWebhookEndpoint } from '../../src/webhooks/get-webhook-endpoint.ts'
+import { dullReport, nodeRail, refOf, report } from '../deposits/support/node.ts'
+import { answer, carriedPayout, contradicted, transferOf } from '../rails/support/carried.ts'
+import type { App, Engine } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { whatIsStored } from '../support/stored.ts'
+import { openConsole, textOf } from './support/open-console.ts'
+
+async function start(engine: Engine) {
+  const app = await startApp(engine, { rails: [nodeRail] })
+  const walletId = await app.wallet({ balance: '100' })
+  const console = await openConsole(app)
+  await console.enter()
+  return { app, console, walletId, context: app.context() }
+}
+
+const endpointOf = async (app: App): Promise<string> =>
+  (await createWebhookEndpoint(app.context(), { url: 'https://example.com/hooks' })).result.id
+
+/** A payout of which a bank has said two things, and one that a bank has lost. */
+const paidAndNot = (context: Context) => contradicted(context, 'COMPLETED', 'REJECTED')
+async function lost(context: Context): Promise<string> {
+  const { id } = await carriedPayout(context)
+  await answer(context, id, { state: 'ACCEPTED' })
+  await cancelPayout(context, { payoutId: id })
+  await answer(context, id, 'NOT_FOUND', { idempotentForMs: 0 })
+  return id
+}
+
+describe.each(everyEngine)('on %s', (engine) => {
+  test.each([
+    ['retry', 'PROCESSING', lost, 'UNKNOWN', 90n],
+    ['complete', 'COMPLETED', paidAndNot, 'COMPLETED', 90n],
+    ['fail', 'RETURNED', paidAndNot, 'RETURNED', 100n],
+  ] as const)(
+    'attention %s decides about a payout, and its reason is kept',
+    async (word, status, make, state, left) => {
+      const { app, console, walletId, context } = await start(engine)
+      const payoutId = await make(context)
+      expect((await console.get('/attention')).text).toContain(payoutId)
+      const sent = await console.act(`/payouts/${payoutId}`, `attention ${word}`)
+      expect([sent.status, sent.headers.location]).toEqual([303, expect.stringMatching(/\?done=[\w-]{36}$/)])
+      const shown = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
+      expect(shown.text).toContain(`Done: attention ${word}.`)
+
+      expect(await getPayout(context, { payoutId })).toMatchObject({ status })
+      expect(await transferOf(context, payoutId)).toMatchObject({ state })
+      expect((await getWallet(context, { walletId })).balance).toBe(left * 100_000_000n)
+      const subject = payoutId
+      expect(await console.kept()).toEqual([
+        { action: `attention ${word}`, subject, reason: 'somebody rang', details: {} },
+      ])
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test('payout cancel takes a payout back, and settling by hand says what became of one', async () => {
+    const { console, context } = await start(engine)
+    const [{ id: first }, { id: second }] = [await carriedPayout(context), await carriedPayout(context)]
+    await console.act(`/payouts/${first}`, 'payout cancel')
+    expect(await getPayout(context, { payoutId: first })).toMatchObject({ status: 'FAILED' })
+
+    const refused = await console.act(`/payouts/${second}`, 'payout settle', { status: 'COMPLETED' })
+    expect(refused.status).toBe(409)
+    expect(refused.text).toContain('must be given, because the payout is on the rail sandbox')
+    expect(await getPayout(context, { payoutId: second })).toMatchObject({ status: 'PROCESSING' })
+    await console.act(`/payouts/${second}`, 'payout settle', { status: 'COMPLETED', override: 'yes' })
+    expect(await getPayout(context, { payoutId: second })).toMatchObject({ status: 'COMPLETED' })
+    expect((await console.kept()).map(({ action, details }) => [action, details])).toEqual([
+      ['payout cancel', {}],
+      ['payout settle', { status: 'COMPLETED', override: 'yes' }],
+    ])
+    const { text } = await console.get(`/payouts/${second}`)
+    expect(text).toContain('somebody rang')
+  })
+
+  test('key create shows a key once, and keys are revoked and rotated', async () => {
+    const { app, console } = await start(engine)
+    const path = `/merchants/${app.merchant.id}`
+    const form = { ...(await console.form(path, 'key create')), reason: 'a new shop', scopes: 'read' }
+    const made = await console.post(path, form)
+    const [, apiKey = ''] = /<code>(pgw_sandbox_\w+)<\/code>/.exec(made.text) ?? []
+    expect(made.status).toBe(200)
+    expect((await app.rest('GET', '/api/customers', { key: apiKey })).status).toBe(200)
+    // Sent again it makes no second key, and shows none.
+    const again = await console.post(path, form)
+    expect([again.status, again.text]).toEqual([303, ''])
+    expect(await listKeys(app.service, app.merchant.id)).toHaveLength(2)
+    expect((await console.get(path)).text).not.toContain(apiKey.slice(-20))
+
+    const keyId = apiKey.split('_')[2] ?? ''
+    await console.act(path, 'key revoke', {}, keyId)
+    expect((await app.rest('GET', '/api/customers', { key: apiKey })).status).toBe(401)
+    const rotated = await console.act(path, 'key rotate')
+    expect(rotated.text).toContain('shown this once')
+    const stored = JSON.stringify(await whatIsStored(app))
+    expect(stored).not.toContain(apiKey.split('_')[3])
+    expect(await console.kept()).toEqual([
+      { action: 'key create', subject: app.merchant.id, reason: 'a new shop', details: { scopes: 'read' } },
+      { action: 'key revoke', subject: keyId, reason: 'somebody rang', details: {} },
+      { action: 'key rotate', subject: app.merchant.id, reason: 'somebody rang', details: {} },
+    ])
+  })
+
+  test('rails are paused and resumed', async () => {
+    const { app, console } = await start(engine)
+    const isPaused = async () => (await listRails(app.service, [])).some(({ pausedAt }) => pausedAt !== null)
+    await console.act('/rails', 'rail pause', {}, 'sandbox')
+    expect([await isPaused(), (await console.get('/')).text.includes('Paused: sandbox')]).toEqual([true, true])
+    await console.act('/rails', 'rail resume', {}, 'sandbox')
+    expect(await isPaused()).toBe(false)
+  })
+
+  test('webhook endpoints are disabled, enabled, tested, replayed to and given a new secret', async () => {
+    const { app, console, context } = await start(engine)
+    const webhookId = await endpointOf(app)
+    const path = `/webhooks/${webhookId}`
+    const status = async () => (await getWebhookEndpoint(context, { webhookId })).status
+    await console.act(path, 'webhook disable')
+    expect(await status()).toBe('disabled')
+    await console.act(path, 'webhook enable', { from: 'now' })
+    expect(await status()).toBe('enabled')
+    await console.act(path, 'webhook test')
+    await console.act(path, 'webhook replay', { after: '0' })
+    expect((await getWebhookEndpoint(context, { webhookId })).cursor).toBe(0)
+    const rotated = await console.act(path, 'webhook rotate')
+    const [, secret = ''] = /<code>(whsec_[^<]+)<\/code>/.exec(rotated.text) ?? []
+    expect(secret).not.toBe('')
+
+    const neither = await console.act(path, 'webhook replay', { after: 'x' })
+    expect([neither.status, neither.text.includes('After number must be a whole number')]).toEqual([400, true])
+    const kept = await console.kept()
+    expect(kept.map(({ action }) => action)).toEqual([
+      'webhook disable',
+      'webhook enable',
+      'webhook test',
+      'webhook replay',
+      'webhook rotate',
+    ])
+    expect(JSON.stringify(kept)).not.toContain(textOf(secret))
+  })
+
+  test('rates and fees are set, and cancelled before their time', async () => {
+    const { app, console } = await start(engine)
+    const pair = { fromCode: 'USDC', toCode: 'NGN' }
+    const slip = await console.act('/prices', 'rate set', { ...pair, rate: '9000' })
+    expect([slip.status, slip.text.includes('differs by'), slip.text.includes('value="9000"')]).toEqual([
+      400,
+      true,
+      true,
+    ])
+    await console.act('/prices', 'rate set', { ...pair, rate: '9000', isForced: 'yes' })
+    const effectiveAt = '2099-01-01T00:00:00.000Z'
+    await console.act('/prices', 'rate set', { ...pair, rate: '9100', effectiveAt })
+    await console.act('/prices', 'rate cancel', {}, `USDC NGN ${effectiveAt}`)
+    const listed = (await rates.list(app.service, pair)).items.map(({ rate, state }) => [rate, state])
+    expect(listed.slice(0, 2)).toEqual([
+      ['9100', 'CANCELLED'],
+      ['9000', 'IN_FORCE'],
+    ])
+    await console.act('/prices', 'fee set', { assetCode: 'USDC', recipientCurrency: 'ZAR', flat: '1.5', effectiveAt })
+    await console.act('/prices', 'fee cancel', {}, `USDC ZAR ${effectiveAt}`)
+    expect((await fees.list(app.service, {})).items).toMatchObject([{ flat: 150_000_000n, state: 'CANCELLED' }])
+    expect((await console.kept()).map(({ action, subject }) => `${action}: ${subject}`)).toEqual([
+      'rate set: USDC NGN',
+      'rate set: USDC NGN',
+      'rate cancel: USDC NGN',
+      'fee set: USDC ZAR',
+      'fee cancel: USDC ZAR',
+    ])
+  })
+
+  test('deposits that need a person are decided about', async () => {
+    const { app, console, walletId } = await start(engine)
+    const ref = await refOf(app, walletId)
+    const transfer = { network: 'solana', tx_hash: '5'.repeat(88), log_index: 0 }
+    await report(app, dullReport(ref, { ...transfer, confirmations: 100 }))
+    await report(app, dullReport(ref, { ...transfer, confirmations: 0, state: 'REORGED' }))
+    const [deposit] = await listDepositAttention(app.service, {})
+    const reference = deposit?.reference ?? ''
+    const refused = await console.act('/attention', 'deposit resolve', { action: 'dismiss' }, reference)
+    expect([refused.status, refused.text.includes('Decision must be credit')]).toEqual([400, true])
+    await console.act('/attention', 'deposit resolve', { action: 'credit' }, reference)
+    expect(await console.kept()).toMatchObject([
+      { action: 'deposit resolve', subject: reference, details: { action: 'credit' } },
+    ])
+    expect((await console.get('/attention')).text).toContain('No deposit needs a person.')
+  })
+
+  test('without a reason nothing is done, and what was typed stays', async () => {
+    const { app, console } = await start(engine)
+    const before = await whatIsStored(app)
+    for (const reason of ['', '   ', 'x'.repeat(256), 'hidden \u202e text']) {
+      const answer = await console.act('/prices', 'rate set', { fromCode: 'USDC', toCode: 'NGN', rate: '1501', reason })
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('<strong>Not done.</strong> Reason must')
+      expect(textOf(answer.text)).toContain('value="1501"')
+      expect(answer.text).toMatch(/name="reason"[^>]*aria-invalid="true"/)
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('a form that is sent twice, or by two at once, does it once', async () => {
+    const { app, console, context } = await start(engine)
+    const webhookId = await endpointOf(app)
+    const path = `/webhooks/${webhookId}`
+    const form = { ...(await console.form(path, 'webhook test')), reason: 'to see' }
+    const answers = await Promise.all([1, 2, 3].map(() => console.post(path, form)))
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303])
+    expect(new Set(answers.map(({ headers }) => headers.location)).size).toBe(1)
+    const { items } = await listEvents(context, {})
+    expect(items.filter(({ type }) => type === 'webhook.test')).toHaveLength(1)
+    expect(await console.kept()).toHaveLength(1)
+  })
+
+  test('the audit is run when somebody asks, and tells what it found', async () => {
+    const { app, console } = await start(engine)
+    const { text } = await console.get('/books')
+    const [, form = ''] =
+      /name="_action" value="look"><input type="hidden" name="_form" value="([^"]*)"/.exec(text) ?? []
+    expect((await console.post('/books', { _action: 'look', _form: 'made up' })).status).toBe(403)
+    expect((await console.post('/books', { _action: 'look', _form: form })).status).toBe(303)
+    const after = await console.get('/books')
+    expect(after.text).toContain('The books balance.')
+    expect(after.text).toContain('every balance is the sum of its entries')
+    expect(await console.kept()).toEqual([])
+    await app.expectBooksToBalance()
+  })
+})

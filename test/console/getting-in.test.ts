@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import { startApp } from '../support/app.ts'
+import type { Answered } from './support/open-console.ts'
+import { openConsole } from './support/open-console.ts'
+
+const minute = 60_000
+
+/** A console whose clock stands until it is moved. */
+async function start() {
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp('sqlite', { clock: () => now })
+  const console = await openConsole(app)
+  return {
+    app,
+    console,
+    pass: (ms: number) => {
+      now += ms
+    },
+  }
+}
+
+/** Nothing of the console is told to whoever is not let in. */
+function expectClosed({ status, text, headers }: Answered): void {
+  expect(status).toBe(403)
+  expect(text).not.toContain('<nav')
+  expect(text).not.toContain('Test merchant')
+  expect(headers['set-cookie']).toBe(undefined)
+}
+
+describe('the link', () => {
+  test('opens the console for whoever has it first, and for nobody after', async () => {
+    const { console } = await start()
+    const entered = await console.enter()
+    expect(entered.status).toBe(303)
+    expect(entered.headers.location).toBe(`${console.entrance.base}/`)
+    expect((await console.get('/')).text).toContain('<h1>Overview</h1>')
+
+    expectClosed(await console.ask('GET', console.link))
+    // Who had it first stays in.
+    expect((await console.get('/merchants')).text).toContain('Test merchant')
+  })
+
+  test('gives a session that no script reads, that no other site sends, and that other ports do not get', async () => {
+    const { console } = await start()
+    const { headers } = await console.enter()
+    const [cookie] = headers['set-cookie'] as string[]
+    expect(cookie).toMatch(
+      new RegExp(`^payout_gateway_console=[\\w-]{43}; Path=${console.entrance.base}; HttpOnly; SameSite=Strict$`),
+    )
+    expect(console.entrance.base).toMatch(/^\/[0-9a-f]{32}$/)
+    expect(console.entrance.token).toMatch(/^[\w-]{43}$/)
+  })
+
+  test('is not used up by whoever only looks whether something is there, or comes from another page', async () => {
+    const { console } = await start()
+    expectClosed(await console.ask('HEAD', console.link).then((answer) => ({ ...answer, text: '' })))
+    for (const site of ['cross-site', 'same-site']) {
+      expectClosed(await console.ask('GET', console.link, { 'sec-fetch-site': site }))
+    }
+    expect((await console.enter()).status).toBe(303)
+  })
+
+  test('is old after ten minutes', async () => {
+    const { console, pass } = await start()
+    pass(10 * minute + 1)
+    expectClosed(await console.ask('GET', console.link))
+    expect(console.entrance.overBecause()).toBe('Nobody has opened the link.')
+  })
+
+  test('of another console does not open this one', async () => {
+    const { app, console } = await start()
+    const other = await openConsole(app)
+    expectClosed(await console.ask('GET', other.link))
+    await other.enter()
+    expectClosed(await console.ask('GET', `${console.entrance.base}/`, { cookie: other.session() }))
+  })
+})
+
+describe('without the session', () => {
+  test('every page and every form is closed, and nothing tells whether it is there', async () => {
+    const { console } = await start()
+    const { base } = console.entrance
+    await console.enter()
+    const answers = []
+    for (const path of ['/', '/payouts', `${base}/`, `${base}/payouts`, `${base}/nowhere`, '/nowhere', '/?token=']) {
+      answers.push(await console.ask('GET', path))
+    }
+    answers.push(await console.ask('POST', `${base}/rails`, { origin: console.origin }))
+    for (const answer of answers) expectClosed(answer)
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
+
+  test('guesses are bounded: after twenty nobody is let in, whoever has the link', async () => {
+    const { console } = await start()
+    for (let guess = 0; guess < 20; guess++) expectClosed(await console.ask('GET', `/?token=guess-${guess}`))
+    expectClosed(await console.ask('GET', console.link))
+    expect(console.entrance.overBecause()).toBe('Somebody tried to get in with wrong secrets.')
+  })
+
+  test('guessed sessions are bounded too', async () => {
+    const { console } = await start()
+    await console.enter()
+    const { base } = console.entrance
+    for (let guess = 0; guess < 20; guess++) {
+      expectClosed(await console.ask('GET', `${base}/`, { cookie: `payout_gateway_console=guess-${guess}` }))
+    }
+    expectClosed(await console.get('/'))
+  })
+})
+
+describe('the session', () => {
+  test('ends after half an hour without use', async () => {
+    const { console, pass } = await start()
+    await console.enter()
+    for (let times = 0; times < 3; times++) {
+      pass(29 * minute)
+      expect((await console.get('/')).status).toBe(200)
+    }
+    pass(30 * minute + 1)
+    expectClosed(await console.get('/'))
+    // It does not come back.
+    expectClosed(await console.get('/'))
+  })
+
+  test('ends after twelve hours, however much it is used', async () => {
+    const { console, pass } = await start()
+    await console.enter()
+    for (let times = 0; times < 28; times++) {
+      pass(25 * minute)
+      expect((await console.get('/')).status).toBe(200)
+    }
+    pass(25 * minute)
+    expectClosed(await console.get('/'))
+  })
+
+  test('is ended by its button, for good', async () => {
+    const { console } = await start()
+    await console.enter()
+    const { text } = await console.get('/')
+    const [, form = ''] = /action="[^"]*\/end"><input type="hidden" name="_form" value="([^"]*)"/.exec(text) ?? []
+    expect((await console.post('/end', { _form: 'made up' })).status).toBe(403)
+    expect((await console.get('/')).status).toBe(200)
+
+    expect((await console.post('/end', { _form: form })).status).toBe(200)
+    expectClosed(await console.get('/'))
+    expect(console.entrance.overBecause()).toBe('The session was ended.')
+  })
+})
+
+describe('from elsewhere', () => {
+  test('a name that leads here is refused, with the session too', async () => {
+    const { console } = await start()
+    await console.enter()
+    const port = new URL(console.origin).port
+    for (const host of ['rebound.example', `rebound.example:${port}`, `localhost:${port}`, '127.0.0.1', 'x']) {
+      expectClosed(await console.get('/', { host }))
+    }
+    expect((await console.get('/', { host: `127.0.0.1:${port}` })).status).toBe(200)
+  })
+
+  test('a page of another site, or of another port, is refused', async () => {
+    const { console } = await start()
+    await console.enter()
+    for (const site of ['cross-site', 'same-site']) expectClosed(await console.get('/', { 'sec-fetch-site': site }))
+    expect((await console.get('/', { 'sec-fetch-site': 'none' })).status).toBe(200)
+  })
+
+  test.each([
+    ['of another site', 'https://evil.example'],
+    ['of another port', 'http://127.0.0.1:1'],
+    ['that is hidden', 'null'],
+    ['that is missing', undefined],
+  ])('a form with an origin %s does nothing', async (_, origin) => {
+    const { console } = await start()
+    await console.enter()
+    const fields = { ...(await console.form('/rails', 'rail pause', 'sandbox')), reason: 'forged' }
+    const { cookie, ...headers } = { cookie: console.session(), 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = { cookie, ...headers, ...(origin !== undefined && { origin }) }
+    const body = new URLSearchParams(fields).toString()
+    expectClosed(await console.ask('POST', `${console.entrance.base}/rails`, sent, body))
+    expect(await console.kept()).toEqual([])
+  })
+
+  test('a form that no page has shown, or another page, or for something else does nothing', async () => {
+    const { app, console } = await start()
+    await console.enter()
+    const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')
+    const [id = '', seal = ''] = form?.split('.') ?? []
+    const merchant = `/merchants/${app.merchant.id}`
+    const forged: readonly (readonly [path: string, fields: Readonly<Record<string, string>>])[] = [
+      ['/rails', rest],
+      ['/rails', { ...rest, _form: '' }],
+      ['/rails', { ...rest, _form: id }],
+      ['/rails', { ...rest, _form: `${id}.` }],
+      ['/rails', { ...rest, _form: `${app.service.newId()}.${seal}` }],
+      ['/rails', { ...rest, _form: form ?? '', _target: 'other' }],
+      ['/rails', { ...rest, _form: form ?? '', _action: 'rail resume' }],
+      [merchant, { ...rest, _form: form ?? '' }],
+      [merchant, { ...(await console.form(merchant, 'key create')), _action: 'key rotate' }],
+    ]
+    for (const [path, fields] of forged) {
+      expect((await console.post(path, { ...fields, reason: 'forged' })).status).toBe(403)
+    }
+    expect(await console.kept()).toEqual([])
+    const { body } = await app.rest('GET', '/api/customers')
+    expect(body.error).toBe(undefined)
+  })
+
+  test('what is no form is refused, and so is what is too long', async () => {
+    const { console } = await start()
+    await console.enter()
+    expect((await console.post('/rails', {}, { 'content-type': 'application/json' })).status).toBe(415)
+    expect((await console.post('/rails', { reason: 'x'.repeat(2_000_000) })).status).toBe(413)
+    expect((await console.get('/%')).status).toBe(400)
+    expect(console.faults).toEqual([])
+  })
+})
+
+test('every answer runs no script, is kept nowhere and is in no frame', async () => {
+  const { console } = await start()
+  const [entered, page, closed, missing] = [
+    await console.enter(),
+    await console.get('/'),
+    await console.ask('GET', '/'),
+    await console.get('/nowhere'),
+  ]
+  expect(missing.status).toBe(404)
+  for (const { headers, text } of [entered, page, closed, missing]) {
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+    })
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/script-src|unsafe/)
+    expect(text).not.toContain('<script')
+  }
+})

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { insertRow } from '../../src/database/query.ts'
+import { eventsAfter } from '../../src/events/repository.ts'
+import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { pause } from '../../src/rails/routes.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { nigerian } from '../payouts/payout-places.ts'
+import { carriedPayout } from '../rails/support/carried.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
+import { openConsole, textOf } from './support/open-console.ts'
+
+const hostile = `<script>alert("x")</script>'"><img src=x onerror=alert(1)>`
+const insertDelivery = insertRow('webhookDeliveries')
+const insertAttempt = insertRow('webhookAttempts')
+
+/** The way to the part of a list that a page names, without what stands before every path. */
+function wayIn(text: string, name: RegExp, base: string): string | null {
+  const links = [...text.matchAll(/<a href="([^"]*)">([^<]*)<\/a>/g)]
+  const found = links.find(([, , label]) => name.test(String(label)))
+  return found ? textOf(String(found[1])).slice(base.length) : null
+}
+
+describe.each(everyEngine)('the pages on %s', (engine) => {
+  test('show what others have written as text, wherever it stands', async () => {
+    const app = await startApp(engine)
+    const context = app.context()
+    await app.wallet({ balance: '100' })
+    const other = await createMerchant(app.service, { name: hostile })
+    const recipient = { ...nigerian, accountNumber: '9999999900', recipientName: hostile, narration: hostile }
+    const payout = await perform(createPayout, context, { assetCode: 'USDC', amount: '10', ...recipient })
+    const { result } = await createWebhookEndpoint(context, {
+      url: 'https://example.com/hooks?a="><script>',
+      description: hostile,
+    })
+    const [event] = (await eventsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: 100 })).filter(
+      ({ objectId }) => objectId === payout.id,
+    )
+    const key = { merchantId: app.merchant.id, endpointId: result.id, sequence: event?.sequence ?? 0 }
+    await app.db.write(
+      async (tx) => {
+        const createdAt = payout.createdAt
+        const made = { objectId: payout.id, status: 'exhausted', attempts: 1, attemptsBefore: 0, createdAt } as const
+        await insertDelivery(tx, { ...key, ...made, nextAttemptAt: null })
+        const answered = { durationMs: 1, status: 500, answer: hostile, error: null }
+        await insertAttempt(tx, { ...key, attempt: 1, attemptedAt: createdAt, ...answered })
+      },
+      { merchantId: app.merchant.id },
+    )
+    const console = await openConsole(app)
+    await console.enter()
+    await console.act('/rails', 'rail pause', { reason: hostile }, 'sandbox')
+
+    const shownAt = {
+      '/merchants': 1,
+      [`/merchants/${other.id}`]: 1,
+      [`/payouts?merchant=${app.merchant.id}`]: 1,
+      [`/payouts/${payout.id}`]: 3,
+      [`/webhooks/${result.id}`]: 2,
+      '/log': 1,
+    }
+    for (const [path, least] of Object.entries(shownAt)) {
+      const { status, text } = await console.get(path)
+      expect([path, status]).toEqual([path, 200])
+      expect(textOf(text).split(hostile).length - 1, path).toBeGreaterThanOrEqual(least)
+      expect(text).not.toMatch(/<script|<img|onerror=alert\(1\)>(?!&)/)
+    }
+    // What is asked for is shown again, too.
+    const asked = await console.get(`/log?subject=${encodeURIComponent(hostile)}&before=${encodeURIComponent(hostile)}`)
+    expect([asked.status, /<script|<img/.test(asked.text)]).toEqual([400, false])
+    const typed = await console.act('/prices', 'rate set', { fromCode: hostile, toCode: hostile, rate: hostile })
+    expect([typed.status, /<script|<img/.test(typed.text)]).toEqual([400, false])
+    expect(console.faults).toEqual([])
+  })
+
+  test('go through a list in parts, forwards and back, each thing once', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '1000' })
+    const made = []
+    for (let count = 0; count < 45; count++) made.push((await carriedPayout(app.context(), '1')).id)
+    const console = await openConsole(app)
+    await console.enter()
+    const idsIn = (text: string) => [...text.matchAll(/title="([\w-]{36})"/g)].map(([, id]) => String(id))
+
+    const seen: string[][] = []
+    let [path, last] = [`/payouts?merchant=${app.merchant.id}&status=PROCESSING` as string | null, '']
+    while (path !== null) {
+      last = (await console.get(path)).text
+      seen.push(idsIn(last))
+      path = wayIn(last, /More/, console.entrance.base)
+    }
+    expect(seen.map((ids) => ids.length)).toEqual([20, 20, 5])
+    expect(seen.flat()).toEqual(made.toReversed())
+    const back = await console.get(wayIn(last, /Before/, console.entrance.base) ?? '')
+    expect(idsIn(back.text)).toEqual(seen[1])
+    const [one = ''] = made
+    expect(idsIn((await console.get(`/payouts?id=${one.toUpperCase()}`)).text)).toEqual([one])
+  })
+
+  test('find merchants by a part of the name, whatever it has in it, and in parts', async () => {
+    const app = await startApp(engine)
+    for (const name of ['100 % Rent', 'under_score', 'Underscore', 'back\\slash'])
+      await createMerchant(app.service, { name })
+    for (let count = 0; count < 25; count++) await createMerchant(app.service, { name: `Shop ${count}` })
+    const console = await openConsole(app)
+    await console.enter()
+    const found = async (name: string) => {
+      const { text } = await console.get(`/merchants?name=${encodeURIComponent(name)}`)
+      return [...text.matchAll(/\/merchants\/[\w-]{36}">([^<]*)</g)].map(([, shown]) => textOf(String(shown)))
+    }
+    expect(await found('%')).toEqual(['100 % Rent'])
+    expect(await found('R_S')).toEqual(['under_score'])
+    expect(await found('UNDER')).toEqual(['under_score', 'Underscore'])
+    expect(await found('k\\s')).toEqual(['back\\slash'])
+    expect(await found('shop')).toHaveLength(20)
+    const { text } = await console.get('/merchants?name=shop')
+    const more = await console.get(wayIn(text, /More/, console.entrance.base) ?? '')
+    expect(more.text.match(/>Shop \d+</g)).toHaveLength(5)
+    // With several merchants nobody's payouts are shown until one is chosen.
+    expect((await console.get('/payouts')).text).toContain('Choose a merchant')
+  })
+
+  test('say what is wrong with an address, and what is not there', async () => {
+    const app = await startApp(engine)
+    const console = await openConsole(app)
+    await console.enter()
+    const id = app.service.newId()
+    for (const path of [`/payouts/${id}`, '/payouts/x', `/merchants/${id}`, `/wallets/${id}`, `/webhooks/${id}`]) {
+      expect([path, (await console.get(path)).status]).toEqual([path, 404])
+    }
+    for (const path of [
+      '/payouts?after=x',
+      '/payouts?status=OTHER',
+      '/attention?after=x',
+      '/log?before=x',
+      '/prices/fees?before=x',
+    ]) {
+      expect([path, (await console.get(path)).status]).toEqual([path, 400])
+    }
+    expect(console.faults).toEqual([])
+  })
+
+  test('the overview tells what is paused and what is missing', async () => {
+    const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
+    await pause(app.service, { rail: 'bank-one' })
+    const console = await openConsole(app)
+    await console.enter()
+    const { text } = await console.get('/')
+    expect(text).toContain('Paused: bank-one')
+    expect(text).toContain('No rate for USDC/ZAR, USDT/NGN, USDT/ZAR')
+  })
+})

@@ -1,0 +1,105 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { createAuditRun } from '../../../src/console/audit-run.ts'
+import { createConsole } from '../../../src/console/console-host.ts'
+import { createEntrance } from '../../../src/console/entrance.ts'
+import { listOperatorActions } from '../../../src/operators/list-operator-actions.ts'
+import type { App } from '../../support/app.ts'
+
+type Headers = Readonly<Record<string, string>>
+type Fields = Readonly<Record<string, string>>
+
+export type Answered = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+/** The console of an app on a port of its own, with what a browser would keep: the session, and the forms of its pages. */
+export async function openConsole(app: App) {
+  const faults: unknown[] = []
+  const entrance = createEntrance(app.service.now)
+  const host = createConsole(
+    {
+      service: app.service,
+      rails: [],
+      operator: { operator: 'ada', session: 'console test' },
+      auditRun: createAuditRun(),
+    },
+    { entrance, onFault: (error) => faults.push(error) },
+  )
+  await host.listen({ host: '127.0.0.1', port: 0 })
+  onTestFinished(() => host.close())
+  const { port } = host.server.address() as AddressInfo
+  const origin = `http://127.0.0.1:${port}`
+
+  /** One request as it is given, with no session unless it has one. */
+  function ask(method: string, path: string, headers: Headers = {}, body = ''): Promise<Answered> {
+    return new Promise((resolve, reject) => {
+      const asking = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
+        let text = ''
+        answer.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk
+        })
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }))
+      })
+      asking.on('error', reject).end(body)
+    })
+  }
+
+  let cookie = ''
+  const own = (): Headers => ({ cookie, 'sec-fetch-site': 'same-origin' })
+  const get = (path: string, headers: Headers = {}) => ask('GET', `${entrance.base}${path}`, { ...own(), ...headers })
+
+  return {
+    entrance,
+    origin,
+    faults,
+    ask,
+    get,
+    link: `/?token=${entrance.token}`,
+    session: () => cookie,
+    /** Opens the link; the answer. */
+    async enter(): Promise<Answered> {
+      const answer = await ask('GET', `/?token=${entrance.token}`)
+      cookie = String(answer.headers['set-cookie']).split(';', 1)[0] ?? ''
+      return answer
+    },
+    /** Sends fields to a page, as a form of it does. */
+    post: (path: string, fields: Fields, headers: Headers = {}) => {
+      const type = { 'content-type': 'application/x-www-form-urlencoded' }
+      const body = new URLSearchParams(fields).toString()
+      return ask('POST', `${entrance.base}${path}`, { ...own(), ...type, origin, ...headers }, body)
+    },
+    /** The hidden fields of a form as its page has it. */
+    async form(path: string, action: string, target = ''): Promise<Fields> {
+      const { text } = await get(path)
+      const forms = text.split('<form').map(hiddenFields)
+      const found = forms.find((fields) => fields._action === action && fields._target === target)
+      if (!found) throw new Error(`${path} has no form for ${action} ${target}`)
+      return found
+    },
+    /** Fills in a form of a page and sends it. */
+    async act(path: string, action: string, fields: Fields = {}, target = ''): Promise<Answered> {
+      return this.post(path, { ...(await this.form(path, action, target)), reason: 'somebody rang', ...fields })
+    },
+    /** What operators did, the first thing first: what, to what, why and with what. */
+    async kept() {
+      const { items } = await listOperatorActions(app.service, { limit: 100 })
+      return items.map(({ action, subject, reason, details }) => ({ action, subject, reason, details })).reverse()
+    },
+  }
+}
+
+export type OpenConsole = Awaited<ReturnType<typeof openConsole>>
+
+function hiddenFields(form: string): Fields {
+  const inputs = form.split('</form>', 1)[0]?.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g) ?? []
+  return Object.fromEntries([...inputs].map(([, name, value]) => [String(name), textOf(String(value))]))
+}
+
+/** Text as it was before it was put into HTML. */
+export function textOf(html: string): string {
+  return html.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+}
