@@ -13,10 +13,8 @@ import { endpointsByIds, endpointsSentTo } from './repository.ts'
 import type { SharedFeed } from './shared-feed.ts'
 import { sharedFeed } from './shared-feed.ts'
 import type { Throttle } from './throttle.ts'
-
-/** Attempts at once: of this process, and for one merchant; and of each so many to endpoints that are doubtful. */
-const [mostAtOnce, mostToDoubtful] = [64, 32]
-const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 4]
+import type { Turn } from './turns.ts'
+import { createTurns } from './turns.ts'
 
 /** How often it is looked for endpoints that were added or changed, and for what is due. */
 const lookEveryMs = 1_000
@@ -46,11 +44,7 @@ type Merchant = {
   readonly lanes: Map<string, Lane>
   readonly following: Following
   readonly feed: SharedFeed
-  sending: number
-  /** Those of them to endpoints of which it is doubtful that they answer. */
-  toDoubtful: number
-  /** Where its lanes are taken up next, so that each has its turn. */
-  next: number
+  readonly turn: Turn
 }
 
 type Wanted = Awaited<ReturnType<typeof endpointsSentTo>>[number]
@@ -68,18 +62,10 @@ export function startDispatcher({
   random = anyNumber,
 }: Options): Dispatcher {
   const merchants = new Map<string, Merchant>()
-  /** Merchants that may have something to begin, in the order of their turns. */
-  const ready = new Set<Merchant>()
-  /** Merchants that were refused a place for what is doubtful, in the order in which they get one. */
-  const refused = new Set<Merchant>()
   const closing = new Set<Lane>()
   const pruneLog = logPruner(service)
-  let sending = 0
-  let toDoubtful = 0
-  /** What begins when the throttle lets it. */
-  let beginning: NodeJS.Timeout | null = null
+  const turns = createTurns(throttle)
   let isStopped = false
-  let isOver = false
   let looking: Promise<void> = Promise.resolve()
   let nextLook: Promise<void> | null = null
   let known: readonly Wanted[] = []
@@ -87,62 +73,6 @@ export function startDispatcher({
   let seen: number | null = null
   // Whoever is stopped ends; a process that has nothing else to do does so as well.
   const timer = setInterval(() => look().catch(onFault), lookEveryMs).unref()
-
-  function begin(): void {
-    for (const merchant of ready) {
-      if (sending >= mostAtOnce || isStopped || isThrottled()) return
-      ready.delete(merchant)
-      // To the end of the queue, if it had something to begin.
-      if (merchant.sending < mostOfMerchant && beginOne(merchant)) {
-        throttle.count()
-        ready.add(merchant)
-      }
-    }
-  }
-
-  /** Whether nothing may begin just now; then all that is ready does a little later. */
-  function isThrottled(): boolean {
-    if (beginning !== null) return true
-    const waitMs = throttle.waitMs()
-    if (waitMs === 0) return false
-    beginning = setTimeout(() => {
-      beginning = null
-      begin()
-    }, waitMs).unref()
-    return true
-  }
-
-  function beginOne(merchant: Merchant): boolean {
-    const lanes = [...merchant.lanes.values()]
-    const isOwnFull = merchant.toDoubtful >= mostToDoubtfulOfMerchant
-    const isFull = isOwnFull || toDoubtful >= mostToDoubtful
-    for (let place = 0; place < lanes.length; place++) {
-      const lane = lanes[(merchant.next + place) % lanes.length] as Lane
-      // Those may take long to fail: the others have the rest for themselves.
-      if (isFull && lane.isDoubtful()) {
-        if (!isOwnFull) refused.add(merchant)
-        continue
-      }
-      if (!lane.begin()) continue
-      merchant.next = (merchant.next + place + 1) % lanes.length
-      return true
-    }
-    return false
-  }
-
-  /** Gives what became free to those who wait for it: who had it would take it again at once. */
-  function giveFreed(): void {
-    for (const merchant of refused) {
-      if (toDoubtful >= mostToDoubtful) return
-      refused.delete(merchant)
-      noteReady(merchant)
-    }
-  }
-
-  function noteReady(merchant: Merchant): void {
-    ready.add(merchant)
-    begin()
-  }
 
   /** Looks after what looks already, once for all who ask meanwhile: each sees what was there when it asked. */
   function look(): Promise<void> {
@@ -187,8 +117,7 @@ export function startDispatcher({
     }
     if (merchant.lanes.size > 0 || wanted.length > 0) return
     merchants.delete(merchant.id)
-    ready.delete(merchant)
-    refused.delete(merchant)
+    merchant.turn.leave()
     merchant.following.stop()
   }
 
@@ -225,7 +154,7 @@ export function startDispatcher({
     }
     const following = await followEvents({ db: service.db, merchantId: id }, lookAtAll)
     const feed = sharedFeed(createContext(service, id))
-    return { id, lanes, following, feed, sending: 0, toDoubtful: 0, next: 0 }
+    return { id, lanes, following, feed, turn: turns.join(lanes) }
   }
 
   function open(merchant: Merchant, endpoint: StoredWebhookEndpoint): void {
@@ -233,36 +162,17 @@ export function startDispatcher({
       service,
       sender: {
         ...sender,
-        send: (...posted) => sendCounted(merchant, lane.isDoubtful(), () => sender.send(...posted)),
+        send: (...posted) => merchant.turn.send(lane.isDoubtful(), () => sender.send(...posted)),
       },
       latest: merchant.following.latest,
       feed: merchant.feed,
-      onReady: () => noteReady(merchant),
+      onReady: merchant.turn.noteReady,
       onChanged: () => close(merchant, lane),
       onFault,
       random,
     })
     merchant.lanes.set(endpoint.id, lane)
     lane.look()
-  }
-
-  async function sendCounted<Sent>(merchant: Merchant, isDoubtful: boolean, send: () => Promise<Sent>): Promise<Sent> {
-    const doubtful = isDoubtful ? 1 : 0
-    sending++
-    merchant.sending++
-    toDoubtful += doubtful
-    merchant.toDoubtful += doubtful
-    try {
-      return await send()
-    } finally {
-      sending--
-      merchant.sending--
-      toDoubtful -= doubtful
-      merchant.toDoubtful -= doubtful
-      if (isDoubtful) giveFreed()
-      // What is broken off says nothing of the receiver.
-      if (isOver) await new Promise(() => {})
-    }
   }
 
   async function endAll(): Promise<void> {
@@ -279,9 +189,9 @@ export function startDispatcher({
     stop: async () => {
       isStopped = true
       clearInterval(timer)
-      if (beginning !== null) clearTimeout(beginning)
+      turns.stop()
       await Promise.race([endAll().catch(onFault), new Promise((resolve) => setTimeout(resolve, endMs).unref())])
-      isOver = true
+      turns.end()
       sender.close()
     },
   }

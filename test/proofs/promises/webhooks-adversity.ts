@@ -46,12 +46,12 @@ export const proof: Proof = {
 
 const anyPlace: readonly Change[] = [
   {
-    file: 'src/dispatch/dispatcher.ts',
+    file: 'src/dispatch/turns.ts',
     from: 'const [mostAtOnce, mostToDoubtful] = [64, 32]',
     to: 'const [mostAtOnce, mostToDoubtful] = [64, 64]',
   },
   {
-    file: 'src/dispatch/dispatcher.ts',
+    file: 'src/dispatch/turns.ts',
     from: 'const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 4]',
     to: 'const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 8]',
   },

@@ -41,14 +41,19 @@ export const proof: Proof = {
 
 const passesEarly: readonly Change[] = [
   {
-    file: 'src/dispatch/lane.ts',
-    from: '    return first === undefined ? read : first.sequence - 1',
-    to: '    return first === undefined ? read : read',
+    file: 'src/dispatch/feed-reader.ts',
+    from: '    return first === undefined ? position : first.sequence - 1',
+    to: '    return first === undefined ? position : position',
   },
   {
     file: 'src/dispatch/lane.ts',
-    from: '    isSparse = own.length * 8 < events.length\n',
-    to: '    isSparse = own.length * 8 < events.length\n    record()\n',
+    from: '    if (queue.openCount() === 0) recorder.storeCursor()',
+    to: '    recorder.storeCursor()',
+  },
+  {
+    file: 'src/dispatch/attempt-recorder.ts',
+    from: '      if (isStopped() || performance.now() - cursorStoredAt >= cursorEveryMs) record()',
+    to: '      record()',
   },
 ]
 

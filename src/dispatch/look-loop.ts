@@ -1,0 +1,47 @@
+/** After how long what could not be read is tried again: reading, which may fail for days, ever more seldom. */
+const [afterFaultMs, longestAfterFaultMs] = [1_000, 60_000]
+
+type Means = {
+  /** Looks once; whoever asks meanwhile has it looked once more. */
+  readonly lookNow: () => Promise<void>
+  readonly isStopped: () => boolean
+  readonly onFault: (error: unknown) => void
+}
+
+/**
+ * Has it looked until nobody asks for more, one look after the other. One that fails is asked for anew once a pause is over,
+ * which grows with the faults that follow one another.
+ *
+ * @returns asks for a look
+ */
+export function createLookLoop({ lookNow, isStopped, onFault }: Means): () => void {
+  let isLooking = false
+  let wantsLook = false
+  let faults = 0
+  let nextLookAt = 0
+
+  function look(): void {
+    wantsLook = true
+    if (!isLooking && !isStopped() && performance.now() >= nextLookAt) lookOn().catch(onFault)
+  }
+
+  async function lookOn(): Promise<void> {
+    isLooking = true
+    try {
+      while (wantsLook && !isStopped()) {
+        wantsLook = false
+        await lookNow()
+        // Reading may wait for nothing, and there may be a million to read.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      faults = 0
+    } catch (error) {
+      nextLookAt = performance.now() + Math.min(afterFaultMs * 2 ** faults++, longestAfterFaultMs)
+      onFault(error)
+    } finally {
+      isLooking = false
+    }
+  }
+
+  return look
+}
