@@ -144,7 +144,7 @@ function namesFor(length: Length): string[] {
   return length === 'ci' ? names.filter((name) => inCi.includes(name)) : names
 }
 
-/** Those of `installed` need programs that npm does not bring, and run by name only. */
+/** Those of `installed` need programs that are no dependencies, and run by name only. */
 async function load(name: string): Promise<Proof> {
   const paths = ['promises', 'installed'].map((folder) => join(import.meta.dirname, folder, `${name}.ts`))
   const path = paths.find((each) => existsSync(each))
