@@ -1,11 +1,15 @@
+import { isIPv4 } from 'node:net'
 import { networkCheck } from '../doors/ip-networks.ts'
 
 const checks = new WeakMap<readonly string[], (address: string) => boolean>()
 
-/** Whether an address is in one of the networks of a key, which were held to be some when they were stored. */
+/**
+ * Whether an address is in one of the networks of a key, which were held to be some when they were stored. An address of IPv4 is
+ * also in what its form in IPv6 is in, in which a socket that takes both shows it.
+ */
 export function isWithin(networks: readonly string[], address: string): boolean {
   const check = checks.get(networks) ?? networkCheck(networks)
   checks.set(networks, check)
-  // An IPv4 caller of a socket that takes both is seen so.
-  return check(address.replace(/^::ffff:(?=\d+\.)/i, ''))
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return check(plain) || (isIPv4(plain) && check(`::ffff:${plain}`))
 }
