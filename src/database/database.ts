@@ -42,6 +42,11 @@ export type Database = Reader & {
   /** Has what is read next see all that other processes have committed by now. */
   readonly refresh: () => void
   /**
+   * Looks which server takes writes, where there are several: what is read next is not of one whose place another has taken.
+   * Where none is found, what is read next says so.
+   */
+  readonly findPrimary: () => Promise<void>
+  /**
    * A number that is the same as before only if no process has changed a row of `table` in between, as of what is read
    * next; `null` where an engine can't tell without asking a server.
    */
@@ -120,6 +125,7 @@ export function absentDatabase(): Database {
     takeOver: () => {},
     snapshot: refuse,
     refresh: () => {},
+    findPrimary: async () => {},
     version: () => null,
     watch: () => () => {},
     ping: refuse,

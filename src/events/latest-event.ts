@@ -1,8 +1,9 @@
+import type { Database } from '../database/database.ts'
 import type { Reader } from '../database/query.ts'
 import { invalidInput } from '../errors.ts'
 import { latestInSequence } from '../lists/sequence.ts'
 
-type Asking = { readonly db: Reader; readonly merchantId: string }
+type Asking = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
 /** The number of the merchant's latest event; 0 where nothing happened yet. */
 export async function latestOf({ db, merchantId }: Asking): Promise<number> {
@@ -18,6 +19,8 @@ export async function latestOf({ db, merchantId }: Asking): Promise<number> {
  */
 export async function requireKnown(context: Asking, after: number, latest = 0): Promise<number> {
   if (after <= latest) return after
+  if (after <= (await latestOf(context))) return after
+  await context.db.findPrimary?.()
   const latestNow = await latestOf(context)
   if (after <= latestNow) return after
   const message = `must be at most ${latestNow}, the sequence of the latest event`

@@ -51,6 +51,7 @@ export function openCommittingAlone(path: string): Database {
     takeOver: () => {},
     statistics: () => ({ writes: commits, commits, waiting: 0 }),
     refresh: reader.refresh,
+    findPrimary: async () => {},
     version: reader.version,
     watch: () => () => {},
     ping: async () => {},

@@ -20,6 +20,9 @@ type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'o
   readonly beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>
 }
 
+/** How often it is looked which of several servers takes writes, where nothing else gives a reason to. */
+const lookEveryMs = 5_000
+
 /**
  * Opens the PostgreSQL database at `url`, migrated to the latest form.
  *
@@ -40,6 +43,9 @@ export async function openPostgres({
   const commits = notifications(primary)
   const writer = postgresWriter(pool, { tell: commits.tell, onCommitted })
   const running = new Set<Promise<unknown>>()
+  const findPrimary = () => primary.find().catch(() => {})
+  // A server that was cut off from the others answers those who only read as if nothing had happened.
+  const looking = places.length > 1 ? setInterval(findPrimary, lookEveryMs).unref() : undefined
 
   return {
     execute: reader.execute,
@@ -58,12 +64,14 @@ export async function openPostgres({
     statistics: writer.statistics,
     // Each query sees what was committed before it.
     refresh: () => {},
+    findPrimary,
     version: () => null,
     watch: commits.watch,
     selfCheck: () => selfCheckPostgres(primary.connection({})),
     ping: async () => void (await lookAtMigrations(reader, {})),
     backup: async () => refuseToBackUp(),
     close: async () => {
+      clearInterval(looking)
       while (running.size > 0) await Promise.all(running)
       await commits.close()
       await pool.close()

@@ -127,6 +127,7 @@ function readSide(
     execute: reader.execute,
     snapshot: reader.snapshot,
     refresh: reader.refresh,
+    findPrimary: async () => {},
     version: reader.version,
     watch: commits.watch,
     ping: async () => {

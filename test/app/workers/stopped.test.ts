@@ -167,7 +167,8 @@ describe('a service whose place another takes', () => {
     const first = await startService(place)
     await startService(place)
 
-    expect(await payOnce(first.address)).toMatchObject({ status: 503 })
+    // It may have found out by itself, and be gone.
+    expect([503, undefined]).toContain((await payOnce(first.address))?.status)
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
