@@ -165,6 +165,7 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
     case 'pipe':
       // What is transformed first takes anything; the schema behind it says what should come.
       return valuesOf(def.in._zod.def.type === 'transform' ? def.out : def.in)
+    case 'default':
     case 'optional':
     case 'nullable':
       return fc.option(valuesOf(def.innerType), { freq: 8 })
@@ -194,7 +195,7 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
 /** What the endpoints' schemas are made of. */
 type KnownDef =
   | { readonly type: 'pipe'; readonly in: z.core.$ZodType; readonly out: z.core.$ZodType }
-  | { readonly type: 'optional' | 'nullable'; readonly innerType: z.core.$ZodType }
+  | { readonly type: 'default' | 'optional' | 'nullable'; readonly innerType: z.core.$ZodType }
   | { readonly type: 'enum'; readonly entries: Readonly<Record<string, string>> }
   | { readonly type: 'array'; readonly element: z.core.$ZodType }
   | { readonly type: 'string' | 'boolean' | 'number' | 'custom' | 'unknown' }
