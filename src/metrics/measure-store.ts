@@ -1,13 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Service } from '../context.ts'
 import { timestamp } from '../ids.ts'
-import { merchantIdsAfter } from '../merchants/repository.ts'
+import { everyMerchantId } from '../merchants/every-merchant.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { rateInForce } from '../rates/repository.ts'
 import { processingOf, unknownAmong } from './repository.ts'
-
-/** Merchants that one query looks at: it takes a millisecond or two, and requests go on between two of them. */
-const merchantsAtOnce = 500
 
 /** Payouts and orders that are counted at most: more than that are as bad. */
 const mostCounted = 100_000
@@ -40,17 +36,14 @@ export async function measureStore(service: Service, rails: readonly string[]): 
 async function measureProcessing({ db, now }: Service): Promise<StoreMeasured['processing']> {
   let payouts = 0
   let oldestAt = now()
-  let after = ''
-  do {
-    const merchants = await merchantIdsAfter(db, { after, limit: merchantsAtOnce })
-    const rows = await processingOf(db, { merchantIds: merchants.map(({ id }) => id), limit: mostCounted - payouts })
+  for await (const merchantIds of everyMerchantId(db)) {
+    const rows = await processingOf(db, { merchantIds, limit: mostCounted - payouts })
     for (const { rowCount, oldestAt: at } of rows) {
       payouts += Number(rowCount)
       if (at !== null) oldestAt = Math.min(oldestAt, Date.parse(at))
     }
-    after = merchants.length < merchantsAtOnce ? '' : (merchants.at(-1)?.id ?? '')
-    await nextTurn()
-  } while (after !== '' && payouts < mostCounted)
+    if (payouts >= mostCounted) break
+  }
   return { payouts, oldestSeconds: (now() - oldestAt) / 1_000 }
 }
 

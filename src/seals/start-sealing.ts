@@ -2,15 +2,12 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { random as anyNumber, timestamp } from '../ids.ts'
-import { merchantIdsAfter } from '../merchants/repository.ts'
+import { everyMerchantId } from '../merchants/every-merchant.ts'
 import { findHistory } from './find-history.ts'
 import { latestSeals, unsealedOf } from './repository.ts'
 import type { Head, Seal } from './seal.ts'
 import { hashOf, mostSealed, noSeal, sealOf } from './seal.ts'
 import { storeSeal } from './store-seal.ts'
-
-/** Merchants that one query looks at: it takes a millisecond or two. */
-const merchantsAtOnce = 500
 
 /** Merchants that are sealed at once: on an engine with groups they share a commit, and no more connections are taken. */
 const sealedAtOnce = 4
@@ -97,10 +94,7 @@ export function startSealing({ service, onFault, random = anyNumber }: Options):
     isDue = false
     isOther = false
     smallMs = 0
-    let after = ''
-    do {
-      const merchants = await merchantIdsAfter(db, { after, limit: merchantsAtOnce })
-      const merchantIds = merchants.map(({ id }) => id)
+    for await (const merchantIds of everyMerchantId(db)) {
       const unsealed = (await unsealedOf(db, { merchantIds })).map(({ merchantId, latest, number, through, hash }) => ({
         ...{ merchantId, latest },
         head: number === null || through === null || hash === null ? noSeal : { number, through, hash },
@@ -108,9 +102,8 @@ export function startSealing({ service, onFault, random = anyNumber }: Options):
       isOther ||= unsealed.some(isMovedByAnother)
       for (const { merchantId, head } of unsealed) if (isOther) known.set(merchantId, head)
       if (!isOther) await sealAll(unsealed)
-      after = merchants.length < merchantsAtOnce ? '' : (merchants.at(-1)?.id ?? '')
-      await nextTurn()
-    } while (after !== '' && !isStopped)
+      if (isStopped) break
+    }
     // What the other leaves is looked for again.
     if (isOther) isDue = true
   }
