@@ -5,11 +5,12 @@ import type { Report } from '../dispatch/record-attempts.ts'
 import { recordAttempts } from '../dispatch/record-attempts.ts'
 import type { EventType } from '../events/event.ts'
 import { toldBy } from '../events/record-event.ts'
+import { observedRail, outcomeOfCall } from '../rails/observed-rail.ts'
 import type { Rail } from '../rails/rail.ts'
 import type { AnswerLog } from '../server/answer-log.ts'
 import type { Measuring } from './measuring.ts'
 import { unmeasured } from './measuring.ts'
-import type { RailCall, Recorder } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
 
 /** Has a recorder take down what goes on. */
 export function measuredBy(recorder: Recorder): Measuring {
@@ -74,25 +75,15 @@ function answersOf<Log extends AnswerLog>(log: Log, recorder: Recorder): Log {
 }
 
 function railOf(rail: Rail, { railCalled }: Recorder): Rail {
-  const { name, cancel } = rail
-  const noted = async <Answer>(call: RailCall['call'], ask: () => Promise<Answer>): Promise<Answer> => {
+  const { name } = rail
+  return observedRail(rail, async (call, _, ask) => {
     try {
       const answer = await ask()
-      railCalled({ rail: name, call, outcome: outcomeOf(answer) })
+      railCalled({ rail: name, call, outcome: outcomeOfCall(answer) })
       return answer
     } catch (error) {
       railCalled({ rail: name, call, outcome: 'NO_ANSWER' })
       throw error
     }
-  }
-  return {
-    ...rail,
-    submit: (...asked) => noted('submit', () => rail.submit(...asked)),
-    find: (...asked) => noted('find', () => rail.find(...asked)),
-    ...(cancel && { cancel: (...asked) => noted('cancel', () => cancel(...asked)) }),
-  }
-}
-
-function outcomeOf(answer: unknown): string {
-  return typeof answer === 'string' ? answer : (answer as { state: string }).state
+  })
 }

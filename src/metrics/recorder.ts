@@ -1,5 +1,6 @@
 import type { CommittedGroup } from '../database/database.ts'
 import type { EventType } from '../events/event.ts'
+import type { RailCallName } from '../rails/observed-rail.ts'
 import type { LoggedAnswer } from '../server/answer-log.ts'
 
 /** Takes down what the service does, as it is known from outside of its operations. None of it says whose it was. */
@@ -21,6 +22,6 @@ export type AttemptMeasured = {
 /** A call to a bank; `outcome` is what it said of the order, or that there is no answer. */
 export type RailCall = {
   readonly rail: string
-  readonly call: 'submit' | 'find' | 'cancel'
+  readonly call: RailCallName
   readonly outcome: string
 }

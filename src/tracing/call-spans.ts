@@ -2,7 +2,8 @@ import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { judge } from '../delivery/retries.ts'
 import type { Sender } from '../delivery/send.ts'
-import type { Order, Rail } from '../rails/rail.ts'
+import { observedRail, outcomeOfCall } from '../rails/observed-rail.ts'
+import type { Rail } from '../rails/rail.ts'
 import { headersOf } from './places.ts'
 
 /**
@@ -12,24 +13,16 @@ import { headersOf } from './places.ts'
  * place would have to be stored with each payout.
  */
 export function railSpans(tracer: Tracer): (rail: Rail) => Rail {
-  return (rail) => {
-    const { name, cancel } = rail
-    const seen = <Answer>(call: string, order: Order, ask: (headers: Headers) => Promise<Answer>) => {
+  return (rail) =>
+    observedRail(rail, (call, order, ask) => {
       const attributes = {
-        'payout_gateway.rail': name,
+        'payout_gateway.rail': rail.name,
         'payout_gateway.rail.call': call,
         'payout_gateway.payout.reference_id': order.id,
       }
       const span = startCall(tracer, `rail ${call}`, attributes)
       return following(span, () => ask(headersOf(span)), outcomeOf)
-    }
-    return {
-      ...rail,
-      submit: (order) => seen('submit', order, (headers) => rail.submit(order, headers)),
-      find: (order) => seen('find', order, (headers) => rail.find(order, headers)),
-      ...(cancel && { cancel: (order) => seen('cancel', order, (headers) => cancel(order, headers)) }),
-    }
-  }
+    })
 }
 
 /** Makes a trace of each attempt to deliver a webhook, in the same way. The URL, which is the merchant's, is not in it. */
@@ -56,8 +49,6 @@ export function senderSpans(tracer: Tracer): (sender: Sender) => Sender {
     },
   })
 }
-
-type Headers = Readonly<Record<string, string>>
 
 type Seen = { readonly attributes: Attributes; readonly isFailed: boolean }
 
@@ -86,6 +77,5 @@ async function following<Answer>(
 }
 
 function outcomeOf(answer: unknown): Seen {
-  const outcome = typeof answer === 'string' ? answer : (answer as { readonly state: string }).state
-  return { attributes: { 'payout_gateway.rail.outcome': outcome }, isFailed: false }
+  return { attributes: { 'payout_gateway.rail.outcome': outcomeOfCall(answer) }, isFailed: false }
 }
