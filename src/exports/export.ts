@@ -46,8 +46,3 @@ export const linesPerPage = 250
 
 /** Numbers of a sequence that one query adds up: it is done within a few milliseconds. */
 export const numbersPerSum = 1_000
-
-/** Lets whatever else there is have a turn. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}

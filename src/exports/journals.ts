@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { Answer } from '../database/query.ts'
@@ -5,11 +6,11 @@ import { latestOf } from '../events/latest-event.ts'
 import { timestamp } from '../ids.ts'
 import { parse } from '../input.ts'
 import type { Export, Line } from './export.ts'
-import { numbersPerSum, turn } from './export.ts'
-import { balanceOf, PeriodInput } from './payouts-export.ts'
+import { numbersPerSum } from './export.ts'
+import { PeriodInput } from './payouts-export.ts'
 import { periodOf } from './period.ts'
 import { depositSums, depositsBetween, feeSums, feesBetween } from './repository.ts'
-import { added, sumBetween } from './sums.ts'
+import { balancesAround, sumBetween } from './sums.ts'
 
 /** What is read of events that lie between two numbers and two moments. */
 type Asked = Parameters<typeof depositsBetween>[1]
@@ -76,18 +77,16 @@ function journalExport({ kind, types, sums, lines }: Journal) {
       BigInt(Date.parse(period.to)),
     ]
     const all = { after: 0, through: await latestOf(context) }
-    const sumOf = (times: Pick<Asked, 'timeFrom' | 'timeBefore'>) =>
-      sumBetween(all, (part) => sums(db, { merchantId, types, ...times, ...part }))
-    const before = await sumOf({ timeFrom: beginning, timeBefore: timeFrom })
-    const within = await sumOf({ timeFrom, timeBefore })
-    const totals = added(before.totals, within.totals)
-    const balances = (of: ReadonlyMap<string, bigint>) =>
-      [...totals.keys()].sort().map((assetCode) => balanceOf(of, assetCode))
+    const sumOf = (numbers: typeof all, times: Pick<Asked, 'timeFrom' | 'timeBefore'>) =>
+      sumBetween(numbers, (part) => sums(db, { merchantId, types, ...times, ...part }))
+    // Before the beginning there is nothing to look through.
+    const earlier = period.from === null ? { ...all, through: 0 } : all
+    const before = await sumOf(earlier, { timeFrom: beginning, timeBefore: timeFrom })
+    const within = await sumOf(all, { timeFrom, timeBefore })
     return {
       ...{ kind, merchantId, walletId: null, period, lineCount: within.count },
       hasFineAmounts: within.hasFineAmounts,
-      opening: balances(before.totals),
-      closing: balances(totals),
+      ...balancesAround(before, within),
       pages: pagesOf(all.through, (part) => lines(db, { merchantId, types, timeFrom, timeBefore, ...part })),
     }
   }
@@ -100,6 +99,6 @@ async function* pagesOf(
   for (let after = 0; after < through; after += numbersPerSum) {
     const lines = await read({ after, through: Math.min(after + numbersPerSum, through) })
     if (lines.length > 0) yield lines
-    await turn()
+    await nextTurn()
   }
 }

@@ -1,12 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { parse } from '../input.ts'
 import { payout } from '../payouts/payout-shape.ts'
-import type { Balance, Cell, Export, Line } from './export.ts'
-import { linesPerPage, turn } from './export.ts'
+import type { Cell, Export, Line } from './export.ts'
+import { linesPerPage } from './export.ts'
 import { lastBefore, periodFields, periodOf } from './period.ts'
 import { payoutAt, payoutSums, payoutsBetween } from './repository.ts'
-import { added, sumBetween } from './sums.ts'
+import { balancesAround, sumBetween } from './sums.ts'
 
 export const PeriodInput = z.object(periodFields)
 
@@ -29,20 +30,13 @@ export async function exportPayouts(context: Context, input: z.input<typeof Peri
   const sum = (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
   const before = await sumBetween({ after: 0, through: after }, sum)
   const within = await sumBetween({ after, through }, sum)
-  const totals = added(before.totals, within.totals)
   return {
     ...{ kind: 'payouts', merchantId, walletId: null, period },
-    opening: [...totals.keys()].sort().map((assetCode) => balanceOf(before.totals, assetCode)),
-    closing: [...totals.keys()].sort().map((assetCode) => balanceOf(totals, assetCode)),
+    ...balancesAround(before, within),
     lineCount: within.count,
     hasFineAmounts: within.hasFineAmounts,
     pages: linesOf(context, { after, through }),
   }
-}
-
-/** What an account of an asset has come to. */
-export function balanceOf(totals: ReadonlyMap<string, bigint>, assetCode: string): Balance {
-  return { assetCode, balance: totals.get(assetCode) ?? 0n }
 }
 
 async function* linesOf(
@@ -54,7 +48,7 @@ async function* linesOf(
     if (payouts.length === 0) return
     yield payouts.map(lineOf)
     last = payouts.at(-1)?.sequence ?? through
-    await turn()
+    await nextTurn()
   }
 }
 

@@ -50,38 +50,43 @@ export const exportEndpoints: Group = {
       refusals: ['RESOURCE_NOT_FOUND'],
       types: typesOf(['csv', 'ndjson', 'camt053']),
     }),
-    download('/api/exports/payouts', {
+    ofPeriod('/api/exports/payouts', {
       name: 'exportPayouts',
       title: 'Export payouts',
-      description: `Writes the payouts that were made in a period, as they are now, with what payouts have taken from wallets by its beginning and its end. ${wholeness} ${addition}`,
-      input: JournalFileInput,
+      description:
+        'Writes the payouts that were made in a period, as they are now, with what payouts have taken from wallets by its beginning and its end.',
       operation: payoutsFile,
-      fields: { ...period, format: format(inColumns) },
-      example: { from: '2026-11-01', to: '2026-12-01' },
-      refusals: [],
-      types: typesOf(inColumns),
     }),
-    download('/api/exports/fees', {
+    ofPeriod('/api/exports/fees', {
       name: 'exportFees',
       title: 'Export fees',
-      description: `Writes the fees that were charged in a period, and given back with payouts that failed or came back. ${wholeness} ${addition}`,
-      input: JournalFileInput,
+      description:
+        'Writes the fees that were charged in a period, and given back with payouts that failed or came back.',
       operation: feesFile,
-      fields: { ...period, format: format(inColumns) },
-      example: { from: '2026-11-01', to: '2026-12-01' },
-      refusals: [],
-      types: typesOf(inColumns),
     }),
-    download('/api/exports/deposits', {
+    ofPeriod('/api/exports/deposits', {
       name: 'exportDeposits',
       title: 'Export deposits',
-      description: `Writes the deposits that came in during a period. ${wholeness} ${addition}`,
-      input: JournalFileInput,
+      description: 'Writes the deposits that came in during a period.',
       operation: depositsFile,
-      fields: { ...period, format: format(inColumns) },
-      example: { from: '2026-11-01', to: '2026-12-01' },
-      refusals: [],
-      types: typesOf(inColumns),
     }),
   ],
+}
+
+/** A file of the merchant's, of a period. */
+function ofPeriod(
+  path: string,
+  told: Pick<Parameters<typeof download>[1], 'name' | 'title' | 'description'> & {
+    readonly operation: typeof payoutsFile
+  },
+) {
+  return download(path, {
+    ...told,
+    description: `${told.description} ${wholeness} ${addition}`,
+    input: JournalFileInput,
+    fields: { ...period, format: format(inColumns) },
+    example: { from: '2026-11-01', to: '2026-12-01' },
+    refusals: [],
+    types: typesOf(inColumns),
+  })
 }

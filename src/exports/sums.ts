@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Answer } from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
-import { numbersPerSum, turn } from './export.ts'
+import type { Balance } from './export.ts'
+import { numbersPerSum } from './export.ts'
 
 /** What some lines come to in one asset, whole units and the rest apart, as queries add them up. */
 type SumRow = {
@@ -39,14 +41,19 @@ export async function sumBetween(
       hasFineAmounts ||= Number(fineCount) > 0
       totals.set(assetCode, (totals.get(assetCode) ?? 0n) + BigInt(units) * oneUnit + BigInt(rest))
     }
-    await turn()
+    await nextTurn()
   }
   return { count, totals, hasFineAmounts }
 }
 
-/** What is held of each asset after both. */
-export function added(one: ReadonlyMap<string, Amount>, other: ReadonlyMap<string, Amount>): Map<string, Amount> {
-  const sum = new Map(one)
-  for (const [assetCode, amount] of other) sum.set(assetCode, (sum.get(assetCode) ?? 0n) + amount)
-  return sum
+/** What the accounts of all assets held before a period, and after it. */
+export function balancesAround(
+  before: Sums,
+  within: Sums,
+): { readonly opening: readonly Balance[]; readonly closing: readonly Balance[] } {
+  const after = new Map(before.totals)
+  for (const [assetCode, amount] of within.totals) after.set(assetCode, (after.get(assetCode) ?? 0n) + amount)
+  const balances = (totals: ReadonlyMap<string, Amount>) =>
+    [...after.keys()].sort().map((assetCode) => ({ assetCode, balance: totals.get(assetCode) ?? 0n }))
+  return { opening: balances(before.totals), closing: balances(after) }
 }

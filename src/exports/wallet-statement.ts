@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
@@ -6,7 +7,7 @@ import { parse } from '../input.ts'
 import type { Amount } from '../money/amount.ts'
 import { wallets } from '../wallets/list.ts'
 import type { Balance, Export, Line } from './export.ts'
-import { linesPerPage, turn } from './export.ts'
+import { linesPerPage } from './export.ts'
 import type { Period } from './period.ts'
 import { lastBefore, periodFields, periodOf } from './period.ts'
 import { entriesBetween, entryAt, entrySums } from './repository.ts'
@@ -85,7 +86,7 @@ async function* linesOf(
     if (entries.length === 0) return
     yield entries.map(lineOf)
     last = entries.at(-1)?.sequence ?? through
-    await turn()
+    await nextTurn()
   }
 }
 
