@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import type { Service } from '../context.ts'
 import type { MeasuredProcess } from '../metrics/measure-process.ts'
 import type { LookedInto, Measuring } from '../metrics/measuring.ts'
@@ -10,6 +9,7 @@ import { cannotListen } from './cannot-listen.ts'
 import type { Config } from './config.ts'
 import { seldom } from './seldom.ts'
 import type { Started } from './start.ts'
+import { versionInstalled } from './version.ts'
 import type { FromSupervisor } from './workers/messages.ts'
 import { tellSupervisor } from './workers/messages.ts'
 
@@ -62,7 +62,7 @@ export async function listenForAll(place: NonNullable<Config['metrics']>, logger
 }
 
 async function measured(): Promise<MeasuredProcess> {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const version = versionInstalled()
   return (await import('../metrics/measure-process.ts')).measureProcess({ version })
 }
 

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { hasOneWriter } from '../database/database.ts'
 import type { Measuring } from '../metrics/measuring.ts'
 import type { Role } from './logger.ts'
 import { seldom } from './seldom.ts'
 import type { Started } from './start.ts'
+import { versionInstalled } from './version.ts'
 
 // Nothing of OpenTelemetry is loaded where OTEL_EXPORTER_OTLP_ENDPOINT is not set, which it is not in most processes.
 
@@ -14,7 +14,7 @@ export async function withTracing(
   role: Role,
 ): Promise<Measuring> {
   if (tracing === null) return measuring
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const version = versionInstalled()
   const { traceProcess } = await import('../tracing/trace-process.ts')
   return traceProcess(measuring, {
     ...tracing,

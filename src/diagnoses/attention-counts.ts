@@ -1,10 +1,12 @@
-import type { Service } from '../context.ts'
+import type { Reader } from '../database/query.ts'
 import { attentionCounts } from './repository.ts'
 
 /** How many payouts and deposits of all merchants wait for a person. */
 export async function findAttentionCounts({
   db,
-}: Pick<Service, 'db'>): Promise<{ readonly payouts: number; readonly deposits: number }> {
+}: {
+  readonly db: Reader
+}): Promise<{ readonly payouts: number; readonly deposits: number }> {
   const counts = await attentionCounts(db, {})
   return { payouts: Number(counts?.payouts ?? 0), deposits: Number(counts?.deposits ?? 0) }
 }

@@ -1,9 +1,10 @@
 import { timestamp } from '../ids.ts'
 import { pausedRails, transferRoutes } from '../payout-transfers/repository.ts'
 import { sandboxRailName } from '../payout-transfers/sandbox-accounts.ts'
+import { findAttentionCounts } from './attention-counts.ts'
 import type { Check } from './diagnosis.ts'
 import { fault, ok, some, warning } from './diagnosis.ts'
-import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
+import { endpointHealth, latestRowTime } from './repository.ts'
 
 /** How far a stored time may be ahead of this clock: other machines have others. */
 const clockToleranceMs = 5_000
@@ -60,8 +61,8 @@ export const unknownRails: Check = async ({ db, mode, rails }) => {
 }
 
 export const openAttention: Check = async ({ db }) => {
-  const { payouts, deposits } = (await attentionCounts(db, {})) ?? { payouts: 0n, deposits: 0n }
-  if (Number(payouts) + Number(deposits) === 0) return ok('attention', 'Nothing waits for a person.')
+  const { payouts, deposits } = await findAttentionCounts({ db })
+  if (payouts + deposits === 0) return ok('attention', 'Nothing waits for a person.')
   const message = `${payouts} payouts and ${deposits} deposits wait for a person to decide.`
   return warning('attention', message, '`attention list` and `deposit attention` show them, with what can be done.')
 }

@@ -7,6 +7,7 @@ import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { nigerian } from '../payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 
 /** What happens next, and how many milliseconds later; a settlement is of one of the payouts so far. */
@@ -60,15 +61,7 @@ export async function live(app: App, clock: ReturnType<typeof movableClock>, ste
   return { context, walletIds, moments: [...moments] }
 }
 
-const recipient = {
-  assetCode: 'USDC',
-  accountNumber: '0690000032',
-  bankName: 'Access Bank',
-  bankCode: '044',
-  recipientName: 'Ada Obi',
-  recipientCurrency: 'NGN',
-  recipientCountry: 'Nigeria',
-} as const
+const recipient = { assetCode: 'USDC', ...nigerian } as const
 
 async function newWallet(context: Context): Promise<string> {
   const input = { currency: 'USDC', description: 'Of a history', network: 'solana' } as const

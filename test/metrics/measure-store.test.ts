@@ -12,6 +12,7 @@ import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { nigerian } from '../payouts/payout-places.ts'
 import { everyEngine, newDatabase, startApp } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
 import { perform } from '../support/perform.ts'
@@ -49,12 +50,7 @@ describe.each(everyEngine)('what only the database knows, on %s', (engine) => {
 const payout = {
   assetCode: 'USDC',
   amount: '1',
-  accountNumber: '0690000032',
-  bankName: 'Access Bank',
-  bankCode: '044',
-  recipientName: 'Ada Obi',
-  recipientCurrency: 'NGN',
-  recipientCountry: 'Nigeria',
+  ...nigerian,
   paymentPurpose: 'GIFTS',
 } as const
 
