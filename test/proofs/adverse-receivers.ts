@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answer } from '../../src/delivery/look-up.ts'
-import { freePort } from '../support/postgres-server.ts'
+import { freePort } from '../support/free-port.ts'
 import type { Receipt } from './webhook-receiver.ts'
 import { startWebhookReceiver } from './webhook-receiver.ts'
 

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** A real PostgreSQL server in a folder of its own, on a free port of this machine. */
 export type PostgresServer = {
@@ -147,15 +147,6 @@ function addLinks(native: string): void {
     const place = join(dirname(native), target)
     if (!existsSync(place)) symlinkSync(basename(source), place)
   }
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Resolves when the server says that it takes connections. */

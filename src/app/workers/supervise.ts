@@ -3,16 +3,14 @@ import { fork } from 'node:child_process'
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasOneWriter, takenOverCode } from '../../database/database.ts'
 import { sharedWindows } from '../../server/rate-limit.ts'
-import { cannotListen } from '../cannot-listen.ts'
 import type { Config } from '../config.ts'
 import { createLogger, standardOutput } from '../logger.ts'
 import { listenForAll } from '../metering.ts'
+import { freePort, requireFree } from './free-port.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
 
 const program = resolve(import.meta.dirname, '../main.ts')
@@ -46,7 +44,7 @@ export async function supervise(config: Config): Promise<void> {
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
   // Before the writer takes the database over: one that is started twice by mistake must not end the first.
-  const port = await freePort(config.host, config.port)
+  const port = await (config.port === 0 ? freePort(config.host) : requireFree(config.host, config.port))
   const folder = hasOneWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
   // All readers accept from one socket, and the kernel resets what one of them had when it dies. Were they given their
@@ -171,20 +169,4 @@ async function endOf({ alive }: Role, tell: (child: ChildProcess) => unknown): P
       return ended
     }),
   )
-}
-
-/**
- * A port that is free now, `wanted` unless that is 0: each process must be told the same one.
- *
- * @throws when the port is in use
- */
-async function freePort(host: string, wanted: number): Promise<number> {
-  const server = createServer().listen(wanted, host)
-  await once(server, 'listening').catch((error) => {
-    throw cannotListen(error, { host, port: wanted })
-  })
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

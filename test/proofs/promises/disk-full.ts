@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePort } from '../../support/postgres-server.ts'
+import { freePort } from '../../support/free-port.ts'
 import { believesCommits } from '../changes.ts'
 import type { PayoutLog, Target } from '../clients.ts'
 import { acknowledgedBy, connections, newPayoutLog, payoutBody, send } from '../clients.ts'

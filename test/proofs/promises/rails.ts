@@ -1,14 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { audit } from '../../../src/audit/audit.ts'
 import { createService } from '../../../src/context.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { setRoute } from '../../../src/rails/routes.ts'
+import { freePort } from '../../support/free-port.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import { decisionOf, readBooks } from '../bank-books.ts'
@@ -184,16 +183,6 @@ async function startBank({ folder, place, random }: Pick<Paying, 'folder' | 'pla
     },
     kill: () => child.kill('SIGKILL'),
   }
-}
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 type Asking = { readonly target: () => { port: number; apiKey: string } }
