@@ -81,6 +81,24 @@ describePostgres('of several servers', {}, () => {
     await app.expectBooksToBalance()
   })
 
+  test('one that was cut off and replaced is not believed that something never happened', async () => {
+    const { app, standby } = await startPair(['synchronous_standby_names=*'])
+    await payAtLast(app, 'before')
+    await runSql(standby.url('postgres'), 'select pg_promote()')
+    const other = await startApp('postgres', { place: { url: standby.url('postgres'), remove: async () => {} } })
+    const key = app.merchant.apiKey
+    const body = { currency: 'USDC', description: 'Made after the failover', network: 'solana' }
+    for (const _ of ['first', 'second']) await other.rest('POST', '/api/wallets', { body, key })
+    const { data } = (await other.rest('GET', '/api/events?limit=100', { key })).body
+    const after = data.at(-2).sequence
+
+    const read = () => app.rest('GET', `/api/events?after=${after}`)
+    const first = await read()
+    expect([200, 503]).toContain(first.status)
+    const answer = await until(read, ({ status }) => status === 200)
+    expect(answer.body.data).toEqual([data.at(-1)])
+  })
+
   test('none that takes writes is an error that says why of each', async () => {
     const primary = await startPostgresServer([])
     onTestFinished(primary.remove)
