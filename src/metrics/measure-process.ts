@@ -67,12 +67,14 @@ async function withinLimit(
   }
 }
 
-function gaugesOf({ processing, unknown, rateAges }: StoreMeasured): Snapshot {
+function gaugesOf({ processing, unsealed, unknown, rateAges }: StoreMeasured): Snapshot {
   const by = (label: string, values: ReadonlyMap<string, number>) =>
     [...values].map(([name, value]) => [{ [label]: name }, value] as const)
   return [
     gauge(`${prefix}payouts_processing`, 'Payouts that are on their way.', [[{}, processing.payouts]]),
     gauge(`${prefix}oldest_processing_seconds`, 'Age of the oldest of them.', [[{}, processing.oldestSeconds]]),
+    gauge(`${prefix}unsealed_events`, 'Events that no seal holds yet.', [[{}, unsealed.events]]),
+    gauge(`${prefix}oldest_unsealed_seconds`, 'Age of the oldest of them.', [[{}, unsealed.oldestSeconds]]),
     gauge(`${prefix}rail_unknown`, 'Orders of which it is not known what became of them.', by('rail', unknown)),
     gauge(`${prefix}rate_age_seconds`, 'How long the rate in force has been so.', by('pair', rateAges)),
   ]

@@ -3,6 +3,7 @@ import { timestamp } from '../ids.ts'
 import { everyMerchantId } from '../merchants/every-merchant.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { rateInForce } from '../rates/repository.ts'
+import { unsealedSince } from '../seals/repository.ts'
 import { processingOf, unknownAmong } from './repository.ts'
 
 /** Payouts and orders that are counted at most: more than that are as bad. */
@@ -12,6 +13,8 @@ const mostOrders = 10_000
 /** What is only known from the database. */
 export type StoreMeasured = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
+  /** Events that no seal holds yet. */
+  readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
   /** By the name of the rail. */
   readonly unknown: ReadonlyMap<string, number>
   /** By the pair, such as `USDC/NGN`; one without a rate is not there. */
@@ -25,12 +28,13 @@ export type StoreMeasured = {
  */
 export async function measureStore(service: Service, rails: readonly string[]): Promise<StoreMeasured> {
   const processing = await measureProcessing(service)
+  const unsealed = await measureUnsealed(service)
   const unknown = new Map<string, number>()
   for (const rail of rails) {
     const [row] = await unknownAmong(service.db, { rail, limit: mostOrders })
     unknown.set(rail, Number(row?.rowCount ?? 0))
   }
-  return { processing, unknown, rateAges: await measureRates(service) }
+  return { processing, unsealed, unknown, rateAges: await measureRates(service) }
 }
 
 async function measureProcessing({ db, now }: Service): Promise<StoreMeasured['processing']> {
@@ -45,6 +49,18 @@ async function measureProcessing({ db, now }: Service): Promise<StoreMeasured['p
     if (payouts >= mostCounted) break
   }
   return { payouts, oldestSeconds: (now() - oldestAt) / 1_000 }
+}
+
+async function measureUnsealed({ db, now }: Service): Promise<StoreMeasured['unsealed']> {
+  let events = 0
+  let oldestAt = now()
+  for await (const merchantIds of everyMerchantId(db)) {
+    for (const { latest, through, oldestAt: at } of await unsealedSince(db, { merchantIds })) {
+      events += latest - (through ?? 0)
+      if (at !== null) oldestAt = Math.min(oldestAt, Number(at))
+    }
+  }
+  return { events, oldestSeconds: (now() - oldestAt) / 1_000 }
 }
 
 async function measureRates({ db, now }: Service): Promise<StoreMeasured['rateAges']> {

@@ -62,22 +62,50 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow>(),
   )
 
-/** Those of some merchants who have events behind their latest seal, with where that is and how far events go; an operator's view. */
+/** The merchants among some who have events behind their latest seal, with that where there is one. */
+const withLatestSeal = (merchantIds: readonly string[]) =>
+  from('sequences')
+    .leftJoin('seals', (join) =>
+      join.onRef('seals.merchantId', '=', 'sequences.merchantId').on('seals.number', '=', (eb) =>
+        eb
+          .selectFrom('seals as latest')
+          .select((latest) => latest.fn.max('latest.number').as('number'))
+          .whereRef('latest.merchantId', '=', 'sequences.merchantId'),
+      ),
+    )
+    .where('sequences.merchantId', 'in', list(merchantIds))
+    .where('sequences.name', '=', sql.lit('events'))
+    .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
+
+/** Those with where their latest seal ends and how far their events go; an operator's view. */
 export const unsealedOf = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
-    from('sequences')
-      .leftJoin('seals', (join) =>
-        join.onRef('seals.merchantId', '=', 'sequences.merchantId').on('seals.number', '=', (eb) =>
-          eb
-            .selectFrom('seals as latest')
-            .select((latest) => latest.fn.max('latest.number').as('number'))
-            .whereRef('latest.merchantId', '=', 'sequences.merchantId'),
-        ),
-      )
-      .select(['sequences.merchantId', 'sequences.latest', 'seals.number', 'seals.through', 'seals.hash'])
-      .where('sequences.merchantId', 'in', list(p.merchantIds))
-      .where('sequences.name', '=', sql.lit('events'))
-      .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))])),
+    withLatestSeal(p.merchantIds).select([
+      'sequences.merchantId',
+      'sequences.latest',
+      'seals.number',
+      'seals.through',
+      'seals.hash',
+    ]),
+  ),
+)
+
+/** Of those how far their events go and their seals, and when the first event between happened; an operator's view. */
+export const unsealedSince = query((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    withLatestSeal(p.merchantIds)
+      .select(['sequences.latest', 'seals.through'])
+      .select((eb) =>
+        eb
+          .selectFrom('events')
+          .select('time')
+          .whereRef('events.merchantId', '=', 'sequences.merchantId')
+          // No COALESCE, as above.
+          .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
+          .orderBy('events.sequence')
+          .limit(1)
+          .as('oldestAt'),
+      ),
   ),
 )
 

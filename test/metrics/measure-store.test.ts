@@ -10,6 +10,8 @@ import { measureStore } from '../../src/metrics/measure-store.ts'
 import { processingOf, unknownAmong } from '../../src/metrics/repository.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { unsealedSince } from '../../src/seals/repository.ts'
+import { startSealing } from '../../src/seals/start-sealing.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { nigerian } from '../payouts/payout-places.ts'
@@ -47,6 +49,28 @@ describe.each(everyEngine)('what only the database knows, on %s', (engine) => {
   })
 })
 
+describe.each(everyEngine)('what is not sealed, on %s', (engine) => {
+  test('is counted of all merchants, with the age of the oldest', async () => {
+    let time = Date.parse('2026-03-02T09:00:00Z')
+    const app = await startApp(engine, { clock: () => time })
+    const unsealed = async () => (await measureStore(app.service, [])).unsealed
+    expect(await unsealed()).toEqual({ events: 0, oldestSeconds: 0 })
+    const other = createContext(app.service, (await app.otherMerchant()).id)
+    await app.wallet()
+    time += 60_000
+    await perform(createWallet, other, { currency: 'USDC', description: 'Test', network: 'solana' })
+    expect(await unsealed()).toEqual({ events: 2, oldestSeconds: 60 })
+
+    const sealing = startSealing({ service: app.service, onFault: (error) => expect.unreachable(String(error)) })
+    onTestFinished(sealing.stop)
+    await sealing.look()
+    expect(await unsealed()).toEqual({ events: 0, oldestSeconds: 0 })
+    await app.wallet()
+    time += 5_000
+    expect(await unsealed()).toEqual({ events: 1, oldestSeconds: 5 })
+  })
+})
+
 const payout = {
   assetCode: 'USDC',
   amount: '1',
@@ -63,6 +87,7 @@ async function countingQueries(): Promise<Query[]> {
   }
   await processingOf({ execute }, { merchantIds: [''], limit: 1 })
   await unknownAmong({ execute }, { rail: '', limit: 1 })
+  await unsealedSince({ execute }, { merchantIds: [''] })
   return asked
 }
 
@@ -77,7 +102,9 @@ describe('the queries that count read pieces of indexes', () => {
       const steps = database.prepare(`explain query plan ${sql}`).all(parameters.map(() => null)) as {
         detail: string
       }[]
-      return steps.map(({ detail }) => detail).filter((step) => step.includes('payout'))
+      return steps
+        .map(({ detail }) => detail)
+        .filter((step) => /\b(payout\w*|seals|latest|events|sequences)\b/.test(step))
     })
 
     expect(plans).toEqual([
@@ -86,6 +113,12 @@ describe('the queries that count read pieces of indexes', () => {
         'SEARCH payouts USING INDEX payouts_by_sequence (merchant_id=? AND sequence=?)',
       ],
       ['SEARCH payout_transfers USING INDEX payout_transfers_due (rail=? AND due_at>?)'],
+      [
+        'SEARCH sequences USING PRIMARY KEY (merchant_id=? AND name=?)',
+        'SEARCH seals USING PRIMARY KEY (merchant_id=? AND number=?) LEFT-JOIN',
+        'SEARCH latest USING PRIMARY KEY (merchant_id=?)',
+        'SEARCH events USING PRIMARY KEY (merchant_id=? AND sequence>?)',
+      ],
     ])
   })
 })
