@@ -62,16 +62,19 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow>(),
   )
 
+/** The number of the latest seal of the merchant whose id a column of the outer query has. */
+const latestNumberOf = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
+  from('seals as latest')
+    .select((eb) => eb.fn.max('latest.number').as('number'))
+    .where('latest.merchantId', '=', sql.ref<string>(merchantId))
+
 /** The merchants among some who have events behind their latest seal, with that where there is one. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   from('sequences')
     .leftJoin('seals', (join) =>
-      join.onRef('seals.merchantId', '=', 'sequences.merchantId').on('seals.number', '=', (eb) =>
-        eb
-          .selectFrom('seals as latest')
-          .select((latest) => latest.fn.max('latest.number').as('number'))
-          .whereRef('latest.merchantId', '=', 'sequences.merchantId'),
-      ),
+      join
+        .onRef('seals.merchantId', '=', 'sequences.merchantId')
+        .on('seals.number', '=', latestNumberOf('sequences.merchantId')),
     )
     .where('sequences.merchantId', 'in', list(merchantIds))
     .where('sequences.name', '=', sql.lit('events'))
@@ -129,12 +132,7 @@ export const headsOf = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     from('merchants')
       .innerJoin('seals', (join) =>
-        join.onRef('seals.merchantId', '=', 'merchants.id').on('seals.number', '=', (eb) =>
-          eb
-            .selectFrom('seals as latest')
-            .select((latest) => latest.fn.max('latest.number').as('number'))
-            .whereRef('latest.merchantId', '=', 'merchants.id'),
-        ),
+        join.onRef('seals.merchantId', '=', 'merchants.id').on('seals.number', '=', latestNumberOf('merchants.id')),
       )
       .select(['seals.merchantId', 'seals.number', 'seals.hash'])
       .where('merchants.id', 'in', list(p.merchantIds))
