@@ -4,10 +4,13 @@
  *
  * Every server runs in a process of its own on a copy of the data of its own, and they get bursts of a few hundred requests in
  * turn, each first in its turn. What is compared is what each took in the same round of many bursts, so that what else the
- * machine does meets all; the service without is there twice, which shows how much of a difference is noise. Fails where metrics
- * cost more than 3 % in three quarters of the rounds.
+ * machine does meets all. A process is faster or slower than its like by up to a tenth for as long as it runs, so all are started
+ * anew several times, and what is told of a life is the median of its rounds. The service without is there twice, which shows how
+ * much of a difference is noise. Fails where metrics cost more than 3 % in three quarters of the lives.
  *
- *   --rounds <number>     rounds of 16 bursts to each, 15 unless it says otherwise
+ *   --lives <number>      how often every server is started, 7 unless it says otherwise
+ *   --rounds <number>     rounds of 16 bursts to each in each of its lives, 3 unless it says otherwise
+ *   --only <part>         only the loads whose title has this in it
  *   --before <folder>     another checkout of the service, such as one from before it could be traced, as one more to compare
  *   --write <title>       writes what is shown into RESULTS.md, as the section of this title
  */
@@ -31,10 +34,16 @@ import { startServer } from './servers.ts'
 import { quantile } from './statistics.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '15' }, before: { type: 'string' }, write: { type: 'string' } },
+  options: {
+    lives: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    before: { type: 'string' },
+    write: { type: 'string' },
+  },
 })
-const rounds = Number(values.rounds)
-const [clients, bursts, requests, warmUps] = [32, 16, 320, 2]
+const [lives, rounds, only] = [Number(values.lives), Number(values.rounds), values.only]
+const [clients, bursts, requests, warmUps] = [32, 16, 320, 2] as const
 
 /** The most that metrics may cost. */
 const mostOfMetrics = 1.03
@@ -77,42 +86,62 @@ const loads: Readonly<Record<string, Load>> = {
   'REST: a payout': restPayouts([data.apiKey]),
 }
 
+const titles = Object.keys(loads).filter((title) => title.includes(only))
+/** What a request took of the processor, in microseconds, by load and kind: one for each life. */
+const costs = new Map(titles.map((title) => [title, new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]))]))
 const report: string[] = []
-const servers = new Map<string, Server>()
-const agents = new Map<Server, Agent>()
-for (const [place, [kind, environment]] of Object.entries(kinds).entries()) {
-  const spec = service(`sqlite:${copyOf(data, folder, `kind-${place}`)}`, { name: kind })
-  const words = kind === 'before' ? spec.words.map((word) => word.replace(root(), values.before ?? '')) : spec.words
-  const own = join(folder, `place-${place}`)
-  mkdirSync(own)
-  const server = await startServer({ ...spec, words, environment: { ...spec.environment, ...environment } }, own)
-  servers.set(kind, server)
-  agents.set(server, connections(clients))
-}
-try {
-  for (const [title, load] of Object.entries(loads)) await compare(title, load)
-} finally {
-  for (const agent of agents.values()) agent.destroy()
-  await Promise.all([...servers.values()].map((server) => server.end()))
-  collector.closeAllConnections()
-  collector.close()
-}
+for (let life = 0; life < lives; life++) await live(life)
+collector.closeAllConnections()
+collector.close()
+for (const [title, all] of costs) printCosts(title, all)
 print(`The collector got ${(collected / 2 ** 20).toFixed(0)} MiB.`)
 if (values.write !== undefined) writeSection(join(import.meta.dirname, 'RESULTS.md'), values.write, report)
 
-async function compare(title: string, load: Load): Promise<void> {
-  const costs = new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]))
-  for (let round = -warmUps; round < rounds; round++) {
-    const begun = taken()
-    for (let turn = 0; turn < bursts; turn++) await sendToEach(load, turn)
-    const ended = taken()
-    if (round < 0) continue
-    for (const [kind, own] of costs) own.push((Number(ended.get(kind)) - Number(begun.get(kind))) / (bursts * requests))
+type Running = { readonly kind: string; readonly server: Server; readonly agent: Agent }
+
+/** Starts every server, each time another one first, has all of them measured, and ends them. */
+async function live(life: number): Promise<void> {
+  const running: Running[] = []
+  try {
+    const all = Object.entries(kinds)
+    for (const [kind, environment] of [...all.slice(life % all.length), ...all.slice(0, life % all.length)]) {
+      running.push(await begun(kind, environment, join(folder, `life-${life}-${running.length}`)))
+    }
+    for (const title of titles) {
+      for (const [kind, cost] of await measured(running, loads[title] as Load)) costs.get(title)?.get(kind)?.push(cost)
+    }
+  } finally {
+    for (const { agent } of running) agent.destroy()
+    await Promise.all(running.map(({ server }) => server.end()))
   }
-  const without = costs.get(plain) as number[]
-  const rows = [...costs].map(([kind, own]) => {
-    const ratios = own.map((cost, round) => cost / (without[round] as number))
-    // A process is faster or slower than its like by a few per cent for as long as it runs: so much is no finding.
+}
+
+async function begun(kind: string, environment: Readonly<Record<string, string>>, own: string): Promise<Running> {
+  mkdirSync(own)
+  const spec = service(`sqlite:${copyOf(data, own, 'data')}`, { name: kind })
+  const words = kind === 'before' ? spec.words.map((word) => word.replace(root(), values.before ?? '')) : spec.words
+  const server = await startServer({ ...spec, words, environment: { ...spec.environment, ...environment } }, own)
+  return { kind, server, agent: connections(clients) }
+}
+
+/** What a request took of each in this life. */
+async function measured(running: readonly Running[], load: Load): Promise<(readonly [string, number])[]> {
+  const taken = running.map(() => [] as number[])
+  for (let round = -warmUps; round < rounds; round++) {
+    const before = running.map(microsOf)
+    for (let turn = 0; turn < bursts; turn++) await sendToEach(running, load, turn)
+    if (round < 0) continue
+    for (const [place, each] of running.entries()) {
+      taken[place]?.push((microsOf(each) - (before[place] as number)) / (bursts * requests))
+    }
+  }
+  return running.map(({ kind }, place) => [kind, quantile(taken[place] as number[], 0.5)])
+}
+
+function printCosts(title: string, all: ReadonlyMap<string, readonly number[]>): void {
+  const without = all.get(plain) as readonly number[]
+  const rows = [...all].map(([kind, own]) => {
+    const ratios = own.map((cost, life) => cost / (without[life] as number))
     if (kind === metrics && quantile(ratios, 0.25) > mostOfMetrics) process.exitCode = 1
     const shown = [0.5, 0.25, 0.75].map((share) => percent(quantile(ratios, share)))
     return [
@@ -122,21 +151,20 @@ async function compare(title: string, load: Load): Promise<void> {
     ]
   })
   print(`### ${title}\n`)
-  print(table([`of ${rounds} rounds`, 'CPU µs a request', 'more than neither', 'half of the rounds'], rows))
+  print(table([`of ${lives} lives`, 'CPU µs a request', 'more than neither', 'half of the lives'], rows))
 }
 
 /** A burst to each server, another one first in each turn. */
-async function sendToEach(load: Load, turn: number): Promise<void> {
-  const all = [...servers]
-  const first = turn % all.length
-  for (const [, server] of [...all.slice(first), ...all.slice(0, first)]) {
-    await burst(load, { port: server.port, agent: agents.get(server) as Agent, count: requests })
+async function sendToEach(running: readonly Running[], load: Load, turn: number): Promise<void> {
+  const first = turn % running.length
+  for (const { server, agent } of [...running.slice(first), ...running.slice(0, first)]) {
+    await burst(load, { port: server.port, agent, count: requests })
   }
 }
 
-/** Processor time of each server so far, in microseconds; what is done after an answer is another burst's, of the same server. */
-function taken(): Map<string, number> {
-  return new Map([...servers].map(([kind, { child }]) => [kind, processorMicros(child.pid as number)]))
+/** Processor time of a server so far, in microseconds; what is done after an answer is another burst's, of the same server. */
+function microsOf({ server }: Running): number {
+  return processorMicros(server.child.pid as number)
 }
 
 function percent(ratio: number): string {
