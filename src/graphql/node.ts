@@ -57,11 +57,13 @@ export function nodeType<Row extends object>(
 
 function idField<Row>(type: string, { from, of }: Key<Row>): Field<Row> {
   const make = (row: Row) => globalId(type, of(row))
+  // There is one of nearly every row of an answer.
+  const ofUuid: Shown = { kind: 'column', column: 'id', as: (id: string) => globalId(type, id) }
   return {
     type: 'ID',
     isNullable: false,
     description: idDescription,
-    shown: { kind: 'made', from, make },
+    shown: (of as unknown) === uuidKey.of ? ofUuid : { kind: 'made', from, make },
     resolve: make,
   }
 }

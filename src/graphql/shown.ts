@@ -10,8 +10,8 @@ export type MadeKey = { readonly from: readonly string[]; readonly make: (row: n
  * What a field shows of a row. A plan is made of it, and so is the resolver that graphql-js calls: so they can't differ.
  */
 export type Shown =
-  /** A column as it is. */
-  | { readonly kind: 'column'; readonly column: string }
+  /** A column as it is, or as what is made of its value. */
+  | { readonly kind: 'column'; readonly column: string; readonly as?: (value: never) => unknown }
   /** What is made of the columns `from`, which are all that `make` is handed. */
   | { readonly kind: 'made'; readonly from: readonly string[]; readonly make: (row: never) => unknown }
   /** The row itself as another type, where it `isThere`. */

@@ -1,7 +1,7 @@
 import { getNamedType, isLeafType } from 'graphql'
 import type { Shown } from '../shown.ts'
 import { argumentsAt } from './arguments.ts'
-import { leafWriter } from './leaf.ts'
+import { leafOf, leafWriter } from './leaf.ts'
 import { nodesAt } from './nodes.ts'
 import type { Member, Place } from './planning.ts'
 import type { Rows } from './rows.ts'
@@ -19,10 +19,11 @@ export function memberOf(place: Place): Member {
 type Of<Kind extends Shown['kind']> = Extract<Shown, { readonly kind: Kind }>
 
 const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Place) => Member } = {
-  column: ({ column }, place) => {
+  column: ({ column, as = itself }, place) => {
     const cell = place.rows.cell(column)
-    if (isLeaf(place)) return { kind: 'cell', cell, write: leafWriter(place.field.type) }
-    return shownAs((row) => valueAt(row, cell), place, wholeRows)
+    if (!isLeaf(place)) return shownAs((row) => as(valueAt(row, cell) as never), place, wholeRows)
+    const { write, isText } = leafOf(place.field.type)
+    return { kind: 'cell', cell, write: as === itself ? write : (value) => write(as(value as never)), isText }
   },
   made: ({ from, make }, place) => shownAs(place.rows.reading(from, make), place, wholeRows),
   itself: ({ from, isThere }, place) => {
@@ -61,6 +62,10 @@ const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Plac
   nodes: nodesAt,
 }
 
+function itself(value: unknown): unknown {
+  return value
+}
+
 function isLeaf({ field }: Place): boolean {
   return isLeafType(getNamedType(field.type))
 }
@@ -69,8 +74,8 @@ function isLeaf({ field }: Place): boolean {
 function shownAs(read: (row: unknown) => unknown, place: Place, rows: Rows): Member {
   const { field, sets, planning } = place
   if (isLeaf(place)) {
-    const write = leafWriter(field.type)
-    return { kind: 'row', write: (row) => write(read(row)) }
+    const { write, isText } = leafOf(field.type)
+    return { kind: 'row', write: (row) => write(read(row)), isText }
   }
   const write = planning.writerOf(field.type, sets, rows)
   return { kind: 'level', write: (values, run) => write(values.map(read), run) }
@@ -88,18 +93,25 @@ function found({ source, key }: Of<'found'>, place: Place): Member {
   return {
     kind: 'level',
     write: (values, run) => {
-      const places = new Map<string, number>()
-      const keys = values.map(keyOf)
-      for (const each of keys) if (each !== null && !places.has(each)) places.set(each, places.size)
-      // One more stands for all rows that have no key.
-      const none = places.size
-      const hasNone = keys.includes(null)
+      const places = new Map<string | null, number>()
+      const placeOf = values.map((row) => {
+        const key = keyOf(row)
+        const known = places.get(key)
+        if (known === undefined) places.set(key, places.size)
+        return known ?? places.size - 1
+      })
+      // What has no key is null, once for all rows of which that is so.
+      const all = [...places.keys()]
+      const keys = all.filter((key) => key !== null)
       const written = (rowOf: ((key: string) => unknown) | null) =>
         afterwards(
-          write([...[...places.keys()].map((each) => rowOf?.(each)), ...(hasNone ? [null] : [])], run),
-          (texts) => keys.map((each) => texts[each === null ? none : (places.get(each) as number)] as string),
+          write(
+            all.map((key) => (key === null ? null : rowOf?.(key))),
+            run,
+          ),
+          (texts) => placeOf.map((at) => texts[at] as string),
         )
-      return none === 0 ? written(null) : theirs.load(run, [...places.keys()]).then(written)
+      return keys.length === 0 ? written(null) : theirs.load(run, keys).then(written)
     },
   }
 }

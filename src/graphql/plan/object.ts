@@ -31,8 +31,10 @@ export function objectWriter(
     if (!field) leaveToGraphqlJs()
     const within = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
     const member = memberOf({ field, node, sets: within, rows, planning })
+    const mark = member.kind !== 'level' && member.isText ? '"' : ''
+    before += mark
     parts.push({ before, member, column: member.kind === 'level' ? writes.push(member.write) - 1 : -1 })
-    before = ','
+    before = `${mark},`
   }
   planning.made.members += parts.length + 1
   const after = `${before.replace(/,$/, '')}}`
@@ -40,9 +42,10 @@ export function objectWriter(
   const textOf = (row: unknown, place: number, columns: readonly Texts[]) => {
     let all = ''
     for (const { before, member, column } of parts) {
-      if (member.kind === 'cell') all += before + member.write(valueAt(row, member.cell))
-      else if (member.kind === 'row') all += before + member.write(row)
-      else all += before + (columns[column]?.[place] ?? leaveToGraphqlJs())
+      all += before
+      if (member.kind === 'cell') all += member.write(valueAt(row, member.cell))
+      else if (member.kind === 'row') all += member.write(row)
+      else all += columns[column]?.[place] ?? leaveToGraphqlJs()
     }
     return all + after
   }

@@ -2,7 +2,7 @@ import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } fro
 import type { Needs } from '../../lists/list.ts'
 import type { Listed, Source } from '../loader.ts'
 import { loaderFor } from '../loader.ts'
-import type { WriteLeaf } from './leaf.ts'
+import type { Leaf } from './leaf.ts'
 import type { Cell, ChosenRows, Rows } from './rows.ts'
 import { chosenRows, valueAt, wholeRows } from './rows.ts'
 import type { Asked } from './selected.ts'
@@ -33,8 +33,8 @@ export type Place = {
 
 /** What writes a field: the value in a cell of each row, something made of each row, or all rows of a level together. */
 export type Member =
-  | { readonly kind: 'cell'; readonly cell: Cell; readonly write: WriteLeaf }
-  | { readonly kind: 'row'; readonly write: (row: unknown) => string }
+  | ({ readonly kind: 'cell'; readonly cell: Cell } & Leaf)
+  | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
   | { readonly kind: 'level'; readonly write: Write }
 
 /** Rows by their key, and how they are read. */
@@ -83,7 +83,8 @@ function findingIn({ rows, list, columns }: ChosenRows): Find {
   return async (context, keys) => {
     const found = await list.find(context, keys, columns())
     if (keys.length === 1) return () => found[0] ?? null
-    const byId = new Map(found.map((row) => [valueAt(row, id), row]))
+    const byId = new Map<unknown, unknown>()
+    for (const row of found) byId.set(valueAt(row, id), row)
     return (key) => byId.get(key) ?? null
   }
 }
