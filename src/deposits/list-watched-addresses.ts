@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
+import { latestKnown } from '../database/latest-known.ts'
 import { invalidInput } from '../errors.ts'
 import { limit, parse, refuse } from '../input.ts'
 import { lockInstallation } from '../installation/repository.ts'
@@ -67,7 +68,7 @@ export async function numberAddresses({ db }: Context, _input: object): Promise<
 }
 
 async function requireKnown({ db }: Service, after: number): Promise<void> {
-  const latest = (await latestAddressNumber(db, {}))?.number ?? 0
+  const latest = await latestKnown(db, after, async () => (await latestAddressNumber(db, {}))?.number ?? 0)
   if (after <= latest) return
   const message = `must be at most ${latest}, the number of the latest address: list all again, from 0`
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])

@@ -1,4 +1,5 @@
 import type { Database } from '../database/database.ts'
+import { latestKnown } from '../database/latest-known.ts'
 import type { Reader } from '../database/query.ts'
 import { invalidInput } from '../errors.ts'
 import { latestInSequence } from '../lists/sequence.ts'
@@ -19,9 +20,7 @@ export async function latestOf({ db, merchantId }: Asking): Promise<number> {
  */
 export async function requireKnown(context: Asking, after: number, latest = 0): Promise<number> {
   if (after <= latest) return after
-  if (after <= (await latestOf(context))) return after
-  await context.db.findPrimary?.()
-  const latestNow = await latestOf(context)
+  const latestNow = await latestKnown(context.db, after, () => latestOf(context))
   if (after <= latestNow) return after
   const message = `must be at most ${latestNow}, the sequence of the latest event`
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase, visitDatabase } from '../../../src/database/open-database.ts'
+import { ask, nodeRail } from '../../deposits/support/node.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
@@ -13,7 +14,8 @@ async function startPair(changes: readonly string[] = []) {
   const primary = await startPostgresServer(changes)
   const standby = await primary.startStandby()
   onTestFinished(standby.remove)
-  const app = await startApp('postgres', { place: { url: urlOf(primary, standby), remove: primary.remove } })
+  const place = { url: urlOf(primary, standby), remove: primary.remove }
+  const app = await startApp('postgres', { place, rails: [nodeRail] })
   await app.wallet({ balance: '1000' })
   return { app, primary, standby }
 }
@@ -84,19 +86,24 @@ describePostgres('of several servers', {}, () => {
   test('one that was cut off and replaced is not believed that something never happened', async () => {
     const { app, standby } = await startPair(['synchronous_standby_names=*'])
     await payAtLast(app, 'before')
+    // So that it has nothing to write when it is asked again.
+    await ask(app, '/rails/node/addresses?after=0')
     await runSql(standby.url('postgres'), 'select pg_promote()')
-    const other = await startApp('postgres', { place: { url: standby.url('postgres'), remove: async () => {} } })
+    const place = { url: standby.url('postgres'), remove: async () => {} }
+    const other = await startApp('postgres', { place, rails: [nodeRail] })
     const key = app.merchant.apiKey
     const body = { currency: 'USDC', description: 'Made after the failover', network: 'solana' }
     for (const _ of ['first', 'second']) await other.rest('POST', '/api/wallets', { body, key })
     const { data } = (await other.rest('GET', '/api/events?limit=100', { key })).body
     const after = data.at(-2).sequence
+    const { next } = (await ask(other, '/rails/node/addresses?after=0')).body.data
 
-    const read = () => app.rest('GET', `/api/events?after=${after}`)
-    const first = await read()
-    expect([200, 503]).toContain(first.status)
-    const answer = await until(read, ({ status }) => status === 200)
-    expect(answer.body.data).toEqual([data.at(-1)])
+    const notYet = async (read: () => ReturnType<App['rest']>) => {
+      expect([200, 503]).toContain((await read()).status)
+      return (await until(read, ({ status }) => status === 200)).body.data
+    }
+    expect(await notYet(() => ask(app, `/rails/node/addresses?after=${next}`))).toEqual({ addresses: [], next })
+    expect(await notYet(() => app.rest('GET', `/api/events?after=${after}`))).toEqual([data.at(-1)])
   })
 
   test('none that takes writes is an error that says why of each', async () => {
