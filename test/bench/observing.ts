@@ -103,8 +103,7 @@ type Running = { readonly kind: string; readonly server: Server; readonly agent:
 async function live(life: number): Promise<void> {
   const running: Running[] = []
   try {
-    const all = Object.entries(kinds)
-    for (const [kind, environment] of [...all.slice(life % all.length), ...all.slice(0, life % all.length)]) {
+    for (const [kind, environment] of beginningAt(life, Object.entries(kinds))) {
       running.push(await begun(kind, environment, join(folder, `life-${life}-${running.length}`)))
     }
     for (const title of titles) {
@@ -156,10 +155,15 @@ function printCosts(title: string, all: ReadonlyMap<string, readonly number[]>):
 
 /** A burst to each server, another one first in each turn. */
 async function sendToEach(running: readonly Running[], load: Load, turn: number): Promise<void> {
-  const first = turn % running.length
-  for (const { server, agent } of [...running.slice(first), ...running.slice(0, first)]) {
+  for (const { server, agent } of beginningAt(turn, running)) {
     await burst(load, { port: server.port, agent, count: requests })
   }
+}
+
+/** All of them in their order, another one first in each turn. */
+function beginningAt<Item>(turn: number, all: readonly Item[]): Item[] {
+  const first = turn % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
 }
 
 /** Processor time of a server so far, in microseconds; what is done after an answer is another burst's, of the same server. */
