@@ -141,7 +141,8 @@ function equalitiesIn(condition: OperationNode, parts: Parts): Link[] {
   return each.some(isWayRound) ? [] : each.flatMap((one) => equalities(one, parts))
 }
 
-function partsOfAnd(condition: OperationNode): OperationNode[] {
+/** The conditions that must all hold for one to hold. */
+export function partsOfAnd(condition: OperationNode): OperationNode[] {
   return AndNode.is(condition) ? [condition.left, condition.right].flatMap(partsOfAnd) : [condition]
 }
 
