@@ -10,11 +10,9 @@ import type {
 } from 'kysely'
 import {
   AliasNode,
-  BinaryOperationNode,
   ColumnNode,
   IdentifierNode,
   OperationNodeTransformer,
-  OperatorNode,
   ReferenceNode,
   SqliteQueryCompiler,
   sql,
@@ -28,7 +26,7 @@ import type { Database } from './database.ts'
 import { isPlaceholder } from './placeholder.ts'
 import type { Params, Query, Reader, Tx } from './query.ts'
 import { from, placeholders, rewritten } from './query.ts'
-import { ownedTables, ownedTablesIn, partsOfAnd } from './scope.ts'
+import { equalOperands, ownedTables, ownedTablesIn } from './scope.ts'
 import type { TableName } from './tables.ts'
 import { snakeCase } from './tables.ts'
 
@@ -36,11 +34,7 @@ import { snakeCase } from './tables.ts'
 type Bound = { readonly merchantId: string; readonly theCustomer: string }
 
 /** What of a table is a customer's. */
-type Part = {
-  readonly rows: { readonly toOperationNode: () => OperationNode }
-  /** Where its rows are those that belong to a noun's: the column that says to which. */
-  readonly belongs?: { readonly to: TableName; readonly by: string }
-}
+type Part = { readonly toOperationNode: () => OperationNode }
 
 const p = placeholders<Params<Bound>>()
 
@@ -62,12 +56,10 @@ const customersDeposit = from('transfers')
 
 /** The nouns of which each says itself whose it is. */
 const nouns = {
-  customers: { rows: from('customers').selectAll('customers').where('customers.id', '=', p.theCustomer) },
-  wallets: { rows: from('wallets').selectAll('wallets').where('wallets.ownerId', '=', p.theCustomer) },
-  payoutMethods: {
-    rows: from('payoutMethods').selectAll('payoutMethods').where('payoutMethods.ownerId', '=', p.theCustomer),
-  },
-  payouts: { rows: from('payouts').selectAll('payouts').where('payouts.customerId', '=', p.theCustomer) },
+  customers: from('customers').selectAll('customers').where('customers.id', '=', p.theCustomer),
+  wallets: from('wallets').selectAll('wallets').where('wallets.ownerId', '=', p.theCustomer),
+  payoutMethods: from('payoutMethods').selectAll('payoutMethods').where('payoutMethods.ownerId', '=', p.theCustomer),
+  payouts: from('payouts').selectAll('payouts').where('payouts.customerId', '=', p.theCustomer),
 } satisfies Record<string, Part>
 
 /** The column of a new row that says whose it is. */
@@ -78,54 +70,58 @@ const ownersOfNew: Readonly<Record<string, string>> = {
   payouts: 'customer_id',
 }
 
+/** What belongs to a row of a noun, and the column that says to which. */
+const belongings = {
+  walletAddresses: { to: 'wallets', by: 'walletId' },
+  accounts: { to: 'wallets', by: 'id' },
+  transfers: { to: 'wallets', by: 'walletId' },
+  deposits: { to: 'wallets', by: 'walletId' },
+  chainDeposits: { to: 'wallets', by: 'walletId' },
+  payoutEvents: { to: 'payouts', by: 'payoutId' },
+  payoutTransfers: { to: 'payouts', by: 'payoutId' },
+} as const
+type Belonging = (typeof belongings)[keyof typeof belongings]
+const belongingOf: ReadonlyMap<string, Belonging> = new Map(
+  Object.entries(belongings).map(([table, belonging]) => [snakeCase(table), belonging]),
+)
+
 /**
  * What else is read for who acts as one customer: what belongs to such a noun. A merchant's table that is not here has no row
  * for it.
  */
 const read = {
   ...nouns,
-  walletAddresses: ofWallet('walletAddresses', 'walletId'),
-  accounts: ofWallet('accounts', 'id'),
-  transfers: ofWallet('transfers', 'walletId'),
-  deposits: ofWallet('deposits', 'walletId'),
-  chainDeposits: ofWallet('chainDeposits', 'walletId'),
-  payoutEvents: ofPayout('payoutEvents', 'payoutId'),
-  payoutTransfers: ofPayout('payoutTransfers', 'payoutId'),
-  events: {
-    rows: from('events')
-      .selectAll('events')
-      .where(({ eb, exists, or }) =>
-        or([
-          eb('events.objectId', '=', p.theCustomer),
-          exists(customersPayout.whereRef('payouts.id', '=', 'events.objectId' as never)),
-          exists(customersWallet.whereRef('wallets.id', '=', 'events.objectId' as never)),
-          exists(customersDeposit.whereRef('transfers.id', '=', 'events.objectId' as never)),
-          // A payout method may be deleted since; its events keep what it was.
-          sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
-        ]),
-      ),
-  },
+  ...Object.fromEntries(
+    Object.entries(belongings).map(([table, belonging]) => [table, belongingTo(table as TableName, belonging)]),
+  ),
+  events: from('events')
+    .selectAll('events')
+    .where(({ eb, exists, or }) =>
+      or([
+        eb('events.objectId', '=', p.theCustomer),
+        exists(customersPayout.whereRef('payouts.id', '=', 'events.objectId' as never)),
+        exists(customersWallet.whereRef('wallets.id', '=', 'events.objectId' as never)),
+        exists(customersDeposit.whereRef('transfers.id', '=', 'events.objectId' as never)),
+        // A payout method may be deleted since; its events keep what it was.
+        sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
+      ]),
+    ),
   // Their numbers are the merchant's, and a stream of one customer's begins where the merchant's is.
-  sequences: { rows: from('sequences').selectAll('sequences').where('sequences.name', '=', sql.lit('events')) },
-  listCounts: {
-    rows: from('listCounts')
-      .selectAll('listCounts')
-      .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`),
-  },
+  sequences: from('sequences').selectAll('sequences').where('sequences.name', '=', sql.lit('events')),
+  listCounts: from('listCounts')
+    .selectAll('listCounts')
+    .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`),
 } satisfies Record<string, Part>
 
-/** What belongs to a customer's wallet, which the column names. */
-function ofWallet(table: TableName, column: string): Part {
-  const own = customersWallet.whereRef('wallets.id', '=', `${table}.${column}` as never)
-  const rows = from(table).selectAll(table)
-  return { rows: rows.where(({ exists }) => exists(own)), belongs: { to: 'wallets', by: column } }
-}
-
-/** The same of a customer's payout. */
-function ofPayout(table: TableName, column: string): Part {
-  const own = customersPayout.whereRef('payouts.id', '=', `${table}.${column}` as never)
-  const rows = from(table).selectAll(table)
-  return { rows: rows.where(({ exists }) => exists(own)), belongs: { to: 'payouts', by: column } }
+function belongingTo(table: TableName, { to, by }: Belonging): Part {
+  const column = `${table}.${by}` as never
+  const own =
+    to === 'wallets'
+      ? customersWallet.whereRef('wallets.id', '=', column)
+      : customersPayout.whereRef('payouts.id', '=', column)
+  return from(table)
+    .selectAll(table)
+    .where(({ exists }) => exists(own))
 }
 
 /** A query for one customer, and the parameter that must name it where the query inserts. */
@@ -176,14 +172,11 @@ function narrow(query: Query, kind: Kind): Narrowed {
   return narrowed
 }
 
-type Parts = ReadonlyMap<string, { readonly node: SelectQueryNode; readonly belongs: Part['belongs'] }>
+type Parts = ReadonlyMap<string, SelectQueryNode>
 
 function partsOf(parts: Readonly<Record<string, Part>>): Parts {
   return new Map(
-    Object.entries(parts).map(([table, { rows, belongs }]) => [
-      snakeCase(table),
-      { node: rows.toOperationNode() as SelectQueryNode, belongs },
-    ]),
+    Object.entries(parts).map(([table, part]) => [snakeCase(table), part.toOperationNode() as SelectQueryNode]),
   )
 }
 
@@ -209,15 +202,7 @@ class Narrower extends OperationNodeTransformer {
 
   protected override transformJoin(node: JoinNode): JoinNode {
     const { table, ...rest } = super.transformJoin(node)
-    return { ...rest, table: this.#isNarrowedByJoin(node) ? table : this.#narrowed(table) }
-  }
-
-  /** Whether rows are joined by what they belong to, to rows that are narrowed themselves: then there is nothing to look up again. */
-  #isNarrowedByJoin({ joinType, table, on }: JoinNode): boolean {
-    const belongs = TableNode.is(table) ? this.#parts.get(table.table.identifier.name)?.belongs : undefined
-    if (!belongs || !on || !narrowingJoins.has(joinType)) return false
-    const columns = [`${tableOf(table)}.${snakeCase(belongs.by)}`, `${snakeCase(belongs.to)}.id`]
-    return equalColumns(on.on).some((equal) => columns.every((column) => equal.includes(column)))
+    return { ...rest, table: isNarrowedByJoin(node) ? table : this.#narrowed(table) }
   }
 
   protected override transformUpdateQuery(node: UpdateQueryNode): UpdateQueryNode {
@@ -267,26 +252,27 @@ class Narrower extends OperationNodeTransformer {
 
   #partOf(table: string): SelectQueryNode | null {
     const part = this.#parts.get(table)
-    if (part) return part.node
+    if (part) return part
     return this.#isClosed && ownedTables.includes(table) ? nothingOf(table) : null
   }
 }
 
 /** Joins of whose second table only those rows are found that the condition pairs with one of the first. */
-const narrowingJoins: ReadonlySet<JoinNode['joinType']> = new Set(['InnerJoin', 'LeftJoin'])
+const narrowingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
-/** The pairs of columns that must be equal for a condition to hold; none of one that is more than comparisons. */
-function equalColumns(condition: OperationNode): (readonly string[])[] {
-  const each = partsOfAnd(condition)
-  if (!each.every(BinaryOperationNode.is)) return []
-  const equal = each.filter(({ operator }) => OperatorNode.is(operator) && operator.operator === '=')
-  return equal.map(({ leftOperand, rightOperand }) => [leftOperand, rightOperand].flatMap(columnOf))
+/** Whether rows are joined to what they belong to, which is narrowed itself: then there is nothing to look up again. */
+function isNarrowedByJoin({ joinType, table, on }: JoinNode): boolean {
+  const name = TableNode.is(table) ? table.table.identifier.name : ''
+  const belonging = belongingOf.get(name)
+  if (!belonging || !on || !narrowingJoins.includes(joinType)) return false
+  const columns = [`${name}.${snakeCase(belonging.by)}`, `${belonging.to}.id`]
+  return equalOperands(on.on).some((operands) => columns.every((column) => operands.map(columnOf).includes(column)))
 }
 
-/** A column with the name of its table before it, in a list. */
-function columnOf(operand: OperationNode): string[] {
-  if (!ReferenceNode.is(operand) || !operand.table || !ColumnNode.is(operand.column)) return []
-  return [`${operand.table.table.identifier.name}.${operand.column.column.name}`]
+/** A column with the name of its table before it. */
+function columnOf(operand: OperationNode): string | null {
+  if (!ReferenceNode.is(operand) || !operand.table || !ColumnNode.is(operand.column)) return null
+  return `${operand.table.table.identifier.name}.${operand.column.column.name}`
 }
 
 function tableOf(source: OperationNode): string | null {

@@ -137,12 +137,23 @@ function linksIn({ where, joins = [] }: Pick<SelectQueryNode, 'where' | 'joins'>
 
 /** What must be equal for a condition to hold, both ways. */
 function equalitiesIn(condition: OperationNode, parts: Parts): Link[] {
-  const each = partsOfAnd(condition)
-  return each.some(isWayRound) ? [] : each.flatMap((one) => equalities(one, parts))
+  return equalOperands(condition).flatMap(([left, right]) =>
+    namesOf(left, parts).flatMap((one) =>
+      namesOf(right, parts).flatMap((other): Link[] => [
+        [one, other],
+        [other, one],
+      ]),
+    ),
+  )
 }
 
-/** The conditions that must all hold for one to hold. */
-export function partsOfAnd(condition: OperationNode): OperationNode[] {
+/** The operands that must be equal for a condition to hold, in pairs. */
+export function equalOperands(condition: OperationNode): [OperationNode, OperationNode][] {
+  const each = partsOfAnd(condition)
+  return each.some(isWayRound) ? [] : each.flatMap(equalIn)
+}
+
+function partsOfAnd(condition: OperationNode): OperationNode[] {
   return AndNode.is(condition) ? [condition.left, condition.right].flatMap(partsOfAnd) : [condition]
 }
 
@@ -157,17 +168,11 @@ function isWayRound(condition: OperationNode): boolean {
   return /\bor\b/i.test(sql)
 }
 
-function equalities(condition: OperationNode, parts: Parts): Link[] {
-  if (ParensNode.is(condition)) return equalitiesIn(condition.node, parts)
+function equalIn(condition: OperationNode): [OperationNode, OperationNode][] {
+  if (ParensNode.is(condition)) return equalOperands(condition.node)
   if (!BinaryOperationNode.is(condition)) return []
   const { leftOperand, operator, rightOperand } = condition
-  if (!OperatorNode.is(operator) || operator.operator !== '=') return []
-  return namesOf(leftOperand, parts).flatMap((one) =>
-    namesOf(rightOperand, parts).flatMap((other): Link[] => [
-      [one, other],
-      [other, one],
-    ]),
-  )
+  return OperatorNode.is(operator) && operator.operator === '=' ? [[leftOperand, rightOperand]] : []
 }
 
 /** Whose merchant an operand is; a column without its table's name can be that of one only. */
