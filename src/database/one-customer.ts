@@ -38,14 +38,24 @@ type Part = { readonly toOperationNode: () => OperationNode }
 
 const p = placeholders<Params<Bound>>()
 
-const customersWallet = from('wallets')
-  .select('wallets.id')
-  .where('wallets.merchantId', '=', p.merchantId)
-  .where('wallets.ownerId', '=', p.theCustomer)
-const customersPayout = from('payouts')
-  .select('payouts.id')
-  .where('payouts.merchantId', '=', p.merchantId)
-  .where('payouts.customerId', '=', p.theCustomer)
+/** The customer's wallet that a row names; of the merchant whose row that is, so that nothing is bound for it. */
+function ownWallet(table: TableName, by: string) {
+  return from('wallets')
+    .select('wallets.id')
+    .whereRef('wallets.merchantId', '=', `${table}.merchantId` as never)
+    .whereRef('wallets.id', '=', `${table}.${by}` as never)
+    .where('wallets.ownerId', '=', p.theCustomer)
+}
+
+/** The customer's payout that a row names, likewise. */
+function ownPayout(table: TableName, by: string) {
+  return from('payouts')
+    .select('payouts.id')
+    .whereRef('payouts.merchantId', '=', `${table}.merchantId` as never)
+    .whereRef('payouts.id', '=', `${table}.${by}` as never)
+    .where('payouts.customerId', '=', p.theCustomer)
+}
+
 const customersDeposit = from('transfers')
   .innerJoin('wallets', (join) =>
     join.onRef('wallets.merchantId', '=', 'transfers.merchantId').onRef('wallets.id', '=', 'transfers.walletId'),
@@ -99,8 +109,8 @@ const read = {
     .where(({ eb, exists, or }) =>
       or([
         eb('events.objectId', '=', p.theCustomer),
-        exists(customersPayout.whereRef('payouts.id', '=', 'events.objectId' as never)),
-        exists(customersWallet.whereRef('wallets.id', '=', 'events.objectId' as never)),
+        exists(ownPayout('events', 'objectId')),
+        exists(ownWallet('events', 'objectId')),
         exists(customersDeposit.whereRef('transfers.id', '=', 'events.objectId' as never)),
         // A payout method may be deleted since; its events keep what it was.
         sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
@@ -114,14 +124,10 @@ const read = {
 } satisfies Record<string, Part>
 
 function belongingTo(table: TableName, { to, by }: Belonging): Part {
-  const column = `${table}.${by}` as never
-  const own =
-    to === 'wallets'
-      ? customersWallet.whereRef('wallets.id', '=', column)
-      : customersPayout.whereRef('payouts.id', '=', column)
+  const own = to === 'wallets' ? ownWallet : ownPayout
   return from(table)
     .selectAll(table)
-    .where(({ exists }) => exists(own))
+    .where(({ exists }) => exists(own(table, by)))
 }
 
 /** A query for one customer, and the parameter that must name it where the query inserts. */

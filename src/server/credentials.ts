@@ -10,9 +10,15 @@ const keyAsBearer = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
 
 /** The API key of a request: `null` when none was sent, empty when two that differ were or one in no form (ruling 12). */
 export function presentedKey({ 'x-api-key': own, authorization = '' }: IncomingHttpHeaders): string | null {
-  // Another scheme than Bearer is not for us: a proxy may have put it there.
-  const bearer = /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null
+  const bearer = bearerOf(authorization)
   if (own === undefined) return bearer
   const key = String(own).trim()
   return bearer === null || bearer === key ? key : ''
+}
+
+/** What stands behind `Bearer`; empty where that is none, `null` for another scheme: a proxy may have put it there. */
+function bearerOf(authorization: string): string | null {
+  // Nearly all write it so, and a token is long for a pattern. Other white space in it makes it one that nobody knows.
+  if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
+  return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null
 }
