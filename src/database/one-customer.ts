@@ -38,24 +38,6 @@ type Part = { readonly toOperationNode: () => OperationNode }
 
 const p = placeholders<Params<Bound>>()
 
-/** The customer's wallet that a row names; of the merchant whose row that is, so that nothing is bound for it. */
-function ownWallet(table: TableName, by: string) {
-  return from('wallets')
-    .select('wallets.id')
-    .whereRef('wallets.merchantId', '=', `${table}.merchantId` as never)
-    .whereRef('wallets.id', '=', `${table}.${by}` as never)
-    .where('wallets.ownerId', '=', p.theCustomer)
-}
-
-/** The customer's payout that a row names, likewise. */
-function ownPayout(table: TableName, by: string) {
-  return from('payouts')
-    .select('payouts.id')
-    .whereRef('payouts.merchantId', '=', `${table}.merchantId` as never)
-    .whereRef('payouts.id', '=', `${table}.${by}` as never)
-    .where('payouts.customerId', '=', p.theCustomer)
-}
-
 const customersDeposit = from('transfers')
   .innerJoin('wallets', (join) =>
     join.onRef('wallets.merchantId', '=', 'transfers.merchantId').onRef('wallets.id', '=', 'transfers.walletId'),
@@ -71,6 +53,17 @@ const nouns = {
   payoutMethods: from('payoutMethods').selectAll('payoutMethods').where('payoutMethods.ownerId', '=', p.theCustomer),
   payouts: from('payouts').selectAll('payouts').where('payouts.customerId', '=', p.theCustomer),
 } satisfies Record<string, Part>
+
+/** The customer's row of a noun that another row names; of that row's merchant, so that nothing is bound for it. */
+function ownRow(noun: 'wallets' | 'payouts', table: TableName, by: string) {
+  // Kysely has types for one table.
+  const one = noun as 'wallets'
+  return nouns[one]
+    .clearSelect()
+    .select(`${one}.id`)
+    .whereRef(`${one}.merchantId`, '=', `${table}.merchantId` as never)
+    .whereRef(`${one}.id`, '=', `${table}.${by}` as never)
+}
 
 /** The column of a new row that says whose it is. */
 const ownersOfNew: Readonly<Record<string, string>> = {
@@ -109,8 +102,8 @@ const read = {
     .where(({ eb, exists, or }) =>
       or([
         eb('events.objectId', '=', p.theCustomer),
-        exists(ownPayout('events', 'objectId')),
-        exists(ownWallet('events', 'objectId')),
+        exists(ownRow('payouts', 'events', 'objectId')),
+        exists(ownRow('wallets', 'events', 'objectId')),
         exists(customersDeposit.whereRef('transfers.id', '=', 'events.objectId' as never)),
         // A payout method may be deleted since; its events keep what it was.
         sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
@@ -124,10 +117,9 @@ const read = {
 } satisfies Record<string, Part>
 
 function belongingTo(table: TableName, { to, by }: Belonging): Part {
-  const own = to === 'wallets' ? ownWallet : ownPayout
   return from(table)
     .selectAll(table)
-    .where(({ exists }) => exists(own(table, by)))
+    .where(({ exists }) => exists(ownRow(to, table, by)))
 }
 
 /** A query for one customer, and the parameter that must name it where the query inserts. */
