@@ -1,4 +1,4 @@
-import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, ValidatedExecutionArgs } from 'graphql'
+import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, VariableValues } from 'graphql'
 import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
 import { hasScope, lacking } from '../callers/api-caller.ts'
 import type { Context } from '../context.ts'
@@ -51,7 +51,7 @@ export type Chosen = { readonly document: Document; readonly operation: Operatio
 /** An operation whose variables are read and whose cost is within the limit. */
 export type Checked = Chosen & {
   readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
-  readonly ready: ValidatedExecutionArgs
+  readonly variables: VariableValues
   readonly cost: number
 }
 
@@ -98,7 +98,7 @@ export function createEngine(
     variables: GraphqlRequest['variables'],
     asking: Context & Watching,
   ): Checked | Refused {
-    const { node, cost } = operation
+    const { node, cost, readVariables } = operation
     if (node.operation !== 'mutation' && !hasScope(asking.caller, 'read')) {
       return { errors: [requestError('INSUFFICIENT_SCOPE', lacking(asking.caller, 'read').message)], cost: null }
     }
@@ -113,27 +113,28 @@ export function createEngine(
       variableValues: variables,
       options: { maxCoercionErrors: 5 },
     }
-    const ready = validateExecutionArgs(args)
-    if (!('schema' in ready)) return { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')), cost: null }
-    const costNow = cost(ready.variableValues.coerced)
+    const read = readVariables(variables) ?? variablesOf(args)
+    if ('errors' in read) return { ...read, cost: null }
+    const costNow = cost(read.coerced)
     if (costNow > limits.cost) return { errors: [tooCostly(costNow)], cost: costNow }
-    return { document, operation, args, ready, cost: costNow }
+    return { document, operation, args, variables: read, cost: costNow }
   }
 
-  async function execute({ document, operation, args, ready, cost }: Checked): Promise<Outcome> {
+  async function execute({ document, operation, args, variables, cost }: Checked): Promise<Outcome> {
     const { node, planFor } = operation
-    const run: Run = { context: args.contextValue, variables: ready.variableValues, done: null }
+    const run: Run = { context: args.contextValue, variables, done: null }
     let fault: unknown = null
     try {
-      const plan = isPlanned ? planFor(ready.variableValues) : null
+      const plan = isPlanned ? planFor(variables) : null
       if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
     } catch (error) {
       // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
       fault = error
       run.context.loaders.clear()
     }
-    const again = isAway(fault) ? { ...ready, contextValue: withoutStore(run.context, fault) } : ready
-    const result = await executeRootSelectionSet(run.done ? { ...again, rootValue: run.done } : again)
+    const contextValue = isAway(fault) ? withoutStore(run.context, fault) : run.context
+    const ready = validateExecutionArgs({ ...args, contextValue, rootValue: run.done ?? undefined })
+    const result: ExecutionResult = 'schema' in ready ? await executeRootSelectionSet(ready) : { errors: ready }
     if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)
     return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
   }
@@ -165,6 +166,12 @@ export function createEngine(
 function textsOnly(schema: GraphQLSchema): FindDocument {
   const remembered = rememberDocuments(schema)
   return ({ query }) => remembered(query ?? '')
+}
+
+/** The variables as graphql-js reads them, or what it says is wrong with them. */
+function variablesOf(args: ExecutionArgs): VariableValues | Faulty {
+  const ready = validateExecutionArgs(args)
+  return 'schema' in ready ? ready.variableValues : { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')) }
 }
 
 /** Whether the store took no request. */

@@ -12,6 +12,8 @@ import { excessOf, excessOfPairs, limits } from './limits.ts'
 import type { KeptPlans, PlanFor } from './plan/plans.ts'
 import { plansOf } from './plan/plans.ts'
 import { invalidDocument, requestError } from './request-errors.ts'
+import type { ReadVariables } from './variables.ts'
+import { variablesReader } from './variables.ts'
 
 /** A document that is valid and within the limits, with what is known of it once for all requests. */
 export type Document = {
@@ -26,6 +28,7 @@ export type Document = {
 export type Operation = {
   readonly node: OperationDefinitionNode
   readonly cost: Cost
+  readonly readVariables: ReadVariables
   readonly planFor: PlanFor
 }
 
@@ -68,6 +71,7 @@ export function prepare(schema: GraphQLSchema, query: string, plans: KeptPlans):
     operations: operations.map((each) => ({
       node: each,
       cost: costOf(schema, each, fragments),
+      readVariables: variablesReader(schema, each),
       planFor: plansOf(each, { schema, fragments }, plans),
     })),
   }

@@ -55,9 +55,9 @@ async function runOnce(engine: Engine, service: Service, rehearsal: Rehearsal): 
   if ('errors' in chosen) return
   const checked = engine.check(chosen, variablesFor(engine.schema, node, flag), context)
   if ('errors' in checked) return
-  await checked.operation.planFor(checked.ready.variableValues)?.({
+  await checked.operation.planFor(checked.variables)?.({
     context: checked.args.contextValue,
-    variables: checked.ready.variableValues,
+    variables: checked.variables,
     done: null,
   })
 }

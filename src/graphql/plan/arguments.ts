@@ -1,5 +1,6 @@
 import type { FieldNode } from 'graphql'
 import { BREAK, getArgumentValues, visit } from 'graphql'
+import { frozen } from '../frozen.ts'
 import type { Place } from './planning.ts'
 import type { Run } from './written.ts'
 
@@ -11,11 +12,6 @@ export function argumentsAt({ field, node }: Pick<Place, 'field' | 'node'>): (ru
   if (hasVariables(node)) return ({ variables }) => getArgumentValues(field, node, variables)
   const given = frozen(getArgumentValues(field, node))
   return () => given
-}
-
-function frozen<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) Object.values(value).forEach(frozen)
-  return Object.freeze(value)
 }
 
 function hasVariables({ arguments: given = [] }: FieldNode): boolean {

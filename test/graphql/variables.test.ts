@@ -1,0 +1,115 @@
+import * as fc from 'fast-check'
+import type { GraphQLInputType } from 'graphql'
+import {
+  getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  Kind,
+  parse,
+} from 'graphql'
+import { expect, test } from 'vitest'
+import { variablesReader } from '../../src/graphql/variables.ts'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+
+const inputs = Object.values(sandboxSchema.getTypeMap())
+  .filter((type) => isInputType(type) && !isIntrospectionType(type))
+  .map(({ name }) => name)
+  .sort()
+
+/** What some type may take, or not: of JSON all kinds, and what inputs are easily mistaken for. */
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom<unknown>(0, 1, 2 ** 31, 1.5, '', '25.50', 'USDC', true, false, null, [], {}, [null], ['a'], 'ERC20'),
+  fc.constantFrom<unknown>({ length: 1 }, JSON.parse('{"__proto__": 1}'), { toString: 'a' }, { constructor: null }),
+)
+
+/** Mostly what the type takes. */
+function valueFor(type: GraphQLInputType, depth = 0): fc.Arbitrary<unknown> {
+  if (isNonNullType(type)) return valueFor(type.ofType, depth)
+  if (isListType(type))
+    return fc.oneof(fc.array(valueFor(type.ofType, depth), { maxLength: 3 }), valueFor(type.ofType, depth))
+  if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name))
+  if (!isInputObjectType(type) || depth > 3) return anything
+  const fields = Object.values(type.getFields())
+  const inner = (field: (typeof fields)[number]) =>
+    fc.oneof({ weight: 20, arbitrary: valueFor(field.type, depth + 1) }, { weight: 1, arbitrary: anything })
+  const shape = fc.record(Object.fromEntries(fields.map((field) => [field.name, inner(field)])), { requiredKeys: [] })
+  const oneField = fc.oneof(...fields.map((field) => inner(field).map((value) => ({ [field.name]: value }))))
+  const filled = fc.record(Object.fromEntries(fields.map((field) => [field.name, inner(field)])))
+  const strays = fc.oneof(
+    { weight: 9, arbitrary: fc.constant({}) },
+    { weight: 1, arbitrary: fc.constant({ stray: 1 }) },
+  )
+  return fc
+    .tuple(fc.oneof(shape, filled, oneField), strays)
+    .map(([some, others]) => ({ ...(some as object), ...(others as object) }))
+}
+
+/** The same without what objects are made of: graphql-js gives them no prototype. */
+function plain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  return Array.isArray(value) ? value.map(plain) : Object.entries(value).map(([name, inner]) => [name, plain(inner)])
+}
+
+function bothRead(text: string, given: Record<string, unknown>): [ours: unknown, theirs: unknown] {
+  const [operation] = parse(text).definitions
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+  const ours = variablesReader(sandboxSchema, operation)(given)
+  const theirs = getVariableValues(sandboxSchema, operation.variableDefinitions ?? [], given)
+  return [ours && plain(ours.coerced), 'variableValues' in theirs ? plain(theirs.variableValues?.coerced) : null]
+}
+
+test.each(inputs)('variables of %s are read as graphql-js reads them', (name) => {
+  const type = sandboxSchema.getType(name)
+  if (!isInputType(type)) throw new Error(`${name} is no input`)
+  for (const written of [name, `${name}!`, `[${name}]`, `[${name}!]!`]) {
+    const some = fc.oneof({ weight: 4, arbitrary: valueFor(type) }, { weight: 1, arbitrary: anything })
+    const value = written.startsWith('[') ? fc.oneof(fc.array(some, { maxLength: 3 }), some) : some
+    fc.assert(
+      fc.property(fc.option(value, { nil: undefined }), (given) => {
+        const [ours, theirs] = bothRead(
+          `query ($v: ${written}) { __typename }`,
+          given === undefined ? {} : { v: given },
+        )
+        expect(ours).toEqual(theirs)
+      }),
+      { numRuns: 40 },
+    )
+  }
+})
+
+test('some of what is generated is read and some is not', () => {
+  const read = { good: 0, bad: 0 }
+  for (const name of inputs) {
+    const type = sandboxSchema.getType(name) as GraphQLInputType
+    for (const v of fc.sample(valueFor(type), 100)) {
+      read[bothRead(`query ($v: ${name}!) { __typename }`, { v })[0] === null ? 'bad' : 'good']++
+    }
+  }
+  expect(Math.min(read.good, read.bad)).toBeGreaterThan(inputs.length * 5)
+})
+
+test.each([
+  ['a default', 'query ($v: Int = 20) { __typename }', {}],
+  ['a default that null stands before', 'query ($v: Int = 20) { __typename }', { v: null }],
+  ['a default of what must be', 'query ($v: Int! = 20) { __typename }', {}],
+  ['null for what must be', 'query ($v: Int! = 20) { __typename }', { v: null }],
+  ['a default that is a list of one', 'query ($v: [ID!] = "a") { __typename }', {}],
+  ['what must be and is not', 'query ($v: Int!) { __typename }', {}],
+  ['what nobody asked for', 'query ($v: Int) { __typename }', { w: 1 }],
+  ['a name that every object has', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
+  ['one such that is given', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
+])('%s is read as graphql-js reads it', (_, text, given) => {
+  const [ours, theirs] = bothRead(text, given)
+  expect(ours).toEqual(theirs)
+})
+
+test('what a default holds can be changed by nobody, because it serves every request', () => {
+  const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
+  const read = operation?.kind === Kind.OPERATION_DEFINITION && variablesReader(sandboxSchema, operation)({})
+  expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
+})
