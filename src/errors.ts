@@ -88,23 +88,36 @@ export function unknownOutcome(cause: unknown): Refusal {
   return Object.assign(unavailable(message), { cause })
 }
 
-/** Waits for all at once; of several refusals it throws the first in this order, which is the order of precedence. */
-export async function allInOrder<const Answers extends readonly unknown[]>(
+/**
+ * All answers, at once if they are there, or else when the last is; of several refusals it throws the first in this order, which
+ * is the order of precedence.
+ */
+export function allInOrder<const Answers extends readonly unknown[]>(
   answers: Answers,
-): Promise<{ -readonly [Place in keyof Answers]: Awaited<Answers[Place]> }> {
+): AllOf<Answers> | Promise<AllOf<Answers>> {
+  return (answers.some(isWaitedFor) ? allInTime(answers) : answers) as AllOf<Answers> | Promise<AllOf<Answers>>
+}
+
+type AllOf<Answers> = { -readonly [Place in keyof Answers]: Awaited<Answers[Place]> }
+
+function isWaitedFor(answer: unknown): boolean {
+  return answer instanceof Promise
+}
+
+async function allInTime(answers: readonly unknown[]): Promise<unknown[]> {
   // Whoever fails while another is waited for is heard of below.
   for (const answer of answers) if (answer instanceof Promise) answer.catch(ignore)
   const results = []
   const refusals = []
   for (const answer of answers) {
     try {
-      results.push(await answer)
+      results.push(answer instanceof Promise ? await answer : answer)
     } catch (refusal) {
       refusals.push(refusal)
     }
   }
   if (refusals.length > 0) throw refusals[0]
-  return results as never
+  return results
 }
 
 function ignore(): void {}

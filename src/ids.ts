@@ -40,6 +40,7 @@ let latestTime = Number.NaN
 let latestTimestamp = ''
 
 const randomPool = Buffer.allocUnsafe(8000)
+let randomDigits = ''
 let poolPosition = randomPool.length
 
 /**
@@ -54,7 +55,7 @@ export function uuidV7Source(): IdSource {
   let time = ''
   return (now) => {
     if (poolPosition === randomPool.length) {
-      randomFillSync(randomPool)
+      randomDigits = randomFillSync(randomPool).toString('hex')
       poolPosition = 0
     }
     const at = poolPosition
@@ -69,13 +70,19 @@ export function uuidV7Source(): IdSource {
       time = timePart(millisecond)
       counter = 0
     }
-    const byte = (index: number) => hexOfByte[randomPool[at + index] as number]
-    const variant = hexOfByte[((randomPool[at] as number) & 0x3f) | 0x80]
-    return `${time}-${(0x7000 | counter).toString(16)}-${variant}${byte(1)}-${byte(2)}${byte(3)}${byte(4)}${byte(5)}${byte(6)}${byte(7)}`
+    const first = 2 * at
+    const variant = variants[((randomPool[at] as number) >> 4) & 0x3]
+    // Of few texts: to put it together of one for each byte takes half as long again.
+    const random = `${randomDigits.slice(first + 1, first + 4)}-${randomDigits.slice(first + 4, first + 16)}`
+    return `${time}${counters[counter]}${variant}${random}`
   }
 }
 
-const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** The version and the counter between its dashes. */
+const counters = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
+
+/** Two bits of the first digit behind them are always the same. */
+const variants = ['8', '9', 'a', 'b']
 
 function timePart(millisecond: number): string {
   const digits = millisecond.toString(16).padStart(12, '0')

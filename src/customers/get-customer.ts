@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import type { Reader, Tx } from '../database/query.ts'
+import type { Answer, Reader, Tx } from '../database/query.ts'
 import { invalidInput, notFound, Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import type { Customer } from './customer.ts'
@@ -24,13 +24,9 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
  *
  * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
  */
-export async function lockActiveCustomer(
-  tx: Tx,
-  context: Context,
-  customerId: string | null,
-): Promise<Customer | null> {
-  if (customerId === null) return requireTheMerchant(context)
-  return requireActive(await lockBy(shareLockCustomerById, tx, context, customerId))
+export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): Answer<Customer | null> {
+  if (customerId === null) return theMerchant(context)
+  return lockBy(shareLockCustomerById, tx, context, customerId).then(requireActive)
 }
 
 /**
@@ -43,15 +39,15 @@ export async function requireActiveCustomer(
   context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  if (customerId === null) return requireTheMerchant(context)
+  if (customerId === null) return theMerchant(context)
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** @throws Refusal INVALID_INPUT for who acts as one customer, for whom there is nothing that is the merchant's own */
-function requireTheMerchant({ caller }: Context): null {
+/** No customer; INVALID_INPUT for who acts as one, for whom there is nothing that is the merchant's own. */
+function theMerchant({ caller }: Context): Answer<null> {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'
-  throw invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }])
+  return Promise.reject(invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }]))
 }
 
 /** @throws Refusal CUSTOMER_CLOSED */

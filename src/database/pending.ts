@@ -1,4 +1,5 @@
 import type { Answer, Change, Pending, Tx } from './query.ts'
+import { answerOf } from './query.ts'
 
 /** What operations change in memory, as an engine sees it: what to do when an operation begins or fails, and before COMMIT. */
 export type PendingWrites = Pending & {
@@ -17,14 +18,15 @@ export function pendingWrites(): PendingWrites {
   /** What was there before the operation, the latest change last. */
   let before: (readonly [string, Left | undefined])[] = []
   return {
-    change: async <Value>(name: string, { read, next, store }: Change<Value>) => {
-      const first = left.has(name) ? null : await read()
-      const earlier = left.get(name)
-      const value = next((earlier ? earlier.value : first) as Value)
-      before.push([name, earlier])
-      left.set(name, { value, store })
-      return value
-    },
+    change: <Value>(name: string, { read, next, store }: Change<Value>) =>
+      answerOf(left.has(name) ? null : read(), (first) => {
+        // While it was read, another may have changed it.
+        const earlier = left.get(name)
+        const value = next((earlier ? earlier.value : first) as Value)
+        before.push([name, earlier])
+        left.set(name, { value, store })
+        return value
+      }),
     begin: () => {
       if (before.length > 0) before = []
     },

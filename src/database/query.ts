@@ -39,8 +39,8 @@ export type Reader = {
 /** What is there at once where the engine is in this process, and else comes from a server. */
 export type Answer<Value> = Value | Promise<Value>
 
-/** The answer made of another, at once if that is there. */
-export function answerOf<Value, Made>(answer: Answer<Value>, make: (value: Value) => Made): Answer<Made> {
+/** The answer made of another, at once if that is there: to wait for what is there takes as long as many a statement. */
+export function answerOf<Value, Made>(answer: Answer<Value>, make: (value: Value) => Answer<Made>): Answer<Made> {
   return answer instanceof Promise ? answer.then(make) : make(answer)
 }
 
@@ -56,7 +56,7 @@ export type Tx = Reader & { readonly pending: Pending; readonly [writes]: true }
  */
 export type Pending = {
   /** Changes the value of `name`; answers what it is now. */
-  readonly change: <Value>(name: string, how: Change<Value>) => Promise<Value>
+  readonly change: <Value>(name: string, how: Change<Value>) => Answer<Value>
 }
 
 export type Change<Value> = {

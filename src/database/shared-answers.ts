@@ -1,4 +1,3 @@
-import { leastRecent } from './least-recent.ts'
 import type { Query } from './query.ts'
 import { isRead } from './query.ts'
 
@@ -11,20 +10,19 @@ export type SharedAnswers<Answer> = {
   readonly forget: () => void
 }
 
-/** Answers that are kept at most: some for each pair of assets. */
+/** Answers that are kept at most, before all are forgotten: some for each pair of assets in each minute. */
 const answersKept = 200
 
 export function sharedAnswers<Answer>(): SharedAnswers<Answer> {
-  let answers = leastRecent<string, Answer>(answersKept)
-  const forget = () => {
-    answers = leastRecent(answersKept)
-  }
+  const answers = new Map<string, Answer>()
+  const forget = () => answers.clear()
   return {
     answer: (query, params, run) => {
       const key = `${query.number} ${Object.values(params).join(' ')}`
       const known = answers.get(key)
       if (known !== undefined) return known
       const answer = run()
+      if (answers.size === answersKept) forget()
       answers.set(key, answer)
       return answer
     },

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Tx } from '../database/query.ts'
+import type { Answer, Tx } from '../database/query.ts'
 import type { EventType } from './event.ts'
 import { insertEvent, insertEventWithData, takeNumbers } from './repository.ts'
 
@@ -33,8 +33,8 @@ export function toldBy(name: string, value: unknown): Happening | null {
  * It is written just before COMMIT, all that a transaction tells of a merchant together: so its numbers are dense and in the
  * order of the commits, and the row that gives them is the last that anybody waits for.
  */
-export async function recordEvent(tx: Tx, { merchantId }: Context, happening: Happening): Promise<void> {
-  await tx.pending.change<Untold | null>(pendingEvents + merchantId, {
+export function recordEvent(tx: Tx, { merchantId }: Context, happening: Happening): Answer<unknown> {
+  return tx.pending.change<Untold | null>(pendingEvents + merchantId, {
     read: () => null,
     next: (before) => ({ happening, before, count: (before?.count ?? 0) + 1 }),
     store: (tx, latest) => latest && storeEvents(tx, merchantId, latest),

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import type { Tx } from '../database/query.ts'
+import type { Answer, Tx } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
@@ -63,14 +64,16 @@ export type Payer = { readonly ownerId: string; readonly walletId: string | null
  * @returns the wallet's entry, for the transfer that `recordTransfer` writes; `null` when no such wallet covers the amount, and
  *   then nothing has changed
  */
-export async function debitPayer(
+export function debitPayer(
   tx: Tx,
   { merchantId, now }: Context,
   { ownerId, walletId, assetCode, amount }: Payer & { readonly amount: Amount },
-): Promise<WalletEntry | null> {
+): Answer<WalletEntry | null> {
   const movement = { merchantId, amount, time: BigInt(now()) }
-  const [moved] = await debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
-  return moved?.balance == null ? null : entryOf(moved.id, { ...moved, balance: moved.balance })
+  const debit = debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
+  return answerOf(debit, ([moved]) =>
+    moved?.balance == null ? null : entryOf(moved.id, { ...moved, balance: moved.balance }),
+  )
 }
 
 /**
@@ -78,7 +81,7 @@ export async function debitPayer(
  *
  * @returns the transfer's id
  */
-export async function postClearingTransfer(tx: Tx, context: Context, request: Movement<ClearingKind>): Promise<string> {
+export function postClearingTransfer(tx: Tx, context: Context, request: Movement<ClearingKind>): Answer<string> {
   return recordTransfer(tx, context, request, null)
 }
 
@@ -121,14 +124,14 @@ function limitExceeded(): Refusal {
  *
  * @returns the transfer's id
  */
-export async function recordTransfer(
+export function recordTransfer(
   tx: Tx,
   context: Context,
   { kind, assetCode, amount, fee, cause }: Movement,
   wallet: WalletEntry | null,
-): Promise<string> {
+): Answer<string> {
   const id = context.newId()
-  await insertTransfer(tx, {
+  const transfer = {
     merchantId: context.merchantId,
     id,
     kind,
@@ -141,6 +144,6 @@ export async function recordTransfer(
     payoutId: 'payoutId' in cause ? cause.payoutId : null,
     reference: 'reference' in cause ? cause.reference : null,
     createdAt: wallet?.createdAt ?? timestamp(context.now()),
-  })
-  return id
+  }
+  return answerOf(insertTransfer(tx, transfer), () => id)
 }

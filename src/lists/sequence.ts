@@ -1,5 +1,5 @@
-import type { Params, Tx } from '../database/query.ts'
-import { change, from, into, queryOne, sameNames, statement } from '../database/query.ts'
+import type { Answer, Params, Tx } from '../database/query.ts'
+import { answerOf, change, from, into, queryOne, sameNames, statement } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
 import { allInOrder } from '../errors.ts'
 import { timestamp } from '../ids.ts'
@@ -46,16 +46,18 @@ export async function nextInSequence(tx: Tx, merchantId: string, name: SequenceN
  * rows stand in the order of their numbers (ruling 17), whatever the clocks of several processes or of a machine that was put
  * right say. A clock that is behind makes rows of the list's latest time.
  */
-export async function newRow(
+export function newRow(
   tx: Tx,
   { merchantId, now, newId }: Numbering,
   name: NumberedList,
   id = newId(),
-): Promise<NewRow> {
+): Answer<NewRow> {
   const time = BigInt(now())
-  const { latest, latestTime } = await advance(tx, { merchantId, name }, (end) => endAfter(end, { id, time }))
-  const createdAt = timestamp(Number(latestTime))
-  return { merchantId, id, sequence: latest, createdAt, updatedAt: createdAt }
+  const end = advance(tx, { merchantId, name }, (end) => endAfter(end, { id, time }))
+  return answerOf(end, ({ latest, latestTime }) => {
+    const createdAt = timestamp(Number(latestTime))
+    return { merchantId, id, sequence: latest, createdAt, updatedAt: createdAt }
+  })
 }
 
 /** The same with its number among the owner's, asked for at once: on a server each wait is a round trip. */
@@ -88,9 +90,9 @@ function endAfter({ latest, latestTime, latestId }: End, { id, time }: { id: str
 }
 
 /** Takes the next place of a sequence; the transaction holds it until it ends. */
-function advance(tx: Tx, sequence: Sequence, next: (end: End) => End): Promise<End> {
+function advance(tx: Tx, sequence: Sequence, next: (end: End) => End): Answer<End> {
   return tx.pending.change<End>(`sequence ${sequence.merchantId} ${sequence.name}`, {
-    read: async () => (await lockedEnd(tx, sequence)) ?? (await begun(tx, sequence)),
+    read: () => answerOf(lockedEnd(tx, sequence), (end) => end ?? begun(tx, sequence)),
     next,
     store: (tx, end) => storeEnd(tx, { ...sequence, ...end }),
   })

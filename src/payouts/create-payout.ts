@@ -1,7 +1,7 @@
 import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { Conflict } from '../database/database.ts'
-import type { Tx } from '../database/query.ts'
+import type { Answer, Tx } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
 import { allInOrder } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
@@ -79,11 +79,16 @@ async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise
  *
  * @throws Refusal RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-async function pay(tx: Tx, context: Context, request: PayoutRequest, { total }: Quote): Promise<WalletEntry> {
+function pay(tx: Tx, context: Context, request: PayoutRequest, { total }: Quote): Answer<WalletEntry> {
   const payer = payerOf(context, request)
-  const entry = await debitPayer(tx, context, { ...payer, amount: total })
-  if (entry) return entry
-  await findPayingWallet(tx, context, { ...payer, total })
+  return answerOf(
+    debitPayer(tx, context, { ...payer, amount: total }),
+    (entry) => entry ?? refuseToPay(tx, context, { ...payer, total }),
+  )
+}
+
+async function refuseToPay(tx: Tx, context: Context, payer: Parameters<typeof findPayingWallet>[2]): Promise<never> {
+  await findPayingWallet(tx, context, payer)
   throw new Conflict('another request took the money first, and one after it has put some back')
 }
 
@@ -91,7 +96,7 @@ function recordPayoutTransfer(
   tx: Tx,
   context: Context,
   { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
-): Promise<string> {
+): Answer<string> {
   const { assetCode, amount } = request
   const transfer = {
     kind: 'payout',

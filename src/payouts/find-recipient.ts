@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { Reader } from '../database/query.ts'
+import type { Answer, Reader } from '../database/query.ts'
 import { invalidInput, notFound } from '../errors.ts'
 import { notOneOf } from '../input.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
@@ -27,12 +27,18 @@ export type Recipient = Destination & {
  *
  * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency)
  */
-export async function findRecipient(db: Reader, { merchantId }: Context, request: PayoutRequest): Promise<Recipient> {
-  if (request.payoutMethodId === null) {
-    const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request
-    return { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry, method: null }
-  }
+export function findRecipient(db: Reader, context: Context, request: PayoutRequest): Answer<Recipient> {
   const { customerId, payoutMethodId } = request
+  if (payoutMethodId !== null) return holderOf(db, context, { customerId, payoutMethodId })
+  const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request
+  return { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry, method: null }
+}
+
+async function holderOf(
+  db: Reader,
+  { merchantId }: Context,
+  { customerId, payoutMethodId }: { customerId: string | null; payoutMethodId: string },
+): Promise<Recipient> {
   const row = await payoutMethodById(db, { merchantId, id: payoutMethodId })
   const method = row && payoutMethodOf(row)
   const isPayable = method?.type === 'BANK' && (customerId === null || method.customerId === customerId)

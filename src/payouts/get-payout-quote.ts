@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import { requireActiveCustomer } from '../customers/get-customer.ts'
+import type { Answer } from '../database/query.ts'
 import { timestamp } from '../ids.ts'
 import { isGiven, oneOf, parse } from '../input.ts'
 import type { Amount } from '../money/amount.ts'
@@ -68,8 +69,8 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
   const { db } = context
   const request = parseQuote(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
-  const finding: Promise<QuoteRecipient> =
-    'payoutMethodId' in request ? findRecipient(db, context, request) : Promise.resolve({ ...nobody, ...request })
+  const finding: Answer<QuoteRecipient> =
+    'payoutMethodId' in request ? findRecipient(db, context, request) : { ...nobody, ...request }
   const { price, wallet } = await findPayoutTerms(db, atOnce, request, { payer, recipient: finding })
   const recipient = await finding
   return {

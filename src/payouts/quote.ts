@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
-import type { Reader } from '../database/query.ts'
+import type { Answer, Reader } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import { allInOrder, invalidInput, notFound, Refusal } from '../errors.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
@@ -30,22 +31,19 @@ type Asked = {
   readonly amount: Amount
 }
 
+/** Who pays, once it is known that they may, and whom, once that is known; what is against either is thrown by its promise only. */
+type Who = { readonly payer: Answer<unknown>; readonly recipient: Answer<Destination> }
+
 /** A payout's price, and the wallet that pays it. */
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
 /**
  * What a payout would take now, and from which wallet; it writes nothing.
  *
- * @param who `payer` resolves once the customer may pay, `recipient` once it is known where the money goes
  * @throws Refusal, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an amount
  *   of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function findPayoutTerms(
-  db: Reader,
-  context: Context,
-  asked: Asked,
-  who: { payer: Promise<unknown>; recipient: Promise<Destination> },
-): Promise<PayoutTerms> {
+export async function findPayoutTerms(db: Reader, context: Context, asked: Asked, who: Who): Promise<PayoutTerms> {
   const price = await priceFor(db, context, asked, who)
   return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, asked), total: price.total }) }
 }
@@ -55,17 +53,18 @@ export async function findPayoutTerms(
  *
  * @throws Refusal as `findPayoutTerms`, but for those of the wallet
  */
-export async function priceFor(
+export function priceFor(
   db: Reader,
   context: Context,
   { assetCode, amount }: Pick<Asked, 'assetCode' | 'amount'>,
-  { payer, recipient }: { payer: Promise<unknown>; recipient: Promise<Destination> },
-): Promise<Quote> {
-  const pricing = recipient.then(({ recipientCurrency }) =>
-    quotePayout(db, context, { assetCode, recipientCurrency, amount }),
-  )
-  const [, , price] = await allInOrder([payer, recipient, pricing])
-  return price
+  { payer, recipient }: Who,
+): Answer<Quote> {
+  const quote = ({ recipientCurrency }: Destination) =>
+    quotePayout(db, context, { assetCode, recipientCurrency, amount })
+  // Where nobody is waited for there is nothing against them, and no refusal of theirs that goes before one of the price.
+  if (!(payer instanceof Promise || recipient instanceof Promise)) return quote(recipient)
+  const pricing = Promise.resolve(recipient).then(quote)
+  return answerOf(allInOrder([payer, recipient, pricing]), ([, , price]) => price)
 }
 
 /** Whose wallet pays: the customer's, or the merchant's own. */
@@ -78,22 +77,24 @@ export function payerOf({ merchantId }: Context, { customerId, walletId, assetCo
  *
  * @throws Refusal RATE_UNAVAILABLE when the pair has no rate; INVALID_INPUT on `amount` when nothing would arrive
  */
-export async function quotePayout(
+export function quotePayout(
   db: Reader,
   context: Context,
   { assetCode, recipientCurrency, amount }: { assetCode: string; recipientCurrency: string; amount: Amount },
-): Promise<Quote> {
+): Answer<Quote> {
   const at = timestamp(context.now())
-  const [rate, fee] = await Promise.all([
+  const inForce = allInOrder([
     rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
     feeInForce(db, { assetCode, recipientCurrency, at }),
   ])
-  if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-  const quote = priceOf(amount, { rate, fee })
-  // All eight places count: that is book money, which a bank pays out, and no transfer on chain, which may have six (ruling
-  // 36). What is refused is a payout of nothing, for which a fee would be charged (ruling 47).
-  if (!/[1-9]/.test(quote.amountFiat)) throw nothingArrives(recipientCurrency, rate)
-  return quote
+  return answerOf(inForce, ([rate, fee]) => {
+    if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
+    const quote = priceOf(amount, { rate, fee })
+    // All eight places count: that is book money, which a bank pays out, and no transfer on chain, which may have six (ruling
+    // 36). What is refused is a payout of nothing, for which a fee would be charged (ruling 47).
+    if (!/[1-9]/.test(quote.amountFiat)) throw nothingArrives(recipientCurrency, rate)
+    return quote
+  })
 }
 
 function nothingArrives(recipientCurrency: string, { minorUnitPlaces }: RateInForce): Refusal {
