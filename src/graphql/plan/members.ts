@@ -111,7 +111,7 @@ function found({ source, key }: Of<'found'>, place: Place): Member {
           ),
           (texts) => placeOf.map((at) => texts[at] as string),
         )
-      return keys.length === 0 ? written(null) : theirs.load(run, keys).then(written)
+      return keys.length === 0 ? written(null) : theirs.load(run, keys, places).then(written)
     },
   }
 }

@@ -40,8 +40,11 @@ export type Member =
 /** Rows by their key, and how they are read. */
 export type FoundRows = {
   readonly rows: Rows
-  readonly load: (run: Run, keys: readonly string[]) => Promise<(key: string) => unknown>
+  /** `places` are numbers of the keys, where whoever asks has them: what is found is put in order by these then. */
+  readonly load: (run: Run, keys: readonly string[], places?: Places) => Promise<(key: string) => unknown>
 }
+
+type Places = ReadonlyMap<string | null, number>
 
 /** Chooses the columns of rows for one plan; `settle` when every place has said what it reads. */
 export function choosing(): Pick<Planning, 'choose' | 'found'> & { readonly settle: () => void } {
@@ -73,35 +76,39 @@ export function choosing(): Pick<Planning, 'choose' | 'found'> & { readonly sett
   }
 }
 
-type Find = Source<unknown>['find']
+type Find = (...asked: [...Parameters<Source<unknown>['find']>, places?: Places]) => Promise<(key: string) => unknown>
 
 /** Rows of one kind that a plan finds by their keys, in one place or in several. */
 type Kind = { readonly rows: Rows; readonly find: Find; places: number }
 
 function findingIn({ rows, list, columns }: ChosenRows): Find {
   const id = rows.cell('id')
-  return async (context, keys) => {
+  return async (context, keys, places = placesOf(keys)) => {
     const found = await list.find(context, keys, columns())
     if (keys.length === 1) return () => found[0] ?? null
-    const byId = new Map<unknown, unknown>()
-    for (const row of found) byId.set(valueAt(row, id), row)
-    return (key) => byId.get(key) ?? null
+    const inOrder: unknown[] = new Array(places.size).fill(null)
+    for (const row of found) inOrder[places.get(valueAt(row, id) as string) as number] = row
+    return (key) => inOrder[places.get(key) as number]
   }
+}
+
+function placesOf(keys: readonly string[]): Places {
+  return new Map(keys.map((key, place) => [key, place]))
 }
 
 function foundOf(kind: Kind, only: string | undefined): FoundRows {
   const { rows, find } = kind
   const type = only === undefined ? null : rows.cell('type')
-  const load = async ({ context }: Run, keys: readonly string[]) => {
+  const load: FoundRows['load'] = async ({ context }, keys, places) => {
     // Where no other place may ask for the same rows there is nothing to wait for.
-    if (kind.places === 1) return find(context, keys)
+    if (kind.places === 1) return find(context, keys, places)
     return loaderFor(context, kind, (missing) => find(context, missing)).loadAll(keys)
   }
   if (type === null) return { rows, load }
   return {
     rows,
-    load: (run, keys) =>
-      load(run, keys).then((rowOf) => (key) => {
+    load: (run, keys, places) =>
+      load(run, keys, places).then((rowOf) => (key) => {
         const row = rowOf(key)
         return row !== null && valueAt(row, type) === only ? row : null
       }),
