@@ -28,23 +28,29 @@ const colon = 0x3a
 
 /** How many names a valid JSON text has, and whether any is written with escapes. */
 function countNames(text: string): { names: number; hasEscapedName: boolean } {
-  const hasEscapes = text.includes('\\')
   let names = 0
   let hasEscapedName = false
-  let start = 0
-  let end = -1
+  /** Whether the latest string has an escape, and where the next escape is, so that each part of the text is looked through once. */
+  let isEscaped = false
+  let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === quote) {
-      start = at
-      end = hasEscapes ? endOfString(text, at) : text.indexOf('"', at + 1)
-      at = end
+      const end = text.indexOf('"', at + 1)
+      isEscaped = escapeAt < end
+      at = isEscaped ? endOfString(text, at) : end
+      if (isEscaped) escapeAt = nextEscape(text, at)
     } else if (code === colon) {
       names++
-      if (hasEscapes && !hasEscapedName) hasEscapedName = text.slice(start, end).includes('\\')
+      if (isEscaped) hasEscapedName = true
     }
   }
   return { names, hasEscapedName }
+}
+
+function nextEscape(text: string, from: number): number {
+  const found = text.indexOf('\\', from)
+  return found === -1 ? text.length : found
 }
 
 /** How many members the objects of a value have together; without recursion, as a text may nest as deep as it is long. */

@@ -12,10 +12,13 @@ export function rememberDocuments(schema: GraphQLSchema): (query: string) => Doc
   const documents = new Map<string, Document>()
   const plans = keepPlans()
   let charactersHeld = 0
+  let latest: Document | null = null
 
   return (query) => {
     const known = documents.get(query)
     if (known) {
+      if (known === latest) return known
+      latest = known
       // The order of a Map is that of insertion, so the first is the one that was not used for longest.
       documents.delete(query)
       documents.set(query, known)
@@ -25,6 +28,7 @@ export function rememberDocuments(schema: GraphQLSchema): (query: string) => Doc
     // A refusal is made again as quickly, and would take the place of a document that is of use.
     if ('errors' in fresh) return fresh
     documents.set(query, fresh)
+    latest = fresh
     charactersHeld += query.length
     for (const oldest of documents.keys()) {
       if (documents.size <= documentsKept && charactersHeld <= charactersKept) break
