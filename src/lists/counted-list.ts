@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Params, Reader, Tx } from '../database/query.ts'
-import { from, into, list, query, queryOne, statement } from '../database/query.ts'
+import type { Answer, Params, Reader, Tx } from '../database/query.ts'
+import { answerOf, from, into, list, query, queryOne, statement } from '../database/query.ts'
 
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
@@ -33,9 +33,8 @@ export async function countInLists(
 }
 
 /** How many rows the list has. */
-export async function countOfList(db: Reader, { merchantId, list }: CountedList): Promise<number> {
-  const row = await blockCount(db, { merchantId, list, blockSize: wholeList, block: 0 })
-  return row?.rowCount ?? 0
+export function countOfList(db: Reader, { merchantId, list }: CountedList): Answer<number> {
+  return answerOf(blockCount(db, { merchantId, list, blockSize: wholeList, block: 0 }), (row) => row?.rowCount ?? 0)
 }
 
 /** Where the page begins that follows the `offset` newest of `total` rows; `null` beyond the end. */

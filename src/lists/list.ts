@@ -76,8 +76,8 @@ export function defineList<
       return columnsOf(needed)
     },
     /** One of the merchant's rows; `null` for what is not there or not the merchant's. */
-    byId: async (db: Reader, key: { merchantId: string; id: string }) =>
-      ((await list.queries.byId(db, key))[0] ?? null) as Row | null,
+    byId: (db: Reader, key: { merchantId: string; id: string }) =>
+      answerOf(list.queries.byId(db, key), ([row = null]) => row as Row | null),
     /** The same by whatever a caller gave. @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5) */
     get: async ({ db, merchantId }: { readonly db: Reader; readonly merchantId: string }, given: string) => {
       const id = parseUuid(given)

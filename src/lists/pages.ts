@@ -1,4 +1,6 @@
-import type { Reader } from '../database/query.ts'
+import type { Answer, Reader } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
+import { allInOrder } from '../errors.ts'
 import { seekInList } from './counted-list.ts'
 import type { AnyList, Asking } from './declaration.ts'
 import type { Page } from './page.ts'
@@ -6,6 +8,7 @@ import { offsetOf } from './page.ts'
 import type { Given } from './queries.ts'
 import type { Created } from './times.ts'
 import { everything, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
+import type { KeptTotal } from './totals.ts'
 import { countedListOf, countLimit, keptTotalFor } from './totals.ts'
 
 /** A parsed request for a page: its times, its place, and whatever else the list's filters ask for. */
@@ -36,24 +39,25 @@ export async function pageOf(list: AnyList, context: Asking, asked: PageAsked): 
   )
 }
 
-async function keptPage(
+function keptPage(
   list: AnyList,
   read: Reader,
   narrowed: Narrowed,
-  { page, limit, total: count }: Place & { readonly total: (db: Reader) => Promise<number> },
-): Promise<Page<object>> {
+  { page, limit, total: count }: Place & { readonly total: KeptTotal },
+): Answer<Page<object>> {
   const { merchantId, given } = narrowed
   const counting = count(read)
   const rows = ({ below, skip }: Start) =>
     list.queries.rowsOfPages(read, { merchantId, ...given, ...everything, below, skip: skip || undefined, limit })
   const offset = offsetOf({ page, limit })
   if (offset === 0) {
-    const [total, items] = await Promise.all([counting, rows({ below: everything.below, skip: 0 })])
-    return { items, total, page, limit }
+    const both = allInOrder([counting, rows({ below: everything.below, skip: 0 })])
+    return answerOf(both, ([total, items]) => ({ items, total, page, limit }))
   }
-  const total = await counting
-  const start = offset < total ? await startOf(list, read, narrowed, { total, offset }) : null
-  return { items: start ? await rows(start) : [], total, page, limit }
+  return answerOf(counting, async (total) => {
+    const start = offset < total ? await startOf(list, read, narrowed, { total, offset }) : null
+    return { items: start ? await rows(start) : [], total, page, limit }
+  })
 }
 
 /** Dense numbers say it themselves; else the counts in blocks lead there. */

@@ -1,8 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Columns } from '../database/chosen-columns.ts'
-import type { Reader, Rows } from '../database/query.ts'
-import { list as among, from, queryWithFilters, withTable } from '../database/query.ts'
+import type { Answer, Reader, Rows } from '../database/query.ts'
+import { list as among, answerOf, from, queryWithFilters, withTable } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
 /** A column with its table, such as `wallets.currency`. */
@@ -65,7 +65,7 @@ export type Mark = { readonly sequence: number; readonly createdAt: string }
 type Asked = { readonly merchantId: string } & Given<string>
 
 /** What reads rows: whole ones, or the values of columns where these are chosen. */
-type Reading<Asked> = (db: Reader, asked: Asked, columns?: Columns) => Promise<object[]>
+type Reading<Asked> = (db: Reader, asked: Asked, columns?: Columns) => Answer<object[]>
 
 /** The queries of a list: each is one statement for every set of conditions that is asked for. */
 export type ListQueries = {
@@ -74,11 +74,11 @@ export type ListQueries = {
   /** The same of pages, with what these tell of each row. */
   readonly rowsOfPages: Reading<Asked & Range>
   /** How many rows a range has, of which at most `limit` are looked at. */
-  readonly count: (db: Reader, asked: Asked & Range) => Promise<number>
+  readonly count: (db: Reader, asked: Asked & Range) => Answer<number>
   /** The number of the row in a range that `skip` newer ones come before. */
-  readonly numberAfter: (db: Reader, asked: Asked & Omit<Range, 'limit'>) => Promise<number | null>
+  readonly numberAfter: (db: Reader, asked: Asked & Omit<Range, 'limit'>) => Answer<number | null>
   /** The number and time of the row at or below a number. */
-  readonly markAt: (db: Reader, asked: Asked & { readonly fromSequence: number }) => Promise<Mark | null>
+  readonly markAt: (db: Reader, asked: Asked & { readonly fromSequence: number }) => Answer<Mark | null>
   /** One of the merchant's rows, if it is there. */
   readonly byId: Reading<{ readonly merchantId: string; readonly id: string }>
   /** Those among `ids`, in any order. */
@@ -91,7 +91,7 @@ type EachQueries = {
   /** The first rows of each parent's list, in any order. */
   readonly rows: Reading<Asked & EachRange>
   /** How many rows each parent's list has, of which at most `limit` are looked at. */
-  readonly counts: (db: Reader, asked: Asked & EachRange) => Promise<{ id: string; total: number }[]>
+  readonly counts: (db: Reader, asked: Asked & EachRange) => Answer<{ id: string; total: number }[]>
 }
 
 // Conditions are given by name, so what is built of them has no types; a declaration has, and tests compile every set.
@@ -112,7 +112,7 @@ type Bound = Required<Omit<Range, 'isAscending' | 'skip'>> & {
 type Has = (filter: string) => boolean
 /** Columns with the value that each of them holds. */
 type Held = readonly (readonly [column: ColumnName, value: string])[]
-type AnyQuery = <Result extends object>(db: Reader, asked: object, columns?: Columns) => Promise<Result[]>
+type AnyQuery = <Result extends object>(db: Reader, asked: object, columns?: Columns) => Answer<Result[]>
 
 /** Builds the queries of a list from what its declaration says of rows and conditions. */
 export function listQueries(source: AnySource): ListQueries {
@@ -241,13 +241,13 @@ function rangeQueries({ table, createdAt, conditions }: AnySource, parts: Parts)
   return {
     rows,
     rowsOfPages: listed ? rowsWith((all, has) => listed(joinedFor(all, has))) : rows,
-    count: async (db: Reader, asked: object) =>
-      Number((await counts<{ rowCount: number }>(db, asked))[0]?.rowCount ?? 0),
-    numberAfter: async (db: Reader, asked: object) =>
-      (await numbers<{ sequence: number }>(db, asked))[0]?.sequence ?? null,
+    count: (db: Reader, asked: object) =>
+      answerOf(counts<{ rowCount: number }>(db, asked), ([counted]) => Number(counted?.rowCount ?? 0)),
+    numberAfter: (db: Reader, asked: object) =>
+      answerOf(numbers<{ sequence: number }>(db, asked), ([row]) => row?.sequence ?? null),
     byId,
     byIds,
-    markAt: async (db: Reader, asked: object) => (await marks<Mark>(db, asked))[0] ?? null,
+    markAt: (db: Reader, asked: object) => answerOf(marks<Mark>(db, asked), ([mark]) => mark ?? null),
   }
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import type { Answer } from '../database/query.ts'
 import { allInOrder, invalidInput } from '../errors.ts'
 import { optional, refuse } from '../input.ts'
 
@@ -37,7 +38,7 @@ export type SequenceRange = {
 export type SequencedList<Item> = {
   readonly name: readonly unknown[]
   readonly sequenceOf: (item: Item) => number
-  readonly rows: (range: SequenceRange) => Promise<Item[]>
+  readonly rows: (range: SequenceRange) => Answer<Item[]>
   readonly total: () => Promise<number | null>
 }
 
@@ -47,7 +48,7 @@ export type SequencedLists<Item> = {
   readonly keyOf: (item: Item) => string
   readonly nameOf: (key: string) => readonly unknown[]
   readonly sequenceOf: (item: Item) => number
-  readonly rows: (end: Pick<SequenceRange, 'limit' | 'isAscending'>) => Promise<Item[]>
+  readonly rows: (end: Pick<SequenceRange, 'limit' | 'isAscending'>) => Answer<Item[]>
   readonly totals: () => Promise<ReadonlyMap<string, number | null>>
 }
 
@@ -82,13 +83,11 @@ export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceReq
   const [found, isBefore, isBehind] = await allInOrder([
     list.rows({ above: before ?? 0, below: after ?? highestSequence, limit: size + 1, isAscending }),
     // From the cursor on, where its own row is found first if it is there.
-    after === null ? nothing : isAny({ above: after - 1, below: highestSequence, isAscending: true }),
-    before === null ? nothing : isAny({ above: 0, below: before + 1, isAscending: false }),
+    after === null ? false : isAny({ above: after - 1, below: highestSequence, isAscending: true }),
+    before === null ? false : isAny({ above: 0, below: before + 1, isAscending: false }),
   ])
   return sliceFrom(found, { ...list, tag, request, isBefore, isBehind })
 }
-
-const nothing = Promise.resolve(false)
 
 /**
  * The same slice of many lists, from one query for all of them; a list's cursors are those that it gives alone.

@@ -1,13 +1,15 @@
 import type { z } from 'zod'
 import type { Columns } from '../database/chosen-columns.ts'
 import { cellOf } from '../database/chosen-columns.ts'
+import type { Answer } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import { parse } from '../input.ts'
 import type { AnyList, Asking } from './declaration.ts'
 import type { Condition, Given } from './queries.ts'
 import { columnOf, numberingOf } from './queries.ts'
 import type { SequencedList, Slice, SliceRequest } from './slice.ts'
 import { listInMemory, sliceOf, slicesOf } from './slice.ts'
-import type { Created } from './times.ts'
+import type { Created, Span } from './times.ts'
 import { intersection, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
 import { countLimit, keptTotalFor, keptTotalsOfEach } from './totals.ts'
 
@@ -49,7 +51,7 @@ function sequencedList(
   const { db, merchantId } = context
   const { queries } = list
   const asked = { merchantId, ...given, ...timesOf(created) }
-  let found: ReturnType<typeof spanOf> | null = null
+  let found: Answer<Span> | null = null
   const span = () => {
     found ??= spanOf(created, (fromSequence) => queries.markAt(db, { ...asked, fromSequence }))
     return found
@@ -57,11 +59,12 @@ function sequencedList(
   return {
     name,
     sequenceOf: sequenceOf(list, given, columns),
-    rows: async ({ above, below, limit, isAscending }) => {
-      const range = intersection({ above, below }, await span())
-      if (isEmpty(range)) return []
-      return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined }, columns)
-    },
+    rows: ({ above, below, limit, isAscending }) =>
+      answerOf(span(), (within) => {
+        const range = intersection({ above, below }, within)
+        if (isEmpty(range)) return []
+        return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined }, columns)
+      }),
     total: async () => {
       const kept = isTimed(created) ? null : keptTotalFor(list, context, given)
       if (kept) return kept(db)

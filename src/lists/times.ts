@@ -1,3 +1,4 @@
+import type { Answer } from '../database/query.ts'
 import { timestamp } from '../ids.ts'
 import type { Mark, Times } from './queries.ts'
 
@@ -8,7 +9,7 @@ export type Created = { readonly createdFrom: string | null; readonly createdBef
 export type Span = { readonly above: number; readonly below: number }
 
 /** The number and time of the row at or below a number. */
-export type MarkAt = (fromSequence: number) => Promise<Mark | null>
+export type MarkAt = (fromSequence: number) => Answer<Mark | null>
 
 /** Beyond any number of a list: sequence numbers fit in 31 bits. */
 export const everything: Span = { above: 0, below: 2_147_483_647 }
@@ -36,9 +37,11 @@ export function timesOf(created: Created): Times {
  * The numbers between which the rows of a time lie, found by halving: about twenty looks in a million rows, where a walk
  * would read them all. It is a little wide, and the rows themselves are still held against the time.
  */
-export async function spanOf(created: Created, markAt: MarkAt): Promise<Span> {
-  if (!isTimed(created)) return everything
-  const { createdFrom, createdBefore } = created
+export function spanOf(created: Created, markAt: MarkAt): Answer<Span> {
+  return isTimed(created) ? spanOfTimes(created, markAt) : everything
+}
+
+async function spanOfTimes({ createdFrom, createdBefore }: Created, markAt: MarkAt): Promise<Span> {
   const newest = await markAt(everything.below)
   if (newest === null) return { above: 0, below: 0 }
   const lastBefore = (moment: string) => lastNumberBefore(moment, newest, markAt)

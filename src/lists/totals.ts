@@ -1,4 +1,5 @@
 import type { Answer, Reader } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import type { TableName } from '../database/tables.ts'
 import { countOfList, countsByParent } from './counted-list.ts'
 import type { Condition, Given, RowSource } from './queries.ts'
@@ -31,6 +32,9 @@ type ParentTotals = (
   asked: { merchantId: string; ids: readonly string[] },
 ) => Answer<readonly { readonly id: string; readonly total: number }[]>
 
+/** What finds a total that is kept. */
+export type KeptTotal = (db: Reader) => Answer<number>
+
 type Source = KeptTotals<string> & { readonly name: string }
 
 /**
@@ -41,22 +45,22 @@ export function keptTotalFor(
   list: Source & { readonly ofCustomer?: string },
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   given: Given<string>,
-): ((db: Reader) => Promise<number>) | null {
+): KeptTotal | null {
   const isAsMerchant = db.customerId === undefined || list.ofCustomer !== undefined || list.keptBy !== undefined
   return isAsMerchant ? keptTotal(list, merchantId, given) : null
 }
 
 /** The same for the merchant itself. */
-function keptTotal(source: Source, merchantId: string, given: Given<string>): ((db: Reader) => Promise<number>) | null {
+function keptTotal(source: Source, merchantId: string, given: Given<string>): KeptTotal | null {
   const counted = countedListOf(source, given)
   if (counted !== null) return (db) => countOfList(db, { merchantId, list: counted })
   const { numberedBy, keptBy } = source
   const names = namesOf(given)
   if (numberedBy && names.length === 0)
-    return async (db) => (await latestInSequence(db, { merchantId, name: numberedBy }))?.latest ?? 0
+    return (db) => answerOf(latestInSequence(db, { merchantId, name: numberedBy }), (end) => end?.latest ?? 0)
   if (keptBy && names.join() === keptBy.parent) {
     const ids = [String(given[keptBy.parent])]
-    return async (db) => (await keptBy.totals(db, { merchantId, ids }))[0]?.total ?? 0
+    return (db) => answerOf(keptBy.totals(db, { merchantId, ids }), ([kept]) => kept?.total ?? 0)
   }
   return null
 }

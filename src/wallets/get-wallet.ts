@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import { notFound } from '../errors.ts'
+import { allInOrder, notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import { wallets } from './list.ts'
 import { addressesOfWallet } from './repository.ts'
@@ -17,7 +17,7 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
   const id = parseUuid(input.walletId)
   if (id === null) throw notFound('Wallet')
   const [wallet, addresses] = await db.snapshot((read) =>
-    Promise.all([wallets.byId(read, { merchantId, id }), addressesOfWallet(read, { merchantId, walletId: id })]),
+    allInOrder([wallets.byId(read, { merchantId, id }), addressesOfWallet(read, { merchantId, walletId: id })]),
   )
   if (wallet === null) throw notFound('Wallet')
   return { ...wallet, addresses }

@@ -80,7 +80,8 @@ export function sqliteReader(
     snapshot: async (read) => {
       for (let tries = 1; ; tries++) {
         const endedBefore = ended
-        const result = await read({ execute })
+        const answer = read({ execute })
+        const result = answer instanceof Promise ? await answer : answer
         // A group that was due may have been stored in between.
         if (ended === endedBefore) return result
         if (tries === snapshotTries) throw new Error('a snapshot did not stay within a turn of the event loop')
