@@ -1,5 +1,6 @@
 import type { ObjectRef, OutputRef } from '@pothos/core'
 import type { Context } from '../context.ts'
+import type { Answer } from '../database/query.ts'
 import { invalidInput } from '../errors.ts'
 import type { Filter, Filters } from '../lists/filters.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
@@ -9,6 +10,7 @@ import { connectionType, refuseByListArgument, sliceArguments } from './connecti
 import { enumOf } from './enums.ts'
 import type { Field } from './fields.ts'
 import { addField, addQuery } from './fields.ts'
+import type { GraphqlContext } from './graphql-context.ts'
 import type { DeclaredInput, InputField, InputFields } from './inputs.ts'
 import { inputType, optional, optionalId, withLocalIds } from './inputs.ts'
 import type { Listed } from './loader.ts'
@@ -40,7 +42,7 @@ function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): Owne
 
 /** A list of rows, as far as its fields need it. */
 type ListOf<Row, Parent extends string> = Listed & {
-  readonly slice: (context: Context, input: never) => Promise<Slice<Row>>
+  readonly slice: (context: Context, input: never) => Answer<Slice<Row>>
   readonly slicesOf: (parent: Parent) => ReturnType<Listed['slicesOf']>
 }
 
@@ -129,7 +131,8 @@ type Asked = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument
 function sliceOf(sliced: Sliced): Field<unknown>['resolve'] {
   const { list, parent, inputOf } = sliced
   if (parent === null) {
-    return async (_, asked, context) => list.slice(context, inputOf(asked) as never).catch(refuseByListArgument)
+    const slice = async (context: GraphqlContext, input: object) => list.slice(context, input as never)
+    return async (_, asked, context) => slice(context, inputOf(asked)).catch(refuseByListArgument)
   }
   return async (row, asked, context) => {
     const input = inputOf(asked)

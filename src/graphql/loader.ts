@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader'
 import type { Context } from '../context.ts'
 import type { Columns, Values } from '../database/chosen-columns.ts'
+import type { Answer } from '../database/query.ts'
 import type { Needs } from '../lists/list.ts'
 import type { Slice } from '../lists/slice.ts'
 import type { GraphqlContext } from './graphql-context.ts'
@@ -9,12 +10,12 @@ import type { GraphqlContext } from './graphql-context.ts'
 export type Listed = {
   readonly columns: (wanted: readonly string[], needs: Needs<never>) => Columns
   readonly find: {
-    (context: Context, ids: readonly string[], columns: Columns): Promise<readonly Values[]>
-    (context: Context, ids: readonly string[]): Promise<readonly object[]>
+    (context: Context, ids: readonly string[], columns: Columns): Answer<readonly Values[]>
+    (context: Context, ids: readonly string[]): Answer<readonly object[]>
   }
   readonly slice: {
-    (context: Context, input: never, columns: Columns): Promise<Slice<Values>>
-    (context: Context, input: never): Promise<AnySlice>
+    (context: Context, input: never, columns: Columns): Answer<Slice<Values>>
+    (context: Context, input: never): Answer<AnySlice>
   }
   readonly slicesOf: (parent: never) => {
     (
@@ -22,8 +23,8 @@ export type Listed = {
       ids: readonly string[],
       input: object,
       columns: Columns,
-    ): Promise<ReadonlyMap<string, Slice<Values>>>
-    (context: Context, ids: readonly string[], input: object): Promise<ReadonlyMap<string, AnySlice>>
+    ): Answer<ReadonlyMap<string, Slice<Values>>>
+    (context: Context, ids: readonly string[], input: object): Answer<ReadonlyMap<string, AnySlice>>
   }
 }
 

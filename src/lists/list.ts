@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Columns, Values } from '../database/chosen-columns.ts'
 import { columnsOf } from '../database/chosen-columns.ts'
-import type { Reader, Tx } from '../database/query.ts'
+import type { Answer, Reader, Tx } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import { notFound } from '../errors.ts'
@@ -51,10 +51,10 @@ export function defineList<
     page: async (context: Asking, input: z.input<typeof PageInput>) =>
       (await pageOf(list, context, parse(PageInput, input) as never)) as Page<ListedOf<Row, Listed>>,
     /** The slice that a connection shows. @throws Refusal INVALID_INPUT */
-    slice: (async (context: Asking, input: Slicing, columns?: Columns) =>
+    slice: ((context: Asking, input: Slicing, columns?: Columns) =>
       sliceOfList(list, context, parse(SliceInput, input) as never, columns)) as {
-      (context: Asking, input: Slicing, columns: Columns): Promise<Slice<Values>>
-      (context: Asking, input: Slicing): Promise<Slice<Row>>
+      (context: Asking, input: Slicing, columns: Columns): Answer<Slice<Values>>
+      (context: Asking, input: Slicing): Answer<Slice<Row>>
     },
     /** What gives the same slice of the list of each of many parents, by the parent's id. @throws Refusal INVALID_INPUT */
     slicesOf: (parent: Parent) =>
@@ -64,8 +64,8 @@ export function defineList<
           ids: readonly string[],
           input: Partial<Slicing>,
           columns: Columns,
-        ): Promise<ReadonlyMap<string, Slice<Values>>>
-        (context: Asking, ids: readonly string[], input: Partial<Slicing>): Promise<ReadonlyMap<string, Slice<Row>>>
+        ): Answer<ReadonlyMap<string, Slice<Values>>>
+        (context: Asking, ids: readonly string[], input: Partial<Slicing>): Answer<ReadonlyMap<string, Slice<Row>>>
       },
     /** The columns that are wanted of rows, and those that the list itself needs to give what else is asked of it. */
     columns: (wanted: readonly string[], { isKeyed, isPlaced, parent }: Needs<Parent> = {}): Columns => {
@@ -86,14 +86,14 @@ export function defineList<
       return row as Row
     },
     /** Those of the merchant's rows among `ids`, in any order; what is not there or not the merchant's is left out. */
-    find: (async ({ db, merchantId }: Asking, ids: readonly string[], columns?: Columns) => {
+    find: (({ db, merchantId }: Asking, ids: readonly string[], columns?: Columns) => {
       const [id] = ids
       // One id is held against a column for less than a list of one.
       if (id !== undefined && ids.length === 1) return list.queries.byId(db, { merchantId, id }, columns)
       return list.queries.byIds(db, { merchantId, ids }, columns)
     }) as {
-      (context: Asking, ids: readonly string[], columns: Columns): Promise<Values[]>
-      (context: Asking, ids: readonly string[]): Promise<Row[]>
+      (context: Asking, ids: readonly string[], columns: Columns): Answer<Values[]>
+      (context: Asking, ids: readonly string[]): Answer<Row[]>
     },
     /** Counts a row (`change` 1), or no longer (-1), in the lists whose totals are kept by counting. */
     count: async (tx: Tx, row: RowOf<Table>, change: 1 | -1) => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { Answer } from '../database/query.ts'
+import { answerOf } from '../database/query.ts'
 import { allInOrder, invalidInput } from '../errors.ts'
 import { optional, refuse } from '../input.ts'
 
@@ -74,19 +75,22 @@ const highestSequence = 2_147_483_647
  *
  * @throws Refusal INVALID_INPUT for `first` with `last`, and for a cursor that is not of this list
  */
-export async function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Promise<Slice<Item>> {
+export function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Answer<Slice<Item>> {
   const { size, isAscending } = endOf(request)
   const tag = tagOf(() => list.name)
   const after = positionOf('after', request.after, tag)
   const before = positionOf('before', request.before, tag)
-  const isAny = async (range: Omit<SequenceRange, 'limit'>) => (await list.rows({ ...range, limit: 1 })).length > 0
-  const [found, isBefore, isBehind] = await allInOrder([
+  const isAny = (range: Omit<SequenceRange, 'limit'>) =>
+    answerOf(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
+  const rows = allInOrder([
     list.rows({ above: before ?? 0, below: after ?? highestSequence, limit: size + 1, isAscending }),
     // From the cursor on, where its own row is found first if it is there.
     after === null ? false : isAny({ above: after - 1, below: highestSequence, isAscending: true }),
     before === null ? false : isAny({ above: 0, below: before + 1, isAscending: false }),
   ])
-  return sliceFrom(found, { ...list, tag, request, isBefore, isBehind })
+  return answerOf(rows, ([found, isBefore, isBehind]) =>
+    sliceFrom(found, { ...list, tag, request, isBefore, isBehind }),
+  )
 }
 
 /**

@@ -17,19 +17,20 @@ import { countLimit, keptTotalFor, keptTotalsOfEach } from './totals.ts'
 export type SliceAsked = Created & SliceRequest
 
 /** A slice of a declared list: of whole rows, or of the values of columns where these are chosen. */
-export async function sliceOfList(
+export function sliceOfList(
   list: AnyList,
   context: Asking,
   asked: SliceAsked,
   columns: Columns | undefined,
-): Promise<Slice<object>> {
+): Answer<Slice<object>> {
   const { createdFrom, createdBefore, first, after, last, before, ...filters } = asked
   const created = { createdFrom, createdBefore }
-  const given = await list.conditionsOf(filters, context)
-  const name = [list.name, list.cursorName(filters, given ?? {}, context), created]
-  const found =
-    given === null ? listInMemory<object>(name, []) : sequencedList(list, context, { name, given, created, columns })
-  return sliceOf(found, { first, after, last, before })
+  return answerOf(list.conditionsOf(filters, context), (given) => {
+    const name = [list.name, list.cursorName(filters, given ?? {}, context), created]
+    const found =
+      given === null ? listInMemory<object>(name, []) : sequencedList(list, context, { name, given, created, columns })
+    return sliceOf(found, { first, after, last, before })
+  })
 }
 
 type Named = { readonly name: readonly unknown[] }

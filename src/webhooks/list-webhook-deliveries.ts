@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { Columns, Values } from '../database/chosen-columns.ts'
 import { cellOf, columnsOf } from '../database/chosen-columns.ts'
-import type { Reader } from '../database/query.ts'
+import type { Answer, Reader } from '../database/query.ts'
 import { timestamp } from '../ids.ts'
 import { createdFields, limit, oneOf, optional, parse, refuse } from '../input.ts'
 import type { Asking } from '../lists/declaration.ts'
@@ -107,7 +107,7 @@ function sliceOfLog(
   context: Asking,
   endpointId: string,
   { span, status, createdFrom, createdBefore, first, after, last, before }: SliceOfLog,
-): Promise<Slice<WebhookDelivery>> {
+): Answer<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
   const which = { endpointId, status, createdFrom, createdBefore }
   const list = {

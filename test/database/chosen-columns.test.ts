@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { customers } from '../../src/customers/list.ts'
 import type { Columns, Values } from '../../src/database/chosen-columns.ts'
 import { columnsOf } from '../../src/database/chosen-columns.ts'
-import type { Params, Query, Reader } from '../../src/database/query.ts'
+import type { Answer, Params, Query, Reader } from '../../src/database/query.ts'
 import { acrossMerchants, from, insertRow, query, queryWithFilters } from '../../src/database/query.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { tables } from '../../src/database/tables.ts'
@@ -49,8 +49,8 @@ function someSets(names: readonly string[], count: number): Columns[] {
 }
 
 type Sliced = {
-  slice(context: object, input: object): Promise<Slice<object>>
-  slice(context: object, input: object, columns: Columns): Promise<Slice<Values>>
+  slice(context: object, input: object): Answer<Slice<object>>
+  slice(context: object, input: object, columns: Columns): Answer<Slice<Values>>
 }
 
 describe.each(everyEngine)('chosen columns on %s', (engine) => {

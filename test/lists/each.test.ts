@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
 import type { Columns, Values } from '../../src/database/chosen-columns.ts'
+import type { Answer } from '../../src/database/query.ts'
 import { entries } from '../../src/ledger/list.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
@@ -22,12 +23,8 @@ type Lists = {
   readonly name: string
   readonly list: AnyList
   readonly parent: string
-  readonly one: (context: Context, parentId: string, input: object) => Promise<Browsed>
-  readonly each: (
-    context: Context,
-    parentIds: readonly string[],
-    input: object,
-  ) => Promise<ReadonlyMap<string, Browsed>>
+  readonly one: (context: Context, parentId: string, input: object) => Answer<Browsed>
+  readonly each: (context: Context, parentIds: readonly string[], input: object) => Answer<ReadonlyMap<string, Browsed>>
   readonly parentIds: (world: World) => readonly string[]
   readonly filters: readonly object[]
 }
@@ -35,7 +32,7 @@ type Lists = {
 /** A list where columns are chosen. */
 type AnyList = {
   columns(wanted: readonly string[], needs: { parent?: string; isPlaced?: true }): Columns
-  slice(context: Context, input: object, columns: Columns): Promise<Slice<Values>>
+  slice(context: Context, input: object, columns: Columns): Answer<Slice<Values>>
   slicesOf(
     parent: string,
   ): (
@@ -43,7 +40,7 @@ type AnyList = {
     ids: readonly string[],
     input: object,
     columns: Columns,
-  ) => Promise<ReadonlyMap<string, Slice<Values>>>
+  ) => Answer<ReadonlyMap<string, Slice<Values>>>
 }
 
 const lists: readonly Lists[] = [

@@ -7,6 +7,7 @@ import { createContext } from '../../src/context.ts'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { customers } from '../../src/customers/list.ts'
+import type { Answer } from '../../src/database/query.ts'
 import type { Entry } from '../../src/ledger/entry.ts'
 import { lineOf } from '../../src/ledger/entry.ts'
 import { findEntries } from '../../src/ledger/find-entries.ts'
@@ -39,8 +40,8 @@ export type List = {
   readonly name: string
   readonly hasTimes: boolean
   readonly isShared: boolean
-  readonly browse: (context: Context, world: World, input: object) => Promise<Browsed>
-  readonly find: (context: Context, ids: readonly string[]) => Promise<readonly unknown[]>
+  readonly browse: (context: Context, world: World, input: object) => Answer<Browsed>
+  readonly find: (context: Context, ids: readonly string[]) => Answer<readonly unknown[]>
   readonly rowOf: (item: never) => Row
   readonly add: (context: Context, world: World, i: number) => Promise<Row>
   readonly filters: (world: World) => readonly Filter[]

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { Refusal } from '../../src/errors.ts'
 
 /** The refusal that an operation ends in; anything else that it does fails the test. */
-export async function refusalOf(operation: () => Promise<unknown>): Promise<Refusal> {
+export async function refusalOf(operation: () => unknown): Promise<Refusal> {
   try {
     await operation()
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Customer } from '../../customers/customer.ts'
 import { getCustomer } from '../../customers/get-customer.ts'
 import { customers } from '../../customers/list.ts'
+import type { Answer } from '../../database/query.ts'
 import type { Entry } from '../../ledger/entry.ts'
 import { entries } from '../../ledger/list.ts'
 import { walletEntriesOfTransfers } from '../../ledger/repository.ts'
@@ -125,7 +126,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
 /** A list of a merchant's: where it comes from, what narrows it and what is told of each item. */
 type ListCommand<Input, Item> = Pick<Command, 'summary' | 'options' | 'flags' | 'names'> & {
   readonly noun: string
-  readonly list: { readonly slice: (context: Context, input: Input) => Promise<Slice<Item>> }
+  readonly list: { readonly slice: (context: Context, input: Input) => Answer<Slice<Item>> }
   readonly filtersOf: (options: Options) => Partial<Input>
   readonly row: (item: Item) => object
 }

@@ -1,4 +1,5 @@
 import { getNamedType, isLeafType } from 'graphql'
+import { answerOf } from '../../database/query.ts'
 import type { Shown } from '../shown.ts'
 import { argumentsAt } from './arguments.ts'
 import { leafOf, leafWriter } from './leaf.ts'
@@ -7,7 +8,7 @@ import type { Member, Place } from './planning.ts'
 import type { Rows } from './rows.ts'
 import { slicesOf, valueAt, wholeRows } from './rows.ts'
 import type { Run, Write } from './written.ts'
-import { afterwards, leaveToGraphqlJs } from './written.ts'
+import { leaveToGraphqlJs } from './written.ts'
 
 /** What writes a field of rows as it is declared. */
 export function memberOf(place: Place): Member {
@@ -42,16 +43,15 @@ const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Plac
   named: ({ source, idOf }, place) => {
     const { rows, load } = place.planning.found(source)
     const given = argumentsAt(place)
-    return asked(place, rows, async (run) => {
-      const id = await idOf(run.context, given(run) as never)
-      if (id === null) return null
-      const rowOf = await load(run, [id])
-      return rowOf(id)
-    })
+    return asked(place, rows, (run) =>
+      answerOf(idOf(run.context, given(run) as never), (id) =>
+        id === null ? null : answerOf(load(run, [id]), (rowOf) => rowOf(id)),
+      ),
+    )
   },
   asked: ({ ask }, place) => {
     const given = argumentsAt(place)
-    return asked(place, wholeRows, async (run) => {
+    return asked(place, wholeRows, (run) => {
       const asking = given(run)
       const outcome = (async () => ask(run.context, asking as never))()
       if (place.planning.isMutation) run.done = { outcome }
@@ -104,14 +104,14 @@ function found({ source, key }: Of<'found'>, place: Place): Member {
       const all = [...places.keys()]
       const keys = all.filter((key) => key !== null)
       const written = (rowOf: ((key: string) => unknown) | null) =>
-        afterwards(
+        answerOf(
           write(
             all.map((key) => (key === null ? null : rowOf?.(key))),
             run,
           ),
           (texts) => placeOf.map((at) => texts[at] as string),
         )
-      return keys.length === 0 ? written(null) : theirs.load(run, keys, places).then(written)
+      return keys.length === 0 ? written(null) : answerOf(theirs.load(run, keys, places), written)
     },
   }
 }
@@ -138,28 +138,27 @@ function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
     write: (values, run) => {
       const ids = values.map((row) => valueAt(row, cell) as string)
       const input = inputOf(given(run) as never)
-      return parent
-        .slices(run.context, [...new Set(ids)], input, columns())
-        .then((slices: ReadonlyMap<string, unknown>) =>
-          write(
-            ids.map((id) => slices.get(id)),
-            run,
-          ),
-        )
+      return answerOf(parent.slices(run.context, [...new Set(ids)], input, columns()), (slices) =>
+        write(
+          ids.map((id) => slices.get(id)),
+          run,
+        ),
+      )
     },
   }
 }
 
 /** What is asked once: for the only row there is at the root, or for a merchant however often it is shown. */
-function asked(place: Place, rows: Rows, ask: (run: Run) => Promise<unknown>): Member {
+function asked(place: Place, rows: Rows, ask: (run: Run) => unknown): Member {
   const { field, sets, planning } = place
   if (isLeaf(place)) leaveToGraphqlJs()
   const write = planning.writerOf(field.type, sets, rows)
   return {
     kind: 'level',
-    write: async (rows, run) => {
-      const [text] = await write([await ask(run)], run)
-      return rows.map(() => text as string)
-    },
+    write: (rows, run) =>
+      answerOf(
+        answerOf(ask(run), (value) => write([value], run)),
+        ([text]) => rows.map(() => text as string),
+      ),
   }
 }

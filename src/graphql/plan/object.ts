@@ -1,11 +1,12 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
+import { answerOf } from '../../database/query.ts'
 import { memberOf } from './members.ts'
 import type { Member, Planning } from './planning.ts'
 import type { Rows } from './rows.ts'
 import { valueAt } from './rows.ts'
 import { selectedOf } from './selected.ts'
 import type { Texts, Write } from './written.ts'
-import { afterwards, leaveToGraphqlJs, together } from './written.ts'
+import { leaveToGraphqlJs, together } from './written.ts'
 
 /** A member of an object: what stands before its text, and its place among those whose texts are written for all rows at once. */
 type Part = { readonly before: string; readonly member: Member; readonly column: number }
@@ -50,5 +51,5 @@ export function objectWriter(
     return all + after
   }
   return (values, run) =>
-    afterwards(together(writes, values, run), (columns) => values.map((row, place) => textOf(row, place, columns)))
+    answerOf(together(writes, values, run), (columns) => values.map((row, place) => textOf(row, place, columns)))
 }

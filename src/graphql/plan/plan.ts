@@ -1,5 +1,7 @@
 import type { GraphQLObjectType, GraphQLOutputType, OperationDefinitionNode, SelectionSetNode } from 'graphql'
 import { GraphQLError, getNamedType, isAbstractType, isObjectType } from 'graphql'
+import type { Answer } from '../../database/query.ts'
+import { answerOf } from '../../database/query.ts'
 import type { Told } from '../shown.ts'
 import { objectWriter } from './object.ts'
 import type { Planning } from './planning.ts'
@@ -13,7 +15,7 @@ import type { Run, Write } from './written.ts'
 import { leaveToGraphqlJs, leftToGraphqlJs } from './written.ts'
 
 /** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
-export type Plan = (run: Run) => Promise<string>
+export type Plan = (run: Run) => Answer<string>
 
 /** A plan, or `null` for what is left to graphql-js, and how many members its objects have. */
 export type Made = { readonly plan: Plan | null; readonly members: number }
@@ -40,7 +42,7 @@ export function planOf({ operation, selectionSet }: OperationDefinitionNode, ask
   try {
     const write = objectWriter(type, [selectionSet], wholeRows, planning)
     settle()
-    return { plan: async (run) => (await write([undefined], run))[0] as string, ...made }
+    return { plan: (run) => answerOf(write([undefined], run), ([text]) => text as string), ...made }
   } catch (error) {
     // An argument that is written out may be one that only graphql-js can refuse.
     if (error === leftToGraphqlJs || error instanceof GraphQLError) return notPlanned

@@ -1,4 +1,6 @@
 import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } from 'graphql'
+import type { Answer } from '../../database/query.ts'
+import { answerOf } from '../../database/query.ts'
 import type { Needs } from '../../lists/list.ts'
 import type { Listed, Source } from '../loader.ts'
 import { loaderFor } from '../loader.ts'
@@ -41,7 +43,7 @@ export type Member =
 export type FoundRows = {
   readonly rows: Rows
   /** `places` are numbers of the keys, where whoever asks has them: what is found is put in order by these then. */
-  readonly load: (run: Run, keys: readonly string[], places?: Places) => Promise<(key: string) => unknown>
+  readonly load: (run: Run, keys: readonly string[], places?: Places) => Answer<(key: string) => unknown>
 }
 
 type Places = ReadonlyMap<string | null, number>
@@ -76,20 +78,20 @@ export function choosing(): Pick<Planning, 'choose' | 'found'> & { readonly sett
   }
 }
 
-type Find = (...asked: [...Parameters<Source<unknown>['find']>, places?: Places]) => Promise<(key: string) => unknown>
+type Find = (...asked: [...Parameters<Source<unknown>['find']>, places?: Places]) => Answer<(key: string) => unknown>
 
 /** Rows of one kind that a plan finds by their keys, in one place or in several. */
 type Kind = { readonly rows: Rows; readonly find: Find; places: number }
 
 function findingIn({ rows, list, columns }: ChosenRows): Find {
   const id = rows.cell('id')
-  return async (context, keys, places = placesOf(keys)) => {
-    const found = await list.find(context, keys, columns())
-    if (keys.length === 1) return () => found[0] ?? null
-    const inOrder: unknown[] = new Array(places.size).fill(null)
-    for (const row of found) inOrder[places.get(valueAt(row, id) as string) as number] = row
-    return (key) => inOrder[places.get(key) as number]
-  }
+  return (context, keys, places = placesOf(keys)) =>
+    answerOf(list.find(context, keys, columns()), (found): ((key: string) => unknown) => {
+      if (keys.length === 1) return () => found[0] ?? null
+      const inOrder: unknown[] = new Array(places.size).fill(null)
+      for (const row of found) inOrder[places.get(valueAt(row, id) as string) as number] = row
+      return (key) => inOrder[places.get(key) as number]
+    })
 }
 
 function placesOf(keys: readonly string[]): Places {
@@ -99,16 +101,16 @@ function placesOf(keys: readonly string[]): Places {
 function foundOf(kind: Kind, only: string | undefined): FoundRows {
   const { rows, find } = kind
   const type = only === undefined ? null : rows.cell('type')
-  const load: FoundRows['load'] = async ({ context }, keys, places) => {
+  const load: FoundRows['load'] = ({ context }, keys, places) => {
     // Where no other place may ask for the same rows there is nothing to wait for.
     if (kind.places === 1) return find(context, keys, places)
-    return loaderFor(context, kind, (missing) => find(context, missing)).loadAll(keys)
+    return loaderFor(context, kind, async (missing) => find(context, missing)).loadAll(keys)
   }
   if (type === null) return { rows, load }
   return {
     rows,
     load: (run, keys, places) =>
-      load(run, keys, places).then((rowOf) => (key) => {
+      answerOf(load(run, keys, places), (rowOf) => (key: string) => {
         const row = rowOf(key)
         return row !== null && valueAt(row, type) === only ? row : null
       }),

@@ -1,7 +1,8 @@
 import type { GraphQLOutputType } from 'graphql'
 import { isListType, isNonNullType } from 'graphql'
+import { answerOf } from '../../database/query.ts'
 import type { Run, Texts, Write } from './written.ts'
-import { afterwards, leaveToGraphqlJs } from './written.ts'
+import { leaveToGraphqlJs } from './written.ts'
 
 /** Writes values of a type that lists others or takes null, with what writes those of its named type. */
 export function wrapped(type: GraphQLOutputType, named: Write): Write {
@@ -29,7 +30,7 @@ function orNull(write: Write): Write {
     if (!values.some(isAbsent)) return write(values, run)
     const present = values.filter((value) => !isAbsent(value))
     if (present.length === 0) return values.map(() => 'null')
-    return afterwards(write(present, run), (texts) => {
+    return answerOf(write(present, run), (texts) => {
       let next = 0
       return values.map((value) => (isAbsent(value) ? 'null' : (texts[next++] as string)))
     })
@@ -41,7 +42,7 @@ function listed(write: Write): Write {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) leaveToGraphqlJs()
     const items = lists.length === 1 ? (lists[0] as readonly unknown[]) : lists.flat(1)
-    return afterwards(items.length === 0 ? [] : write(items, run), (texts) => {
+    return answerOf(items.length === 0 ? [] : write(items, run), (texts) => {
       let next = 0
       return lists.map((list) => {
         const end = next + (list as readonly unknown[]).length

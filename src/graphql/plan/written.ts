@@ -1,4 +1,5 @@
 import type { VariableValues } from 'graphql'
+import type { Answer } from '../../database/query.ts'
 import type { GraphqlContext } from '../graphql-context.ts'
 import type { AlreadyDone } from '../mutation.ts'
 
@@ -14,7 +15,7 @@ export type Run = {
 export type Texts = readonly string[]
 
 /** Writes values of one place of the answer, all that there are of a level at once. */
-export type Write = (values: readonly unknown[], run: Run) => Texts | Promise<Texts>
+export type Write = (values: readonly unknown[], run: Run) => Answer<Texts>
 
 /** Stands for all that only graphql-js can answer; without a stack, because it is no fault. */
 export const leftToGraphqlJs: Error = Object.freeze(
@@ -26,21 +27,9 @@ export function leaveToGraphqlJs(): never {
   throw leftToGraphqlJs
 }
 
-/** Goes on with what is there, or will be: most places need not wait for anything. */
-export function afterwards<Value, Next>(
-  value: Value | Promise<Value>,
-  next: (value: Value) => Next | Promise<Next>,
-): Next | Promise<Next> {
-  return value instanceof Promise ? value.then(next) : next(value)
-}
-
 /** Has several write, and waits for those that need it. One that throws leaves no promise behind that nobody looks at. */
-export function together(
-  writes: readonly Write[],
-  values: readonly unknown[],
-  run: Run,
-): readonly Texts[] | Promise<Texts[]> {
-  const written: (Texts | Promise<Texts>)[] = []
+export function together(writes: readonly Write[], values: readonly unknown[], run: Run): Answer<readonly Texts[]> {
+  const written: Answer<Texts>[] = []
   try {
     for (const write of writes) written.push(write(values, run))
   } catch (error) {
