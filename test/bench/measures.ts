@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { startOptions } from '../support/start-options.ts'
 import type { Filled } from './data.ts'
 import type { Load } from './load.ts'
 import type { ServerSpec } from './servers.ts'
@@ -42,8 +43,7 @@ export type Measure = {
 export function service(databaseUrl: string, { name = 'service', words = [] as readonly string[] } = {}): ServerSpec {
   return {
     name,
-    // As `npm start` does.
-    words: ['--max-semi-space-size=16', ...words, join(root, 'src/app/main.ts')],
+    words: [...startOptions, ...words, join(root, 'src/app/main.ts')],
     environment: { PORT: '0', DATABASE_URL: databaseUrl, MODE: 'sandbox', LOG_LEVEL: 'info', RATE_LIMIT: '1000000' },
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { GraphQLObjectType } from 'graphql'
 import { getNullableType, isLeafType } from 'graphql'
 import { sandboxSchema } from '../../../src/server/graphql-schema.ts'
+import { startOptions } from '../../support/start-options.ts'
 import { connections, send } from '../clients.ts'
 import { heldBy } from '../held.ts'
 import { memoryOf } from '../process-memory.ts'
@@ -39,7 +40,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const here = import.meta.dirname
   const probe = join(folder, 'held.json')
   const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(here, '..', file)])
-  const words = ['--max-semi-space-size=16', '--expose-gc', ...imports]
+  const words = [...startOptions, '--expose-gc', ...imports]
   const server = await startProgram([...words, join(here, '../../../src/app/main.ts')], {
     url,
     environment: { HEAP_PROBE: probe, CHANGES: JSON.stringify(isControl ? [keepsPlans] : []), RATE_LIMIT: '1000000' },
