@@ -12,13 +12,14 @@ export function rememberDocuments(schema: GraphQLSchema): (query: string) => Doc
   const documents = new Map<string, Document>()
   const plans = keepPlans()
   let charactersHeld = 0
-  let latest: Document | null = null
+  /** The one that was used last: to compare it takes a tenth of the time in which a long one is looked up. */
+  let latest: { readonly query: string; readonly document: Document } | null = null
 
   return (query) => {
+    if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
     if (known) {
-      if (known === latest) return known
-      latest = known
+      latest = { query, document: known }
       // The order of a Map is that of insertion, so the first is the one that was not used for longest.
       documents.delete(query)
       documents.set(query, known)
@@ -28,7 +29,7 @@ export function rememberDocuments(schema: GraphQLSchema): (query: string) => Doc
     // A refusal is made again as quickly, and would take the place of a document that is of use.
     if ('errors' in fresh) return fresh
     documents.set(query, fresh)
-    latest = fresh
+    latest = { query, document: fresh }
     charactersHeld += query.length
     for (const oldest of documents.keys()) {
       if (documents.size <= documentsKept && charactersHeld <= charactersKept) break

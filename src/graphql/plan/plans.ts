@@ -21,8 +21,11 @@ export function keepPlans(most: number = membersKept): KeptPlans {
   // The order of a Map is that of insertion.
   const kept = new Map<object, Made>()
   let held = 0
+  let latest: object | null = null
   return {
     get: (key, make) => {
+      if (key === latest) return (kept.get(key) as Made).plan
+      latest = key
       const known = kept.get(key)
       if (known) kept.delete(key)
       const made = known ?? make()
