@@ -15,6 +15,7 @@ import {
   foreignWords,
   hasUuid,
   nodeTypes,
+  signsShown,
   spellingsOf,
   startWorlds,
   thingsOf,
@@ -26,6 +27,14 @@ test('every argument and input field that takes an id has its case', () => {
 
 test('every type of node is among the ids that are tried', () => {
   expect(schema.getPossibleTypes(schema.getType('Node') as never).map(({ name }) => name)).toEqual([...nodeTypes])
+})
+
+test('a sign of digits is seen where it stands by itself, and not in a UUID that happens to hold it', () => {
+  const signs = ['771928', 'Kanarienvogel']
+  for (const text of ['"771928"', '77-19-28 771928.', '+771928', '771928'])
+    expect(signsShown(text, signs)).toEqual(['771928'])
+  for (const text of ['8d771928-0000', '"e771928a"', '17719280', '771928F']) expect(signsShown(text, signs)).toEqual([])
+  expect(signsShown('aKanarienvogels', signs)).toEqual(['Kanarienvogel'])
 })
 
 describe.each(everyEngine)('ids on %s', (engine) => {

@@ -4,6 +4,7 @@ import type { Query } from '../../../src/database/query.ts'
 import { createServer } from '../../../src/server/host.ts'
 import type { App, AppOptions } from '../../support/app.ts'
 import { loggerOfPlanFaults } from '../../support/app.ts'
+import { signsShown } from './world.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
 export type Answered = {
@@ -42,8 +43,7 @@ export function asking(
     const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
     expect(statusCode, what).toBe(body.includes('"INSUFFICIENT_SCOPE"') ? 403 : 200)
     expect(body, what).not.toContain('INTERNAL')
-    const all = body + decodedIn(body)
-    expect(canaries.filter((canary) => all.includes(canary), what)).toEqual([])
+    expect(signsShown(`${body} ${decodedIn(body)}`, canaries), what).toEqual([])
     const text = body.replace(/"requestId":"[^"]*"/g, '"requestId":""')
     const { data = null, errors = [] } = JSON.parse(isStream ? firstEvent(text) : text)
     return { text, data, errors }

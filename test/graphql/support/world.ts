@@ -241,6 +241,17 @@ function signsIn(value: string): string[] {
   return value.length >= 6 ? [value] : []
 }
 
+/**
+ * Which of some signs a text shows. One of digits alone is shown where it stands by itself: there are those of six, and six
+ * digits stand in the UUIDs of some run by chance.
+ */
+export function signsShown(text: string, signs: readonly string[]): string[] {
+  return signs.filter(
+    (sign) =>
+      text.includes(sign) && (/\D/.test(sign) || new RegExp(`(?<![\\da-z])${sign}(?![\\da-z])`, 'i').test(text)),
+  )
+}
+
 function ownerOfRow(row: StoredRow, table: string): unknown {
   return table === 'merchants' ? row.id : row.merchant_id
 }
