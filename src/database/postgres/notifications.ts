@@ -84,13 +84,21 @@ export function notifications(primary: Primary): Notifications {
     if (watchers.size > 0 && !isClosed) connected()
   }
 
+  /** What is still to be told when the time comes is told then, after what is being told now. */
+  function tellSoon(): void {
+    telling ??= setTimeout(() => {
+      sending = send()
+    }, tellEveryMs)
+  }
+
   async function send(): Promise<void> {
-    telling = null
     const tables = [...untold]
     untold.clear()
     const sender = await connected()
     // Those who are not told look by themselves.
-    await Promise.all(tables.map((table) => sender?.query(`notify ${channel}, '${table}'`))).catch(() => {})
+    await sender?.query(tables.map((table) => `notify ${channel}, '${table}'`).join('; ')).catch(() => {})
+    telling = null
+    if (untold.size > 0 && !isClosed) tellSoon()
   }
 
   return {
@@ -110,17 +118,13 @@ export function notifications(primary: Primary): Notifications {
       if (isClosed) return
       callAll(table)
       untold.add(table)
-      telling ??= setTimeout(() => {
-        sending = send()
-      }, tellEveryMs)
+      tellSoon()
     },
     close: async () => {
-      if (telling) {
-        clearTimeout(telling)
-        sending = send()
-      }
-      await sending
       isClosed = true
+      if (telling) clearTimeout(telling)
+      await sending
+      if (untold.size > 0) await send()
       clearInterval(inCase)
       watchers.clear()
       await (await client)?.end().catch(() => {})

@@ -56,6 +56,8 @@ export function postgresPool(
     `synchronous_commit=${synchronousCommit}`,
     // Every query finds its rows by a merchant's key, whatever the values: planning it anew each time is for nothing.
     'plan_cache_mode=force_generic_plan',
+    // And a plan is kept: one of when a table had a page would read all of it ever after, once for each row that refers to it.
+    'enable_seqscan=off',
     ...(role === null ? [] : [`role=${role}`]),
     ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
   ]

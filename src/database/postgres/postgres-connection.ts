@@ -44,8 +44,8 @@ export type Statements = KeptByQuery<Known>
 export const formsPrepared = 200
 
 /** Has the tables themselves be read, not what their indexes say of them: for whoever doubts what is stored. */
-export const readByRows = ['indexscan', 'indexonlyscan', 'bitmapscan']
-  .map((way) => `set_config('enable_${way}', 'off', true)`)
+export const readByRows = Object.entries({ seqscan: 'on', indexscan: 'off', indexonlyscan: 'off', bitmapscan: 'off' })
+  .map(([way, isOn]) => `set_config('enable_${way}', '${isOn}', true)`)
   .join(', ')
 
 const controls: Readonly<Record<Control, string>> = {

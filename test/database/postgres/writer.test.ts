@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { createConnection, createServer } from 'node:net'
 import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createContext } from '../../../src/context.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { createPayout } from '../../../src/payouts/create-payout.ts'
@@ -74,6 +74,26 @@ describePostgres('writing', {}, () => {
     const before = trips()
     await perform(createPayout, { ...context(), idempotencyKey: 'two' }, payout)
     expect(trips() - before).toBe(3)
+  })
+
+  test('a payout reads no table whole, for what refers to a row either', async () => {
+    const { app, context } = await startCounted('100')
+    const db = await openDatabase({ url: app.url, onFatal: () => {} })
+    const read = async () => {
+      const client = new pg.Client(app.url)
+      await client.connect()
+      // What a session has counted is told when it ends.
+      const { rows } = await client.query(
+        "select sum(seq_scan) as whole, sum(idx_scan) as some from pg_stat_user_tables where relname <> 'rail_routes'",
+      )
+      await client.end()
+      return { whole: Number(rows[0].whole), some: Number(rows[0].some) }
+    }
+    const before = await read()
+    for (let i = 0; i < 3; i++) await perform(createPayout, { ...context(), db, idempotencyKey: `${i}` }, payout)
+    await db.close()
+    await vi.waitFor(async () => expect((await read()).some - before.some).toBeGreaterThan(30))
+    expect((await read()).whole).toBe(before.whole)
   })
 
   test('payouts of a merchant that come together share a commit, and are answered in their order', async () => {
