@@ -138,3 +138,19 @@ function sourcesIn(folder: string): string[] {
     .filter((path) => path.endsWith('.ts'))
     .map((path) => read(join(folder, path)))
 }
+
+test('what the control of a proof takes out of the source is there, once', () => {
+  const controls = sourcesIn('test/proofs').flatMap((source) => [...source.matchAll(controlPattern)])
+  expect(controls.length).toBeGreaterThan(40)
+  const timesThere = (file: string, text: string) => read(file).split(text).length - 1
+  expect(
+    controls
+      .map(([, file = '', , written = '']) => ({
+        file,
+        from: written.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c)),
+      }))
+      .filter(({ file, from }) => !from.includes('${') && timesThere(file, from) !== 1),
+  ).toEqual([])
+})
+
+const controlPattern = /file: '([^']+)',\s*from:\s*(['"`])((?:\\.|(?!\2)[^\\])*)\2/g

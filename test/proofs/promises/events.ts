@@ -30,13 +30,13 @@ export const proof: Proof = {
 
 const toldLater: Change = {
   file: 'src/events/record-event.ts',
-  from: '  await tx.pending.change<Untold | null>(',
+  from: '  return tx.pending.change<Untold | null>(',
   to: `  const { db } = arguments[1]
   if (happening.type.startsWith('payout.')) {
     setTimeout(() => db.write((later) => storeEvents(later, merchantId, { happening, before: null, count: 1 })).catch(() => {}), 50)
     return
   }
-  await tx.pending.change<Untold | null>(`,
+  return tx.pending.change<Untold | null>(`,
 }
 
 /** Services beside one another, of which one at a time is killed and started anew. */
