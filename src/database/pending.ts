@@ -15,11 +15,19 @@ type Left = { readonly value: unknown; readonly store: (tx: Tx, value: never) =>
 
 export function pendingWrites(): PendingWrites {
   const left = new Map<string, Left>()
+  const held = new Map<string, Answer<unknown>>()
   /** What was there before the operation, the latest change last. */
   let before: (readonly [string, Left | undefined])[] = []
   return {
+    hold: (name, read) => {
+      if (left.has(name) || held.has(name)) return
+      const value = read()
+      held.set(name, value)
+      // Whoever changes it is told, and who is refused before that has no need of it.
+      if (value instanceof Promise) value.catch(() => {})
+    },
     change: <Value>(name: string, { read, next, store }: Change<Value>) =>
-      answerOf(left.has(name) ? null : read(), (first) => {
+      answerOf(left.has(name) ? null : held.has(name) ? (held.get(name) as Answer<Value>) : read(), (first) => {
         // While it was read, another may have changed it.
         const earlier = left.get(name)
         const value = next((earlier ? earlier.value : first) as Value)

@@ -55,6 +55,8 @@ export type Tx = Reader & { readonly pending: Pending; readonly [writes]: true }
  * nothing.
  */
 export type Pending = {
+  /** Reads the value of `name` now, so that it stays what it is for all others before it is known what becomes of it. */
+  readonly hold: <Value>(name: string, read: Change<Value>['read']) => void
   /** Changes the value of `name`; answers what it is now. */
   readonly change: <Value>(name: string, how: Change<Value>) => Answer<Value>
 }

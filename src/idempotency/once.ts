@@ -86,7 +86,7 @@ function writingIfNew(tx: Tx, recalling: Promise<unknown>): Tx {
     if (!isNew) await requireNew()
     return tx.pending.change(name, how)
   }
-  return { execute, pending: { change } } as Tx
+  return { execute, pending: { ...tx.pending, change } } as Tx
 }
 
 /** Waits for something that may not count: what it throws is thrown only when it is asked for. */

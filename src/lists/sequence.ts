@@ -89,13 +89,30 @@ function endAfter({ latest, latestTime, latestId }: End, { id, time }: { id: str
   }
 }
 
+/**
+ * Holds the end of a list, for what will put a row there once it knows that it is not refused: whoever waits for it holds nothing
+ * that another might need who has it.
+ */
+export function holdList(tx: Tx, merchantId: string, name: NumberedList): void {
+  const sequence = { merchantId, name }
+  tx.pending.hold(pendingName(sequence), () => readEnd(tx, sequence))
+}
+
 /** Takes the next place of a sequence; the transaction holds it until it ends. */
 function advance(tx: Tx, sequence: Sequence, next: (end: End) => End): Answer<End> {
-  return tx.pending.change<End>(`sequence ${sequence.merchantId} ${sequence.name}`, {
-    read: () => answerOf(lockedEnd(tx, sequence), (end) => end ?? begun(tx, sequence)),
+  return tx.pending.change<End>(pendingName(sequence), {
+    read: () => readEnd(tx, sequence),
     next,
     store: (tx, end) => storeEnd(tx, { ...sequence, ...end }),
   })
+}
+
+function pendingName({ merchantId, name }: Sequence): string {
+  return `sequence ${merchantId} ${name}`
+}
+
+function readEnd(tx: Tx, sequence: Sequence): Answer<End> {
+  return answerOf(lockedEnd(tx, sequence), (end) => end ?? begun(tx, sequence))
 }
 
 /** A sequence that nobody had used: its row is there from now on, and held like any other's. */

@@ -10,7 +10,7 @@ import { once } from '../idempotency/once.ts'
 import type { WalletEntry } from '../ledger/post-transfer.ts'
 import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
 import type { NewRow } from '../lists/sequence.ts'
-import { newRow } from '../lists/sequence.ts'
+import { holdList, newRow } from '../lists/sequence.ts'
 import { queueTransfer } from '../payout-transfers/queue-transfer.ts'
 import type { Routes } from '../payout-transfers/rail-for.ts'
 import { railFor } from '../payout-transfers/rail-for.ts'
@@ -43,6 +43,7 @@ import { transactionId } from './transaction-id.ts'
 export async function createPayout(context: Context, input: PayoutInput): Promise<Done<Payout>> {
   const request = parsePayout(input)
   return once(context, payoutMemory(context), request, async (tx, idempotency) => {
+    holdList(tx, context.merchantId, 'payouts')
     const payer = lockActiveCustomer(tx, context, request.customerId)
     const recipient = findRecipient(tx, context, request)
     const priced = priceFor(tx, context, request, { payer, recipient })
@@ -61,8 +62,8 @@ type Decided = {
 
 async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise<Payout> {
   const { request, price } = decided
-  // The number first: whoever waits for it holds no wallet that another might need who has it.
-  const [row, entry] = await allInOrder([newRow(tx, context, 'payouts'), pay(tx, context, request, price)])
+  const entry = await pay(tx, context, request, price)
+  const row = await newRow(tx, context, 'payouts')
   const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
   const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
   const rail = railFor(decided.routes, context, payout)

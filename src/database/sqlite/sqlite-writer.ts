@@ -253,6 +253,10 @@ export function sqliteWriter(
     }
     return {
       pending: {
+        hold: (name, read) => {
+          requireTurn()
+          group.pending.hold(name, read)
+        },
         change: (name, how) => {
           requireTurn()
           return group.pending.change(name, how)
