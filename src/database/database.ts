@@ -85,11 +85,22 @@ export const takenOverCode = 3
 export type WriteOptions = {
   /** The one merchant whose rows it writes: such operations may share a transaction and its commit, one after another. */
   readonly merchantId?: string
+  /** For what is made many times at once; see `Beside`. */
+  readonly beside?: Beside
   /** The moment of `machineClock` after which it is not begun any more; `answerLimitMs` from now unless given. */
   readonly beginBy?: number
   /** Told of the commit that stores it, or that it waited for where it was refused, before anyone is answered. */
   readonly onCommitted?: OnCommitted
 }
+
+/**
+ * Says of an operation of a merchant that it may run at the same time as others that say so, of any merchant, in one transaction.
+ * Such an operation holds the same thing of its merchant as the others before it asks for anything (`Pending.hold`), relies on no
+ * other lock to keep them away, and changes nothing before it knows that it is not refused.
+ *
+ * `key`: two of a merchant that have the same are not in one transaction, where neither would see what the other has made.
+ */
+export type Beside = { readonly key: string | null }
 
 /** The same database for one request, whose operations are begun by then or not at all. */
 export function beginningBy(db: Database, beginBy: number): Database {

@@ -7,6 +7,9 @@ import { unavailable } from '../errors.ts'
  */
 export const answerLimitMs = 10_000
 
+/** Operations that wait to be stored; one more is refused, so that overload sheds instead of piling up. */
+export const queueLimit = 10_000
+
 /**
  * Milliseconds on the clock that all processes of a machine share: a deadline of one is the same moment for another. Nobody
  * sets it, and it goes on while a process is stopped.
@@ -19,4 +22,9 @@ export function machineClock(): number {
 /** The refusal for what waited beyond its deadline; nothing of it was begun. */
 export function tooLate(): Refusal {
   return unavailable('This waited too long and was not stored. Retry with the same idempotency key.')
+}
+
+/** The refusal for one more than may wait. */
+export function tooFull(): Refusal {
+  return unavailable('Too many requests are waiting to be stored.')
 }

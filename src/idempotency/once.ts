@@ -17,6 +17,11 @@ type Remembered<Result> = { readonly fingerprint: string | null; readonly result
 
 /** Where an operation remembers what it answered to a key. */
 export type Memory<Result> = {
+  /**
+   * Holds what it will change before anything is asked for: so whoever waits for another that has the same key finds it then. An
+   * operation that does may run beside others; see `Beside`.
+   */
+  readonly hold?: (tx: Tx) => void
   readonly recall: (tx: Tx, key: string) => Answer<Remembered<Result> | null>
   readonly keep: (tx: Tx, idempotency: Idempotency, result: Result) => Answer<unknown>
 }
@@ -41,12 +46,18 @@ export function once<Result extends object>(
   operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>,
 ): Promise<Done<Result>> {
   const { idempotencyKey: key, merchantId, db } = context
+  const { hold, recall, keep } = typeof memory === 'string' ? keyMemory<Result>(context, memory) : memory
+  const options = hold ? { merchantId, beside: { key } } : { merchantId }
   if (key === null) {
-    return db.write(async (tx) => ({ result: await operation(tx, null), isReplayed: false }), { merchantId })
+    const run = async (tx: Tx) => {
+      hold?.(tx)
+      return { result: await operation(tx, null), isReplayed: false }
+    }
+    return db.write(run, options)
   }
-  const { recall, keep } = typeof memory === 'string' ? keyMemory<Result>(context, memory) : memory
   const idempotency = { key, fingerprint: fingerprintOf(asCaller(context, request)) }
   const run = async (tx: Tx): Promise<Done<Result>> => {
+    hold?.(tx)
     const recalling = recall(tx, key)
     const isKnown = !(recalling instanceof Promise)
     if (isKnown && recalling !== null) return replayed(recalling, idempotency)
@@ -57,7 +68,7 @@ export function once<Result extends object>(
     await keep(tx, idempotency, result)
     return { result, isReplayed: false }
   }
-  return db.write(run, { merchantId })
+  return db.write(run, options)
 }
 
 /** Whoever acts as one customer is answered nothing that another was, though both ask for the same. */

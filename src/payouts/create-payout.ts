@@ -43,7 +43,6 @@ import { transactionId } from './transaction-id.ts'
 export async function createPayout(context: Context, input: PayoutInput): Promise<Done<Payout>> {
   const request = parsePayout(input)
   return once(context, payoutMemory(context), request, async (tx, idempotency) => {
-    holdList(tx, context.merchantId, 'payouts')
     const payer = lockActiveCustomer(tx, context, request.customerId)
     const recipient = findRecipient(tx, context, request)
     const priced = priceFor(tx, context, request, { payer, recipient })
@@ -157,6 +156,7 @@ function newPayout(
 /** The key of a payout is a column of the payout itself, so it is remembered for ever and can't be lost apart from it. */
 function payoutMemory({ merchantId }: Context): Memory<Payout> {
   return {
+    hold: (tx) => holdList(tx, merchantId, 'payouts'),
     recall: (tx, key) =>
       answerOf(
         payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),

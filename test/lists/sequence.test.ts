@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { Refusal } from '../../src/errors.ts'
 import { uuidV7Source } from '../../src/ids.ts'
 import type { NewRow } from '../../src/lists/sequence.ts'
-import { latestInSequence, newRow, nextInSequence } from '../../src/lists/sequence.ts'
+import { holdList, latestInSequence, newRow, nextInSequence } from '../../src/lists/sequence.ts'
 import { insertMerchant } from '../../src/merchants/repository.ts'
 import { openTestDatabaseOn } from '../database/open-test-database.ts'
 import { idOf, merchantRow, upTo } from '../database/rows.ts'
@@ -20,6 +20,8 @@ const operations = fc.array(
     merchant: fc.nat({ max: 1 }),
     takes: fc.array(fc.constantFrom(...addresses), { maxLength: 3 }),
     isAtOnce: fc.boolean(),
+    /** Whether it may run at the same time as others; it then changes what it must not, too, before it is refused. */
+    isBeside: fc.boolean(),
     /** How far its clock is from others', in milliseconds; without it no row begins. */
     clock: fc.option(fc.integer({ min: -3, max: 3 })),
     ending: fc.constantFrom('done', 'done', 'refused', 'failed', 'failed after writing'),
@@ -39,10 +41,11 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
     const rows = new Map<string, NewRow[]>()
     let others = 10
 
-    const run = async (db: Database, { merchant, takes, isAtOnce, clock, ending }: Operation) => {
+    const run = async (db: Database, { merchant, takes, isAtOnce, isBeside, clock, ending }: Operation) => {
       const merchantId = merchants[merchant] ?? ''
       const answer = await db.write(
         async (tx) => {
+          if (isBeside) holdList(tx, merchantId, 'payouts')
           const take = (name: (typeof addresses)[number]) => nextInSequence(tx, merchantId, name)
           const numbers = isAtOnce ? await Promise.all(takes.map(take)) : []
           if (!isAtOnce) for (const name of takes) numbers.push(await take(name))
@@ -54,7 +57,7 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
           if (ending !== 'done') throw new Error(ending)
           return { numbers, row }
         },
-        { merchantId },
+        { merchantId, ...(isBeside && { beside: { key: null } }) },
       )
       for (const [i, name] of takes.entries()) append(taken, `${merchantId} ${name}`, answer.numbers[i] ?? 0)
       if (answer.row) append(rows, `${merchantId} payouts`, answer.row)

@@ -15,7 +15,7 @@ import { bound, rowMaker, valuesReader } from './values.ts'
 export type Call = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
 /** What this engine says itself, beside the queries. */
-export type Control = 'begin' | 'beginSnapshot' | 'readAll' | 'replicate' | 'commit' | 'rollback'
+export type Control = 'begin' | 'waitShortly' | 'beginSnapshot' | 'readAll' | 'replicate' | 'commit' | 'rollback'
 
 /** Runs what is given in one round trip, in order. */
 export type Send = (
@@ -48,8 +48,12 @@ export const readByRows = Object.entries({ seqscan: 'on', indexscan: 'off', inde
   .map(([way, isOn]) => `set_config('enable_${way}', '${isOn}', true)`)
   .join(', ')
 
+/** How long what several merchants share waits for a lock, of which all but one of them know nothing. */
+const shortLockTimeoutMs = 500
+
 const controls: Readonly<Record<Control, string>> = {
   begin: 'begin isolation level read committed read write',
+  waitShortly: `set local lock_timeout = '${shortLockTimeoutMs}ms'`,
   beginSnapshot: 'begin isolation level repeatable read read only',
   readAll: `select set_config('statement_timeout', '0', true), ${readByRows}`,
   replicate,

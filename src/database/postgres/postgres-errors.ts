@@ -12,6 +12,11 @@ export function isLostRace(error: unknown): boolean {
   return error instanceof Conflict || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
 
+/** Waited for a lock for as long as it may. */
+export function isKeptWaiting(error: unknown): boolean {
+  return sqlState(error) === '55P03'
+}
+
 /** The connection, and with it whatever ran on it, is over: it broke, or the server ended it or went away. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)

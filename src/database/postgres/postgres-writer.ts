@@ -4,10 +4,13 @@ import { watchedTables } from '../database.ts'
 import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
-import type { Answer, Query, Tx } from '../query.ts'
+import type { Answer, Pending, Query, Tx } from '../query.ts'
 import { answerOf, changedTable, isRead, returnsRows } from '../query.ts'
+import type { Waiting } from './lanes.ts'
+import { openLanes } from './lanes.ts'
 import type { PostgresPool } from './pool.ts'
-import { isLostRace, refusalFor } from './postgres-errors.ts'
+import type { Control } from './postgres-connection.ts'
+import { isKeptWaiting, isLostRace, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
 
 /** How often an operation runs that loses to others each time, and how long it waits in between: at most, and at random. */
@@ -18,7 +21,7 @@ const longestPauseMs = 250
 /** Operations that share one transaction at most, so that those behind them do not wait for all that a burst brought. */
 const groupLimit = 64
 
-/** The write side: a transaction for each operation, or for those of a merchant that wait for one another anyway. */
+/** The write side: a transaction for each operation, or for several that wait for one another anyway or are no matter to each other. */
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 
 type Operation<Result> = (tx: Tx) => Answer<Result>
@@ -31,6 +34,7 @@ type Lone<Result> = {
 }
 
 type Member = Lone<unknown> & {
+  readonly merchantId: string
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -47,6 +51,9 @@ type Member = Lone<unknown> & {
  * that come while one runs form a group that runs next, one after another in one transaction with one COMMIT, and only then
  * is anyone answered. When one of them loses or fails all is undone and each runs alone.
  *
+ * Payouts, of which there are many at once, run at the same time in one transaction, of whatever merchants (`Beside`): what all of
+ * them ask for is one round trip. What keeps one of these waiting is no matter to the others: see `runBeside`.
+ *
  * @param tell told after a commit which of the watched tables it has changed
  * @param onCommitted told of each commit, where somebody measures them; those who wait are told of theirs
  */
@@ -56,6 +63,7 @@ export function postgresWriter(
 ): PostgresWriter {
   /** Who waits for each merchant that has a group running. */
   const waitingFor = new Map<string, Member[]>()
+  const lanes = openLanes<Member & Waiting>(groupLimit, runBeside)
   let writes = 0
   let commits = 0
 
@@ -76,8 +84,9 @@ export function postgresWriter(
   async function inTransaction<Result>(
     run: (tx: Tx, pending: PendingWrites) => Answer<Result>,
     told: readonly (OnCommitted | undefined)[],
+    begin: readonly Control[] = ['begin'],
   ): Promise<Result> {
-    const transaction = openTransaction(pool, ['begin'])
+    const transaction = openTransaction(pool, begin)
     const pending = pendingWrites()
     const changed = new Set<WatchedTable>()
     const execute: Tx['execute'] = (query, params) => {
@@ -103,16 +112,39 @@ export function postgresWriter(
 
   function write<Result>(
     operation: Operation<Result>,
-    { merchantId, beginBy = machineClock() + answerLimitMs, onCommitted }: WriteOptions = {},
+    { merchantId, beside, beginBy = machineClock() + answerLimitMs, onCommitted }: WriteOptions = {},
   ): Promise<Result> {
     const lone = { operation, beginBy, onCommitted }
     if (merchantId === undefined) return runAlone(lone)
     return new Promise<Result>((resolve, reject) => {
-      const member = { ...lone, resolve, reject }
-      const others = waitingFor.get(merchantId)
-      if (others) return void others.push(member)
-      waitingFor.set(merchantId, [])
-      runGroups(merchantId, [member])
+      const member = { ...lone, merchantId, resolve, reject }
+      // Where others of the merchant run in turn they would be in its way.
+      if (beside === undefined || waitingFor.has(merchantId)) runInTurn(member)
+      else lanes.gather({ ...member, beside })
+    })
+  }
+
+  function runInTurn(member: Member): void {
+    const others = waitingFor.get(member.merchantId)
+    if (others) return void others.push(member)
+    waitingFor.set(member.merchantId, [])
+    runGroups(member.merchantId, [member])
+  }
+
+  /**
+   * Runs members beside each other. Where one fails, or waits for a lock, all is undone and each runs in the turn of its merchant:
+   * nobody has to wait for what is another's.
+   */
+  async function runBeside(group: readonly Member[]): Promise<void> {
+    await answerTogether(group, {
+      begin: ['begin', 'waitShortly'],
+      run: async (tx, pending) => {
+        const running = group.map((member) => runMember(member, tx, { pending, isBeside: true }))
+        // None goes on when the transaction has ended.
+        await Promise.allSettled(running)
+        return Promise.all(running)
+      },
+      otherwise: async (member) => runInTurn(member),
     })
   }
 
@@ -127,22 +159,31 @@ export function postgresWriter(
   async function runGroup(group: readonly Member[]): Promise<void> {
     const [lone] = group
     if (group.length === 1 && lone) return runAlone(lone).then(lone.resolve as () => void, lone.reject)
-    const answers: (() => void)[] = []
+    await answerTogether(group, {
+      begin: ['begin'],
+      run: async (tx, pending) => {
+        const answers = []
+        for (const member of group) answers.push(await runMember(member, tx, { pending, isBeside: false }))
+        return answers
+      },
+      otherwise: (member) => runAlone(member).then(member.resolve as () => void, member.reject),
+    })
+  }
+
+  /** Runs a group in one transaction and answers its members; when one of them loses or fails it does `otherwise` with each. */
+  async function answerTogether(group: readonly Member[], { begin, run, otherwise }: Together): Promise<void> {
+    const told = group.map((member) => member.onCommitted)
+    let answers: readonly (() => void)[] = []
     try {
-      await inTransaction(
-        async (tx, pending) => {
-          for (const member of group) answers.push(await runMember(member, tx, pending))
-        },
-        group.map((member) => member.onCommitted),
-      )
+      answers = await inTransaction(run, told, begin)
     } catch (error) {
       const refusal = refusalFor(error)
-      const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !isLostRace(error)
+      const mayRun = isLostRace(error) || (isKeptWaiting(error) && begin.includes('waitShortly'))
+      const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !mayRun
       for (const member of group) {
         if (isAway) member.reject(refusal)
-        else await runAlone(member).then(member.resolve as () => void, member.reject)
+        else await otherwise(member)
       }
-      return
     }
     for (const answer of answers) answer()
   }
@@ -151,11 +192,11 @@ export function postgresWriter(
   async function runMember(
     { operation, beginBy, resolve, reject }: Member,
     tx: Tx,
-    pending: PendingWrites,
+    { pending, isBeside }: { readonly pending: PendingWrites; readonly isBeside: boolean },
   ): Promise<() => void> {
     if (beginBy < machineClock()) return () => reject(tooLate())
     let hasWritten = false
-    const watched = (query: Query, params: object) => {
+    const execute = (query: Query, params: object) => {
       if (!isRead(query) && !returnsRows(query)) hasWritten = true
       // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
       return answerOf(tx.execute(query, params), (rows) => {
@@ -163,9 +204,15 @@ export function postgresWriter(
         return rows
       })
     }
-    pending.begin()
+    // Others have taken numbers after its own, so it could not give it back.
+    const change: Pending['change'] = (name, how) => {
+      hasWritten = true
+      return pending.change(name, how)
+    }
+    if (!isBeside) pending.begin()
     try {
-      const result = await operation({ execute: watched, pending } as unknown as Tx)
+      const own = { execute, pending: isBeside ? { ...pending, change } : pending }
+      const result = await operation(own as unknown as Tx)
       return () => {
         writes++
         resolve(result as never)
@@ -173,13 +220,20 @@ export function postgresWriter(
     } catch (error) {
       // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too.
       if (!(error instanceof Refusal) || hasWritten) throw error
-      pending.undo()
+      if (!isBeside) pending.undo()
       return () => reject(error)
     }
   }
 
-  const waiting = () => [...waitingFor.values()].reduce((sum, members) => sum + members.length, 0)
+  const waiting = () => [...waitingFor.values()].reduce((sum, members) => sum + members.length, lanes.waiting())
   return { write, statistics: () => ({ writes, commits, waiting: waiting() }) }
+}
+
+/** How a group runs: what its members answer is told when it is durable. */
+type Together = {
+  readonly begin: readonly Control[]
+  readonly run: (tx: Tx, pending: PendingWrites) => Promise<readonly (() => void)[]>
+  readonly otherwise: (member: Member) => Promise<void>
 }
 
 /** Known of a query once it has run. */

@@ -1,15 +1,12 @@
 import { unavailable, unknownOutcome } from '../../errors.ts'
 import type { DatabaseStatistics, OnCommitted, WriteOptions } from '../database.ts'
-import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
+import { answerLimitMs, machineClock, queueLimit, tooFull, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
 import type { Answer, Query, Tx } from '../query.ts'
 import { returnsRows } from '../query.ts'
 import { sharedAnswers } from '../shared-answers.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
-
-/** Operations that wait for their turn; one more is refused, so that overload sheds instead of piling up. */
-export const queueLimit = 10_000
 
 /** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */
 export const groupLimit = 256
@@ -135,7 +132,7 @@ export function sqliteWriter(
 
   function requireRoom(): void {
     if (next !== null && performance.now() >= nextDueAt) runNext()
-    if (queue.length >= queueLimit) throw unavailable('Too many requests are waiting to be stored.')
+    if (queue.length >= queueLimit) throw tooFull()
   }
 
   function startNext(): void {

@@ -4,7 +4,11 @@ import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createContext } from '../../../src/context.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
+import type { Tx } from '../../../src/database/query.ts'
 import { createPayout } from '../../../src/payouts/create-payout.ts'
+import { createWallet } from '../../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import type { App } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { perform } from '../../support/perform.ts'
@@ -29,6 +33,16 @@ async function startCounted(amount: string) {
   onTestFinished(db.close)
   const service = { ...app.service, db }
   return { app, walletId, db, context: () => createContext(service, app.merchant.id), trips: counted.trips }
+}
+
+/** Another merchant, whose wallet holds so many USDC. */
+async function merchantWith({ service, otherMerchant }: App, amount: string) {
+  const merchant = await otherMerchant()
+  const context = createContext(service, merchant.id)
+  const wallet = { currency: 'USDC', description: 'Test', network: 'solana' }
+  const { id: walletId } = await perform(createWallet, context, wallet)
+  await depositToWallet(context, { walletId, amount, reference: 'opening' })
+  return { ...merchant, walletId }
 }
 
 /** The same server by another port, where each Sync of a client, which ends what it sends at a time, is counted. */
@@ -104,10 +118,100 @@ describePostgres('writing', {}, () => {
     const paid = await Promise.all(Array.from({ length: 41 }, () => perform(createPayout, context(), payout)))
     expect(paid.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 41 }, (_, i) => i + 2))
     const { writes, commits } = db.statistics()
-    // The first runs at once, alone; the others wait for it.
-    expect([writes - before.writes, commits - before.commits]).toEqual([41, 2])
-    // One for the debit of each; that which holds the number comes before them, and all that is left goes with the commit.
-    expect(trips() - before.trips).toBe(3 + 1 + 40 + 1)
+    expect([writes - before.writes, commits - before.commits]).toEqual([41, 1])
+    // What holds the number and what is read, the debits, and all that is left with the commit.
+    expect(trips() - before.trips).toBe(3)
+  })
+
+  test('payouts of many merchants share a commit, each of its own merchant, and whoever is refused is refused alone', async () => {
+    const { app, context, db, trips } = await startCounted('100')
+    const merchants = await Promise.all(Array.from({ length: 5 }, () => merchantWith(app, '3')))
+    await perform(createPayout, { ...context(), idempotencyKey: 'first' }, payout)
+    await perform(createPayout, context(), { ...payout, amount: '100' }).catch(() => {})
+    await new Promise((resolve) => setImmediate(resolve))
+    const before = { trips: trips(), commits: db.statistics().commits }
+    const asked = merchants.flatMap(({ id }) =>
+      Array.from({ length: 4 }, (_, i) =>
+        perform(createPayout, createContext({ ...app.service, db }, id, `${i}`), payout),
+      ),
+    )
+    const outcomes = await Promise.allSettled(asked)
+
+    const paid = (first: number) =>
+      outcomes
+        .slice(first, first + 4)
+        .map((each) => (each.status === 'fulfilled' ? each.value.sequence : each.reason.code))
+    for (let i = 0; i < outcomes.length; i += 4) expect(paid(i)).toEqual([1, 2, 3, 'INSUFFICIENT_FUNDS'])
+    expect(db.statistics().commits - before.commits).toBe(1)
+    // Two more, in which it is looked why those can't pay that can't.
+    expect(trips() - before.trips).toBe(5)
+    for (const { walletId, apiKey: key } of merchants) {
+      expect((await app.rest('GET', '/api/payouts', { key })).body.data).toHaveLength(3)
+      expect((await app.rest('GET', `/api/wallets/${walletId}`, { key })).body.data.balance).toBe('0.00000000')
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('payouts that come together with one key are one', async () => {
+    const { app, context } = await startCounted('100')
+    const asked = Array.from({ length: 30 }, (_, i) =>
+      perform(createPayout, { ...context(), idempotencyKey: i % 3 ? 'same' : `own ${i}` }, payout),
+    )
+    const paid = await Promise.all(asked)
+    expect(new Set(paid.map(({ id }) => id)).size).toBe(11)
+    await app.expectBooksToBalance()
+  })
+
+  test('a merchant whose rows another process holds keeps no other waiting, and is paid when it lets go', async () => {
+    const { app, context, db } = await startCounted('100')
+    const other = await merchantWith(app, '100')
+    const pay = (id: string) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
+    const holder = new pg.Client(app.url)
+    await holder.connect()
+    onTestFinished(() => holder.end())
+    await holder.query('begin')
+    await holder.query(`select from sequences where merchant_id = $1 and name = 'payouts' for update`, [
+      app.merchant.id,
+    ])
+
+    let isPaid = false
+    const kept = Promise.all([pay(app.merchant.id), pay(app.merchant.id)]).then(() => {
+      isPaid = true
+    })
+    await Promise.all(Array.from({ length: 10 }, () => pay(other.id)))
+    // Those that come while it waits are not with it.
+    await Promise.all([pay(other.id), pay(other.id)])
+    expect(isPaid).toBe(false)
+    await holder.query('commit')
+    await kept
+    await perform(createPayout, context(), payout)
+    await app.expectBooksToBalance()
+  })
+
+  test('whoever fails beside others takes nobody along and leaves nothing behind', async () => {
+    const { app, context, db } = await startCounted('100')
+    const { merchantId } = context()
+    const within = (tx: Tx) =>
+      perform(createPayout, { ...context(), db: { ...db, write: async (operation) => operation(tx) } }, payout)
+    const failing = async (tx: Tx) => {
+      await within(tx)
+      throw new Error('after its writes')
+    }
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, i) =>
+        i % 4 === 1
+          ? db.write(failing, { merchantId, beside: { key: null } })
+          : perform(createPayout, context(), payout),
+      ),
+    )
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(
+      Array.from({ length: 12 }, (_, i) => i % 4 !== 1),
+    )
+    const sequences = outcomes.flatMap((each) =>
+      each.status === 'fulfilled' ? [(each.value as { sequence: number }).sequence] : [],
+    )
+    expect(sequences.toSorted((one, another) => one - another)).toEqual(Array.from({ length: 9 }, (_, i) => i + 1))
+    await app.expectBooksToBalance()
   })
 
   test('two processes that pay from two wallets of a merchant in turn never wait for one another', async () => {

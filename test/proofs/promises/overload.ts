@@ -35,7 +35,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const size = sizes[length]
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
   const queue: Change = {
-    file: 'src/database/sqlite/sqlite-writer.ts',
+    file: 'src/database/deadline.ts',
     from: 'export const queueLimit = 10_000',
     to: `export const queueLimit = ${isControl ? 'Infinity' : size.queueLimit}`,
   }

@@ -1,0 +1,92 @@
+import type { Beside } from '../database.ts'
+import { queueLimit, tooFull } from '../deadline.ts'
+
+/** What waits for a lane: an operation of a merchant that may run beside others. */
+export type Waiting = { readonly merchantId: string; readonly beside: Beside }
+
+/** Groups that run at a time: while the server runs the statements of one, this process makes those of another. */
+const laneCount = 4
+
+export type Lanes<Member extends Waiting> = {
+  /** @throws Refusal UNAVAILABLE when too many wait */
+  readonly gather: (member: Member) => void
+  readonly waiting: () => number
+}
+
+/**
+ * Gathers what may run at the same time in one transaction, of any merchant, and has it run in groups of at most `limit`: all
+ * that has come by the end of a turn of the event loop, or while all lanes were taken.
+ *
+ * A merchant is in one lane at a time, because in another it would wait for itself; and a group takes one of each merchant before it
+ * takes another of any, so that nobody waits for all that one has asked for. It is in the order of its merchants: so two
+ * processes hold what they share in the same order, and neither waits for the other for ever.
+ */
+export function openLanes<Member extends Waiting>(
+  limit: number,
+  run: (group: readonly Member[]) => Promise<void>,
+): Lanes<Member> {
+  /** By merchant; whose turn is next comes first. */
+  const gathered = new Map<string, Member[]>()
+  const running = new Set<string>()
+  let waiting = 0
+  let inUse = 0
+  let isDue = false
+
+  function runSoon(): void {
+    if (isDue || inUse === laneCount || waiting === 0) return
+    isDue = true
+    setImmediate(() => {
+      isDue = false
+      const group = nextGroup()
+      if (group.length === 0) return
+      takeLane(group)
+      runSoon()
+    })
+  }
+
+  async function takeLane(group: readonly Member[]): Promise<void> {
+    const merchantIds = new Set(group.map(({ merchantId }) => merchantId))
+    inUse++
+    for (const merchantId of merchantIds) running.add(merchantId)
+    await run(group)
+    for (const merchantId of merchantIds) running.delete(merchantId)
+    inUse--
+    runSoon()
+  }
+
+  function nextGroup(): readonly Member[] {
+    const group: Member[] = []
+    const keys = new Set<string>()
+    const free = [...gathered].filter(([merchantId]) => !running.has(merchantId))
+    for (let size = -1; size < group.length && group.length < limit; ) {
+      size = group.length
+      for (const [merchantId, members] of free) {
+        const [first] = members
+        const key = first?.beside.key == null ? null : `${merchantId} ${first.beside.key}`
+        if (!first || group.length === limit || (key !== null && keys.has(key))) continue
+        if (key !== null) keys.add(key)
+        group.push(first)
+        members.shift()
+      }
+    }
+    waiting -= group.length
+    for (const [merchantId, members] of free) {
+      if (members.length > 0 && group.every((each) => each.merchantId !== merchantId)) continue
+      gathered.delete(merchantId)
+      if (members.length > 0) gathered.set(merchantId, members)
+    }
+    return group.sort((a, b) => (a.merchantId < b.merchantId ? -1 : Number(a.merchantId > b.merchantId)))
+  }
+
+  return {
+    gather: (member) => {
+      if (waiting >= queueLimit) throw tooFull()
+      const others = gathered.get(member.merchantId)
+      if (others) others.push(member)
+      else gathered.set(member.merchantId, [member])
+      waiting++
+      runSoon()
+    },
+    waiting: () => waiting,
+  }
+}

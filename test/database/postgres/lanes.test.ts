@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { queueLimit } from '../../../src/database/deadline.ts'
+import { openLanes } from '../../../src/database/postgres/lanes.ts'
+
+const limit = 4
+
+/** Lanes whose groups run until they are let go, and the groups that have begun, as `merchant:key`. */
+function startLanes() {
+  const begun: string[][] = []
+  const ends: (() => void)[] = []
+  const lanes = openLanes<{ merchantId: string; beside: { key: string | null } }>(limit, (group) => {
+    begun.push(group.map(({ merchantId, beside }) => `${merchantId}:${beside.key}`))
+    return new Promise((resolve) => ends.push(resolve))
+  })
+  return {
+    lanes,
+    begun,
+    gather: (...names: string[]) => {
+      for (const name of names) {
+        const [merchantId = '', key] = name.split(':')
+        lanes.gather({ merchantId, beside: { key: key ?? null } })
+      }
+    },
+    /** Ends the group that began first. */
+    end: () => ends.shift()?.(),
+    turn: async () => {
+      for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+test('what comes in one turn runs together, by merchants', async () => {
+  const { gather, turn, begun, lanes } = startLanes()
+  gather('b:1', 'a:1', 'c:1', 'a:2')
+  expect([begun, lanes.waiting()]).toEqual([[], 4])
+  await turn()
+  expect([begun, lanes.waiting()]).toEqual([[['a:1', 'a:2', 'b:1', 'c:1']], 0])
+})
+
+test('one of each merchant goes before another of any', async () => {
+  const { gather, turn, begun, end } = startLanes()
+  gather('a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6', 'b:1', 'c:1')
+  await turn()
+  expect(begun).toEqual([['a:1', 'a:2', 'b:1', 'c:1']])
+  gather('b:2', 'd:1')
+  await turn()
+  // A merchant whose operations run has no others run beside them.
+  expect(begun.slice(1)).toEqual([['d:1']])
+  end()
+  await turn()
+  // Whose turn was last comes last.
+  expect(begun.slice(2)).toEqual([['a:3', 'a:4', 'a:5', 'b:2']])
+})
+
+test('two of a merchant with one key never run together', async () => {
+  const { gather, turn, begun, end } = startLanes()
+  gather('a:1', 'b:1', 'a:1', 'a', 'a')
+  await turn()
+  end()
+  await turn()
+  expect(begun).toEqual([
+    ['a:1', 'b:1'],
+    ['a:1', 'a:null', 'a:null'],
+  ])
+})
+
+test('all lanes but no more are used, and what waits beyond a limit is refused', async () => {
+  const { gather, turn, begun, end, lanes } = startLanes()
+  for (const merchant of ['a', 'b', 'c', 'd', 'e']) {
+    gather(merchant)
+    await turn()
+  }
+  expect([begun.flat(), lanes.waiting()]).toEqual([['a:null', 'b:null', 'c:null', 'd:null'], 1])
+  while (lanes.waiting() < queueLimit) gather('f')
+  expect(() => gather('f')).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }))
+  end()
+  await turn()
+  expect(begun[4]).toEqual(['e:null', 'f:null', 'f:null', 'f:null'])
+})
