@@ -68,6 +68,13 @@ const controls: Readonly<Record<Control, string>> = {
 const scopeText = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true),
   set_config('app.customer_id', $3, true)`
 
+/**
+ * Plans are kept, and made for tables as they were: of an empty one the server can't tell which index finds a row, and one that finds
+ * all of a merchant's is as good. So they are made anew, first soon and later seldom: a table grows, but not for ever by as much.
+ */
+const firstPlansMs = 250
+const longestPlansMs = 60_000
+
 /** No answer takes longer than the server lets a statement run; if it does, the network is gone and nobody said so. */
 const answerTimeoutMs = 60_000
 
@@ -87,6 +94,8 @@ export function postgresConnection(client: Client, statements: Statements): Post
   let unwanted: string[] = []
   const preparedForms = leastRecent<string, true>(formsPrepared, (name) => void unwanted.push(name))
   let scoped: Scoped | null = null
+  let plansMs = firstPlansMs
+  let plansUntil = performance.now() + plansMs
 
   async function run(steps: readonly Step[], mayTakeLong = false): Promise<readonly Answer[]> {
     const closed = unwanted
@@ -165,6 +174,12 @@ export function postgresConnection(client: Client, statements: Statements): Post
         }
         asked.push(steps.length)
         steps.push(step(known.name, known.sql, valuesOf(known, item), known.toRow))
+      }
+      // At the end: before BEGIN it would be a transaction's first statement.
+      if (performance.now() > plansUntil) {
+        steps.push(step('discardPlans', 'discard plans', [], null))
+        plansMs = Math.min(2 * plansMs, longestPlansMs)
+        plansUntil = performance.now() + plansMs
       }
       const answers = await run(steps, mayTakeLong)
       return asked.map((place) => answers[place] as Answer)

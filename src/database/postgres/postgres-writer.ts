@@ -63,6 +63,8 @@ export function postgresWriter(
 ): PostgresWriter {
   /** Who waits for each merchant that has a group running. */
   const waitingFor = new Map<string, Member[]>()
+  /** Merchants that made a group fail, or may have, by how many of their operations have yet to end: who comes now had better not share. */
+  const apart = new Map<string, number>()
   const lanes = openLanes<Member & Waiting>(groupLimit, runBeside)
   let writes = 0
   let commits = 0
@@ -118,8 +120,7 @@ export function postgresWriter(
     if (merchantId === undefined) return runAlone(lone)
     return new Promise<Result>((resolve, reject) => {
       const member = { ...lone, merchantId, resolve, reject }
-      // Where others of the merchant run in turn they would be in its way.
-      if (beside === undefined || waitingFor.has(merchantId)) runInTurn(member)
+      if (beside === undefined || apart.has(merchantId)) runInTurn(member)
       else lanes.gather({ ...member, beside })
     })
   }
@@ -144,8 +145,25 @@ export function postgresWriter(
         await Promise.allSettled(running)
         return Promise.all(running)
       },
-      otherwise: async (member) => runInTurn(member),
+      otherwise: async (member) => runApart(member),
     })
+  }
+
+  function runApart(member: Member): void {
+    const { merchantId } = member
+    const change = (by: number) => {
+      const left = (apart.get(merchantId) ?? 0) + by
+      if (left > 0) apart.set(merchantId, left)
+      else apart.delete(merchantId)
+    }
+    change(1)
+    const ended =
+      <Answer>(answer: (given: Answer) => void) =>
+      (given: Answer) => {
+        change(-1)
+        answer(given)
+      }
+    runInTurn({ ...member, resolve: ended(member.resolve), reject: ended(member.reject) })
   }
 
   async function runGroups(merchantId: string, first: readonly Member[]): Promise<void> {

@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net'
 import { createConnection, createServer } from 'node:net'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createContext } from '../../../src/context.ts'
+import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Tx } from '../../../src/database/query.ts'
+import { query } from '../../../src/database/query.ts'
 import { createPayout } from '../../../src/payouts/create-payout.ts'
 import { createWallet } from '../../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
@@ -25,15 +28,18 @@ const payout = {
 } as const
 
 /** An app whose merchant has so many USDC, and what it asks of the server counted: `url` passes by here. */
-async function startCounted(amount: string) {
+async function startCounted(amount: string, connections = 16) {
   const app = await startApp('postgres')
   const walletId = await app.wallet({ balance: amount })
   const counted = await countingProxy(app.url)
-  const db = await openDatabase({ url: counted.url, onFatal: () => {} })
+  const db = await openDatabase({ url: `${counted.url}?pool=${connections}`, onFatal: () => {} })
   onTestFinished(db.close)
   const service = { ...app.service, db }
-  return { app, walletId, db, context: () => createContext(service, app.merchant.id), trips: counted.trips }
+  return { app, walletId, db, context: () => createContext(service, app.merchant.id), ...counted }
 }
+
+/** Has what a session has counted be told now, and not when it ends. */
+const tellCounts = query(() => sql`select pg_stat_force_next_flush()` as never)
 
 /** Another merchant, whose wallet holds so many USDC. */
 async function merchantWith({ service, otherMerchant }: App, amount: string) {
@@ -46,10 +52,11 @@ async function merchantWith({ service, otherMerchant }: App, amount: string) {
 }
 
 /** The same server by another port, where each Sync of a client, which ends what it sends at a time, is counted. */
-async function countingProxy(url: string): Promise<{ url: string; trips: () => number }> {
+async function countingProxy(url: string) {
   const target = new URL(url)
   const port = Number(target.port)
   let syncs = 0
+  const sent: Buffer[] = []
   const sockets = new Set<Socket>()
   const proxy = createServer((near) => {
     const far = createConnection({ port, host: '127.0.0.1' })
@@ -59,6 +66,7 @@ async function countingProxy(url: string): Promise<{ url: string; trips: () => n
     let head = 0
     near.on('data', (chunk) => {
       far.write(chunk)
+      sent.push(chunk)
       for (bytes = Buffer.concat([bytes, chunk]); bytes.length >= head + 4; ) {
         const end = head + bytes.readUInt32BE(head)
         if (bytes.length < end) break
@@ -77,7 +85,9 @@ async function countingProxy(url: string): Promise<{ url: string; trips: () => n
   })
   const address = proxy.address()
   target.port = String(typeof address === 'object' && address?.port)
-  return { url: target.href, trips: () => syncs }
+  /** How often a text was sent. */
+  const said = (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1
+  return { url: target.href, trips: () => syncs, said }
 }
 
 describePostgres('writing', {}, () => {
@@ -108,6 +118,39 @@ describePostgres('writing', {}, () => {
     await db.close()
     await vi.waitFor(async () => expect((await read()).some - before.some).toBeGreaterThan(30))
     expect((await read()).whole).toBe(before.whole)
+  })
+
+  test('a key is looked for by itself, though the table was small when that was planned', async () => {
+    const { app, context, db, said } = await startCounted('10000', 1)
+    const pay = (key: string, by = db) => perform(createPayout, { ...context(), db: by, idempotencyKey: key }, payout)
+    const payBy = (by: Database, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, i) => pay(`${count} ${i}`, by)))
+    // Of so few the server takes all of a merchant's to be as soon found as one.
+    await payBy(app.db, 300)
+    await pay('first')
+    await payBy(app.db, 2_000)
+    let tries = 0
+    const plans = said('discardPlans')
+    await vi.waitFor(async () => {
+      await pay(`try ${tries++}`)
+      expect(said('discardPlans')).toBeGreaterThan(plans)
+    })
+
+    const read = async () => {
+      await tellCounts(db, {})
+      const client = new pg.Client(app.url)
+      await client.connect()
+      const { rows } = await client.query(
+        "select sum(idx_tup_read) as rows, sum(idx_scan) as scans from pg_stat_user_indexes where relname = 'payouts'",
+      )
+      await client.end()
+      return { rows: Number(rows[0].rows), scans: Number(rows[0].scans) }
+    }
+    const before = await read()
+    for (let i = 0; i < 10; i++) await pay(`after ${i}`)
+    const after = await read()
+    expect(after.scans - before.scans).toBeGreaterThanOrEqual(10)
+    expect(after.rows - before.rows).toBeLessThan(100)
   })
 
   test('payouts of a merchant that come together share a commit, and are answered in their order', async () => {
