@@ -38,6 +38,14 @@ async function startCounted(amount: string, connections = 16) {
   return { app, walletId, db, context: () => createContext(service, app.merchant.id), ...counted }
 }
 
+async function firstRow(url: string, text: string): Promise<Record<string, unknown>> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const { rows } = await client.query(text)
+  await client.end()
+  return rows[0]
+}
+
 /** Has what a session has counted be told now, and not when it ends. */
 const tellCounts = query(() => sql`select pg_stat_force_next_flush()` as never)
 
@@ -104,14 +112,11 @@ describePostgres('writing', {}, () => {
     const { app, context } = await startCounted('100')
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     const read = async () => {
-      const client = new pg.Client(app.url)
-      await client.connect()
       // What a session has counted is told when it ends.
-      const { rows } = await client.query(
-        "select sum(seq_scan) as whole, sum(idx_scan) as some from pg_stat_user_tables where relname <> 'rail_routes'",
-      )
-      await client.end()
-      return { whole: Number(rows[0].whole), some: Number(rows[0].some) }
+      const text =
+        "select sum(seq_scan) as whole, sum(idx_scan) as some from pg_stat_user_tables where relname <> 'rail_routes'"
+      const { whole, some } = await firstRow(app.url, text)
+      return { whole: Number(whole), some: Number(some) }
     }
     const before = await read()
     for (let i = 0; i < 3; i++) await perform(createPayout, { ...context(), db, idempotencyKey: `${i}` }, payout)
@@ -138,13 +143,10 @@ describePostgres('writing', {}, () => {
 
     const read = async () => {
       await tellCounts(db, {})
-      const client = new pg.Client(app.url)
-      await client.connect()
-      const { rows } = await client.query(
-        "select sum(idx_tup_read) as rows, sum(idx_scan) as scans from pg_stat_user_indexes where relname = 'payouts'",
-      )
-      await client.end()
-      return { rows: Number(rows[0].rows), scans: Number(rows[0].scans) }
+      const text =
+        "select sum(idx_tup_read) as rows, sum(idx_scan) as scans from pg_stat_user_indexes where relname = 'payouts'"
+      const { rows, scans } = await firstRow(app.url, text)
+      return { rows: Number(rows), scans: Number(scans) }
     }
     const before = await read()
     for (let i = 0; i < 10; i++) await pay(`after ${i}`)
