@@ -63,3 +63,12 @@ test('more sets of conditions than clients know are interpreted, and those that 
   expect(planned).toEqual(planned.map((_, set) => set < 16))
   expect(await isPlanned(3)).toBe(true)
 })
+
+test('a plan whose making fails is made again, each time', () => {
+  const plans = keepPlans()
+  const key = {}
+  const fail = () => {
+    throw new Error('no plan')
+  }
+  for (let i = 0; i < 3; i++) expect(() => plans.get(key, fail)).toThrow('no plan')
+})

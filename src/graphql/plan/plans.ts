@@ -21,11 +21,11 @@ export function keepPlans(most: number = membersKept): KeptPlans {
   // The order of a Map is that of insertion.
   const kept = new Map<object, Made>()
   let held = 0
-  let latest: object | null = null
+  /** The one that was used last: it need not become the latest again. */
+  let latest: { readonly key: object; readonly plan: Plan | null } | null = null
   return {
     get: (key, make) => {
-      if (key === latest) return (kept.get(key) as Made).plan
-      latest = key
+      if (latest !== null && key === latest.key) return latest.plan
       const known = kept.get(key)
       if (known) kept.delete(key)
       const made = known ?? make()
@@ -36,6 +36,7 @@ export function keepPlans(most: number = membersKept): KeptPlans {
         kept.delete(oldest)
         held -= members
       }
+      latest = { key, plan: made.plan }
       return made.plan
     },
   }
