@@ -45,11 +45,10 @@ export function openLanes<Member extends Waiting>(
   }
 
   async function takeLane(group: readonly Member[]): Promise<void> {
-    const merchantIds = new Set(group.map(({ merchantId }) => merchantId))
     inUse++
-    for (const merchantId of merchantIds) running.add(merchantId)
+    for (const { merchantId } of group) running.add(merchantId)
     await run(group)
-    for (const merchantId of merchantIds) running.delete(merchantId)
+    for (const { merchantId } of group) running.delete(merchantId)
     inUse--
     runSoon()
   }
@@ -70,10 +69,10 @@ export function openLanes<Member extends Waiting>(
       }
     }
     waiting -= group.length
-    for (const [merchantId, members] of free) {
-      if (members.length > 0 && group.every((each) => each.merchantId !== merchantId)) continue
+    for (const { merchantId } of group) {
+      const left = gathered.get(merchantId)
       gathered.delete(merchantId)
-      if (members.length > 0) gathered.set(merchantId, members)
+      if (left && left.length > 0) gathered.set(merchantId, left)
     }
     return group.sort((a, b) => (a.merchantId < b.merchantId ? -1 : Number(a.merchantId > b.merchantId)))
   }

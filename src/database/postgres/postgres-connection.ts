@@ -69,8 +69,8 @@ const scopeText = `select set_config('app.merchant_id', $1, true), set_config('a
   set_config('app.customer_id', $3, true)`
 
 /**
- * Plans are kept, and made for tables as they were: of an empty one the server can't tell which index finds a row, and one that finds
- * all of a merchant's is as good. So they are made anew, first soon and later seldom: a table grows, but not for ever by as much.
+ * Plans are kept, and made for tables as they were: of one with some hundred rows that nobody has analyzed the server takes an index
+ * that finds all of a merchant's to be as good as the one that finds the row. So they are made anew, first soon and later seldom: a table grows, but not for ever by as much.
  */
 const firstPlansMs = 250
 const longestPlansMs = 60_000

@@ -145,7 +145,7 @@ export function postgresWriter(
         await Promise.allSettled(running)
         return Promise.all(running)
       },
-      otherwise: async (member) => runApart(member),
+      otherwise: runApart,
     })
   }
 
@@ -176,7 +176,7 @@ export function postgresWriter(
 
   async function runGroup(group: readonly Member[]): Promise<void> {
     const [lone] = group
-    if (group.length === 1 && lone) return runAlone(lone).then(lone.resolve as () => void, lone.reject)
+    if (group.length === 1 && lone) return answerAlone(lone)
     await answerTogether(group, {
       begin: ['begin'],
       run: async (tx, pending) => {
@@ -184,8 +184,12 @@ export function postgresWriter(
         for (const member of group) answers.push(await runMember(member, tx, { pending, isBeside: false }))
         return answers
       },
-      otherwise: (member) => runAlone(member).then(member.resolve as () => void, member.reject),
+      otherwise: answerAlone,
     })
+  }
+
+  function answerAlone(member: Member): Promise<void> {
+    return runAlone(member).then(member.resolve as () => void, member.reject)
   }
 
   /** Runs a group in one transaction and answers its members; when one of them loses or fails it does `otherwise` with each. */
@@ -251,7 +255,7 @@ export function postgresWriter(
 type Together = {
   readonly begin: readonly Control[]
   readonly run: (tx: Tx, pending: PendingWrites) => Promise<readonly (() => void)[]>
-  readonly otherwise: (member: Member) => Promise<void>
+  readonly otherwise: (member: Member) => void | Promise<void>
 }
 
 /** Known of a query once it has run. */

@@ -3,6 +3,7 @@ import { createConnection, createServer } from 'node:net'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Context } from '../../../src/context.ts'
 import { createContext } from '../../../src/context.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
@@ -36,6 +37,12 @@ async function startCounted(amount: string, connections = 16) {
   onTestFinished(db.close)
   const service = { ...app.service, db }
   return { app, walletId, db, context: () => createContext(service, app.merchant.id), ...counted }
+}
+
+/** Makes a payout in a transaction that then fails. */
+async function payAndFail(tx: Tx, { db, ...context }: Context): Promise<never> {
+  await perform(createPayout, { ...context, db: { ...db, write: async (operation) => operation(tx) } }, payout)
+  throw new Error('after its writes')
 }
 
 async function firstRow(url: string, text: string): Promise<Record<string, unknown>> {
@@ -236,12 +243,7 @@ describePostgres('writing', {}, () => {
   test('whoever fails beside others takes nobody along and leaves nothing behind', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
-    const within = (tx: Tx) =>
-      perform(createPayout, { ...context(), db: { ...db, write: async (operation) => operation(tx) } }, payout)
-    const failing = async (tx: Tx) => {
-      await within(tx)
-      throw new Error('after its writes')
-    }
+    const failing = (tx: Tx) => payAndFail(tx, { ...context(), db })
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, i) =>
         i % 4 === 1
@@ -304,18 +306,7 @@ describePostgres('writing', {}, () => {
   test('whoever fails after it has written takes nobody along and leaves nothing behind', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
-    const failing = () =>
-      db.write(
-        async (tx) => {
-          await perform(
-            createPayout,
-            { ...context(), db: { ...db, write: async (operation) => operation(tx) } },
-            payout,
-          )
-          throw new Error('after its writes')
-        },
-        { merchantId },
-      )
+    const failing = () => db.write((tx) => payAndFail(tx, { ...context(), db }), { merchantId })
     const outcomes = await Promise.allSettled([
       ...Array.from({ length: 5 }, () => perform(createPayout, context(), payout)),
       failing(),
@@ -344,11 +335,8 @@ describePostgres('writing', {}, () => {
       ),
     )
     expect(new Set(paid.map(({ sequence }) => sequence)).size).toBe(80)
-    const client = new pg.Client({ connectionString: app.url })
-    await client.connect()
-    onTestFinished(() => client.end())
-    const { rows } = await client.query('select deadlocks from pg_stat_database where datname = current_database()')
-    expect(rows).toEqual([{ deadlocks: '0' }])
+    const text = 'select deadlocks from pg_stat_database where datname = current_database()'
+    expect(await firstRow(app.url, text)).toEqual({ deadlocks: '0' })
     await app.expectBooksToBalance()
   })
 })
