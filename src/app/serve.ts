@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { flushCompileCache } from 'node:module'
 import { demoApiKey, hasDemo as findDemo, pointDemoTo } from '../../db/demo/demo.ts'
 import { tourTabs } from '../../db/demo/tour.ts'
 import type { Service } from '../context.ts'
@@ -155,6 +156,8 @@ async function listen(
       fault = error
     }
   })
+  // One that is killed has kept what was made of its files, too; only the first start of a version has any of it to write.
+  flushCompileCache()
   const address = await listenAt(app, config)
   if (fault !== null) throw fault
   if (hasDemo) await showWebhooks(started, service, address)

@@ -43,7 +43,7 @@ export type Measure = {
 export function service(databaseUrl: string, { name = 'service', words = [] as readonly string[] } = {}): ServerSpec {
   return {
     name,
-    words: [...startOptions, ...words, join(root, 'src/app/main.ts')],
+    words: [...startOptions, ...words, join(root, 'src/main.js')],
     environment: { PORT: '0', DATABASE_URL: databaseUrl, MODE: 'sandbox', LOG_LEVEL: 'info', RATE_LIMIT: '1000000' },
   }
 }

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+
+/** How the commands explain themselves, with what is compiled kept in a folder, or where the program itself keeps it. */
+function help(kept?: string) {
+  const { NODE_COMPILE_CACHE, ...environment } = process.env
+  const env = kept === undefined ? environment : { ...environment, NODE_COMPILE_CACHE: kept }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['src/cli.js', '--help'], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => join(each.parentPath, each.name))
+}
+
+const explained = { status: 0, stdout: expect.stringContaining('Usage: npm run'), stderr: '' }
+
+test('what was compiled is kept beside the packages, and nowhere where nothing can be written', () => {
+  expect(help()).toEqual(explained)
+  expect(filesIn(join(root, 'node_modules/.cache/payout-gateway')).length).toBeGreaterThan(10)
+
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, '')
+  expect(help(join(file, 'kept'))).toEqual(explained)
+})
+
+test('what is damaged there is not run', () => {
+  const folder = newFolder()
+  expect(help(folder)).toEqual(explained)
+  const kept = filesIn(folder)
+  expect(kept.length).toBeGreaterThan(10)
+  for (const path of kept) {
+    const content = readFileSync(path)
+    // Flipped bits behind the head, which says what is to be found; then files that end early.
+    for (let at = 40; at < content.length; at += 97) content.writeUInt8(content.readUInt8(at) ^ 4, at)
+    writeFileSync(path, content)
+  }
+  expect(help(folder)).toEqual(explained)
+  for (const path of filesIn(folder)) writeFileSync(path, readFileSync(path).subarray(0, 50))
+  expect(help(folder)).toEqual(explained)
+  for (const path of filesIn(folder)) writeFileSync(path, '')
+  expect(help(folder)).toEqual(explained)
+})
