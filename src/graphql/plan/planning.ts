@@ -85,9 +85,10 @@ type Kind = { readonly rows: Rows; readonly find: Find; places: number }
 
 function findingIn({ rows, list, columns }: ChosenRows): Find {
   const id = rows.cell('id')
-  return (context, keys, places = placesOf(keys)) =>
+  return (context, keys, given) =>
     answerOf(list.find(context, keys, columns()), (found): ((key: string) => unknown) => {
       if (keys.length === 1) return () => found[0] ?? null
+      const places = given ?? placesOf(keys)
       const inOrder: unknown[] = new Array(places.size).fill(null)
       for (const row of found) inOrder[places.get(valueAt(row, id) as string) as number] = row
       return (key) => inOrder[places.get(key) as number]
