@@ -23,7 +23,7 @@ export async function openDatabase({
   onCommitted,
 }: DatabaseOptions): Promise<Database> {
   if (/^postgres(ql)?:\/\/./.test(url))
-    return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onWarning, onCommitted })
+    return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onFatal, onWarning, onCommitted })
   const path = sqlitePathOf(url)
   if (path !== null) {
     return isReadOnly

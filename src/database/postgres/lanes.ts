@@ -1,5 +1,4 @@
 import type { Beside } from '../database.ts'
-import { queueLimit, tooFull } from '../deadline.ts'
 
 /** What waits for a lane: an operation of a merchant that may run beside others. */
 export type Waiting = { readonly merchantId: string; readonly beside: Beside }
@@ -8,9 +7,9 @@ export type Waiting = { readonly merchantId: string; readonly beside: Beside }
 const laneCount = 4
 
 export type Lanes<Member extends Waiting> = {
-  /** @throws Refusal UNAVAILABLE when too many wait */
   readonly gather: (member: Member) => void
   readonly waiting: () => number
+  readonly waitingOf: (merchantId: string) => number
 }
 
 /**
@@ -79,7 +78,6 @@ export function openLanes<Member extends Waiting>(
 
   return {
     gather: (member) => {
-      if (waiting >= queueLimit) throw tooFull()
       const others = gathered.get(member.merchantId)
       if (others) others.push(member)
       else gathered.set(member.merchantId, [member])
@@ -87,5 +85,6 @@ export function openLanes<Member extends Waiting>(
       runSoon()
     },
     waiting: () => waiting,
+    waitingOf: (merchantId) => gathered.get(merchantId)?.length ?? 0,
   }
 }

@@ -34,14 +34,20 @@ const lookEveryMs = 5_000
 export async function openPostgres({
   url,
   onCommitted,
+  onFatal,
   ...demands
-}: Demands & Pick<DatabaseOptions, 'onCommitted'> & { url: string }): Promise<Database> {
+}: Demands & Pick<DatabaseOptions, 'onCommitted' | 'onFatal'> & { url: string }): Promise<Database> {
   const { places, sizes } = readUrl(url)
   const primary = primaryOf(places)
   const pool = postgresPool(primary, sizes, await prepare(primary, demands))
   const reader = postgresReader(pool)
   const commits = notifications(primary)
-  const writer = postgresWriter(pool, { tell: commits.tell, onCommitted })
+  const writer = postgresWriter(pool, {
+    connections: sizes.connections,
+    tell: commits.tell,
+    onCommitted,
+    onFatal,
+  })
   const running = new Set<Promise<unknown>>()
   const findPrimary = () => primary.find().catch(() => {})
   // A server that was cut off from the others answers those who only read as if nothing had happened.

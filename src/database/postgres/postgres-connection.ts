@@ -185,8 +185,9 @@ export function postgresConnection(client: Client, statements: Statements): Post
         asked.push(steps.length)
         steps.push(step(known.name, known.sql, valuesOf(known, item), known.toRow))
       }
-      // At the end: before BEGIN it would be a transaction's first statement.
-      if (performance.now() > plansUntil) {
+      // At the end: before BEGIN it would be a transaction's first statement. And not behind COMMIT: what stops it would be taken
+      // for what stopped that.
+      if (performance.now() > plansUntil && items.at(-1) !== 'commit') {
         steps.push(step('discardPlans', 'discard plans', [], null))
         plansMs = Math.min(2 * plansMs, longestPlansMs)
         plansUntil = performance.now() + plansMs

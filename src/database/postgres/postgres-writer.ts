@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Database, OnCommitted, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
-import { answerLimitMs, machineClock, tooLate } from '../deadline.ts'
+import { answerLimitMs, machineClock, queueLimit, tooFull, tooLate } from '../deadline.ts'
 import type { PendingWrites } from '../pending.ts'
 import { pendingWrites } from '../pending.ts'
 import type { Answer, Pending, Query, Tx } from '../query.ts'
@@ -18,8 +18,17 @@ const attempts = 12
 const firstPauseMs = 4
 const longestPauseMs = 250
 
+/**
+ * How transactions begin. One that waits longer for a lock is given up, and runs again until its time is over: with its connection
+ * given back in between, so that whoever holds the rows of many merchants takes no connection from all others.
+ */
+const begin: readonly Control[] = ['begin', 'waitShortly']
+
 /** Operations that share one transaction at most, so that those behind them do not wait for all that a burst brought. */
 const groupLimit = 64
+
+/** How many of those that may wait are one merchant's at most, so that there is room for others when somebody holds its rows. */
+const mostOfMerchant = queueLimit / 2
 
 /** The write side: a transaction for each operation, or for several that wait for one another anyway or are no matter to each other. */
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
@@ -54,39 +63,66 @@ type Member = Lone<unknown> & {
  * Payouts, of which there are many at once, run at the same time in one transaction, of whatever merchants (`Beside`): what all of
  * them ask for is one round trip. What keeps one of these waiting is no matter to the others: see `runBeside`.
  *
+ * @param connections how many the pool has
  * @param tell told after a commit which of the watched tables it has changed
  * @param onCommitted told of each commit, where somebody measures them; those who wait are told of theirs
+ * @param onFatal told where one of these throws: what is stored is answered all the same, and never runs again
  */
 export function postgresWriter(
   pool: PostgresPool,
-  { tell, onCommitted }: { tell: (table: WatchedTable) => void; onCommitted?: OnCommitted | undefined },
+  {
+    connections,
+    tell,
+    onCommitted,
+    onFatal,
+  }: {
+    readonly connections: number
+    readonly tell: (table: WatchedTable) => void
+    readonly onCommitted?: OnCommitted | undefined
+    readonly onFatal: (error: Error) => void
+  },
 ): PostgresWriter {
+  /** Whoever was kept waiting by a lock asks again by so many connections at most: the others are there for everybody else. */
+  const mostAskingAgain = Math.max(1, Math.floor(connections / 2))
+  let askingAgain = 0
   /** Who waits for each merchant that has a group running. */
   const waitingFor = new Map<string, Member[]>()
   /** Merchants that made a group fail, or may have, by how many of their operations have yet to end: who comes now had better not share. */
   const apart = new Map<string, number>()
   const lanes = openLanes<Member & Waiting>(groupLimit, runBeside)
+  /** How many wait in `waitingFor`. */
+  let waitingInTurn = 0
   let writes = 0
   let commits = 0
 
   async function runAlone<Result>({ operation, beginBy, onCommitted }: Lone<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt++) {
+    let losses = 0
+    let isKept = false
+    for (;;) {
       if (beginBy < machineClock()) throw tooLate()
+      if (isKept && askingAgain >= mostAskingAgain) {
+        await pause(attempts)
+        continue
+      }
+      const asksAgain = Number(isKept)
+      askingAgain += asksAgain
       try {
         const result = await inTransaction(operation, [onCommitted])
         writes++
         return result
       } catch (error) {
-        if (!isLostRace(error) || attempt === attempts) throw refusalFor(error)
-        await pause(attempt)
+        isKept = isKeptWaiting(error)
+        if (!isKept && (!isLostRace(error) || ++losses === attempts)) throw refusalFor(error)
+      } finally {
+        askingAgain -= asksAgain
       }
+      await pause(isKept ? attempts : losses)
     }
   }
 
   async function inTransaction<Result>(
     run: (tx: Tx, pending: PendingWrites) => Answer<Result>,
     told: readonly (OnCommitted | undefined)[],
-    begin: readonly Control[] = ['begin'],
   ): Promise<Result> {
     const transaction = openTransaction(pool, begin)
     const pending = pendingWrites()
@@ -97,20 +133,30 @@ export function postgresWriter(
       return transaction.execute(query, params)
     }
     const tx = { execute, pending } as unknown as Tx
+    let result: Result
+    let begunAt = 0
     try {
-      const result = await run(tx, pending)
+      result = await run(tx, pending)
       await pending.store(tx)
-      const begunAt = performance.now()
+      begunAt = performance.now()
       await transaction.commit()
-      commits++
-      const committed = { operations: told.length, seconds: (performance.now() - begunAt) / 1_000 }
-      for (const tellOf of [onCommitted, ...told]) tellOf?.(committed)
-      for (const table of changed) tell(table)
-      return result
     } catch (error) {
       throw await transaction.rollBack(error)
     }
+    commits++
+    const committed = { operations: told.length, seconds: (performance.now() - begunAt) / 1_000 }
+    // It is stored: what fails of this is no reason to do it again.
+    try {
+      for (const tellOf of [onCommitted, ...told]) tellOf?.(committed)
+      for (const table of changed) tell(table)
+    } catch (error) {
+      setImmediate(onFatal, error as Error)
+    }
+    return result
   }
+
+  const waiting = () => waitingInTurn + lanes.waiting()
+  const waitingOf = (merchantId: string) => (waitingFor.get(merchantId)?.length ?? 0) + lanes.waitingOf(merchantId)
 
   function write<Result>(
     operation: Operation<Result>,
@@ -119,6 +165,8 @@ export function postgresWriter(
     const lone = { operation, beginBy, onCommitted }
     if (merchantId === undefined) return runAlone(lone)
     return new Promise<Result>((resolve, reject) => {
+      // What it throws rejects the promise.
+      if (waiting() >= queueLimit || waitingOf(merchantId) >= mostOfMerchant) throw tooFull()
       const member = { ...lone, merchantId, resolve, reject }
       if (beside === undefined || apart.has(merchantId)) runInTurn(member)
       else lanes.gather({ ...member, beside })
@@ -127,7 +175,11 @@ export function postgresWriter(
 
   function runInTurn(member: Member): void {
     const others = waitingFor.get(member.merchantId)
-    if (others) return void others.push(member)
+    if (others) {
+      others.push(member)
+      waitingInTurn++
+      return
+    }
     waitingFor.set(member.merchantId, [])
     runGroups(member.merchantId, [member])
   }
@@ -138,7 +190,6 @@ export function postgresWriter(
    */
   async function runBeside(group: readonly Member[]): Promise<void> {
     await answerTogether(group, {
-      begin: ['begin', 'waitShortly'],
       run: async (tx, pending) => {
         const running = group.map((member) => runMember(member, tx, { pending, isBeside: true }))
         // None goes on when the transaction has ended.
@@ -170,6 +221,7 @@ export function postgresWriter(
     for (let group = first; group.length > 0; ) {
       await runGroup(group)
       group = waitingFor.get(merchantId)?.splice(0, groupLimit) ?? []
+      waitingInTurn -= group.length
     }
     waitingFor.delete(merchantId)
   }
@@ -178,7 +230,6 @@ export function postgresWriter(
     const [lone] = group
     if (group.length === 1 && lone) return answerAlone(lone)
     await answerTogether(group, {
-      begin: ['begin'],
       run: async (tx, pending) => {
         const answers = []
         for (const member of group) answers.push(await runMember(member, tx, { pending, isBeside: false }))
@@ -193,14 +244,14 @@ export function postgresWriter(
   }
 
   /** Runs a group in one transaction and answers its members; when one of them loses or fails it does `otherwise` with each. */
-  async function answerTogether(group: readonly Member[], { begin, run, otherwise }: Together): Promise<void> {
+  async function answerTogether(group: readonly Member[], { run, otherwise }: Together): Promise<void> {
     const told = group.map((member) => member.onCommitted)
     let answers: readonly (() => void)[] = []
     try {
-      answers = await inTransaction(run, told, begin)
+      answers = await inTransaction(run, told)
     } catch (error) {
       const refusal = refusalFor(error)
-      const mayRun = isLostRace(error) || (isKeptWaiting(error) && begin.includes('waitShortly'))
+      const mayRun = isLostRace(error) || isKeptWaiting(error)
       const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !mayRun
       for (const member of group) {
         if (isAway) member.reject(refusal)
@@ -247,13 +298,11 @@ export function postgresWriter(
     }
   }
 
-  const waiting = () => [...waitingFor.values()].reduce((sum, members) => sum + members.length, lanes.waiting())
   return { write, statistics: () => ({ writes, commits, waiting: waiting() }) }
 }
 
 /** How a group runs: what its members answer is told when it is durable. */
 type Together = {
-  readonly begin: readonly Control[]
   readonly run: (tx: Tx, pending: PendingWrites) => Promise<readonly (() => void)[]>
   readonly otherwise: (member: Member) => void | Promise<void>
 }

@@ -95,8 +95,13 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
     }
   }
 
+  /** Waits until nothing is on its way; what was asked for in the last moment is sent after what went before. */
+  async function sent(): Promise<void> {
+    while (sending) await sending
+  }
+
   async function commit(): Promise<void> {
-    await sending
+    await sent()
     isOver = true
     if (failure) throw failure.error
     if (lent === null && waiting.length === 0) return
@@ -118,7 +123,7 @@ export function openTransaction(pool: PostgresPool, begin: readonly Control[]): 
 
   async function rollBack(error: unknown): Promise<unknown> {
     isOver = true
-    await sending
+    await sent()
     const left = lent
     lent = null
     if (left !== null && isOfNoMoreUse(failure?.error)) left.throwAway()

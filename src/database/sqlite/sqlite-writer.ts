@@ -292,9 +292,14 @@ export function sqliteWriter(
     }
     commits++
     const committed = { operations: group.members.length, seconds: (performance.now() - begunAt) / 1_000 }
-    onCommitted?.(committed)
-    for (const member of group.members) member.onCommitted?.(committed)
-    onCommit(group.changed)
+    // It is stored: what fails of this is no reason to leave it unanswered.
+    try {
+      onCommitted?.(committed)
+      for (const member of group.members) member.onCommitted?.(committed)
+      onCommit(group.changed)
+    } catch (error) {
+      setImmediate(onFatal, error as Error)
+    }
     try {
       requireFile()
     } catch (error) {

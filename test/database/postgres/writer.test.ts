@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { createContext } from '../../../src/context.ts'
 import type { Database } from '../../../src/database/database.ts'
+import { machineClock, queueLimit } from '../../../src/database/deadline.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Tx } from '../../../src/database/query.ts'
 import { query } from '../../../src/database/query.ts'
@@ -64,6 +65,19 @@ async function merchantWith({ service, otherMerchant }: App, amount: string) {
   const { id: walletId } = await perform(createWallet, context, wallet)
   await depositToWallet(context, { walletId, amount, reference: 'opening' })
   return { ...merchant, walletId }
+}
+
+/** Holds the accounts of merchants as another process would; what lets go of them. */
+async function holdAccounts(
+  { url }: App,
+  merchants: readonly { readonly id: string }[],
+): Promise<() => Promise<unknown>> {
+  const holder = new pg.Client(url)
+  await holder.connect()
+  onTestFinished(() => holder.end())
+  await holder.query('begin')
+  await holder.query('select from accounts where merchant_id = any($1) for update', [merchants.map(({ id }) => id)])
+  return () => holder.query('commit')
 }
 
 /** The same server by another port, where each Sync of a client, which ends what it sends at a time, is counted. */
@@ -238,6 +252,66 @@ describePostgres('writing', {}, () => {
     await kept
     await perform(createPayout, context(), payout)
     await app.expectBooksToBalance()
+  })
+
+  test('more merchants whose rows are held than there are connections keep no other waiting', async () => {
+    const { app, db } = await startCounted('100', 2)
+    const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
+    const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))
+    const pay = ({ id }: { id: string }) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
+    const letGo = await holdAccounts(app, held)
+
+    const outcomes: string[] = []
+    const kept = held.map((merchant) =>
+      pay(merchant).then(
+        () => outcomes.push('paid'),
+        (error) => outcomes.push(error.message),
+      ),
+    )
+    for (let round = 0; round < 5; round++) await Promise.all(free.map(pay))
+    expect(outcomes).toEqual([])
+    await letGo()
+    await Promise.all(kept)
+    expect(outcomes).toEqual(held.map(() => 'paid'))
+    await app.expectBooksToBalance()
+  })
+
+  test('who waits beyond its time for a lock is told so then, and so is whoever waits for it', async () => {
+    const { app, db } = await startCounted('100')
+    const merchant = await merchantWith(app, '100')
+    const letGo = await holdAccounts(app, [merchant])
+    const context = createContext(app.service, merchant.id)
+    const pay = (tx: Tx) =>
+      perform(createPayout, { ...context, db: { ...context.db, write: async (operation) => operation(tx) } }, payout)
+    const write = () => db.write(pay, { merchantId: merchant.id, beginBy: machineClock() + 700 })
+    const first = write()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const outcomes = await Promise.allSettled([first, ...Array.from({ length: 100 }, write)])
+
+    const late = { status: 'rejected', reason: expect.objectContaining({ message: expect.stringMatching(/too long/) }) }
+    expect(outcomes).toEqual(Array.from({ length: 101 }, () => late))
+    await letGo()
+    expect((await db.write(pay, { merchantId: merchant.id })).sequence).toBe(1)
+    await app.expectBooksToBalance()
+  })
+
+  test('of one merchant only so many wait to be stored, beside others or in turn, and then there is room for others', async () => {
+    const { app, context, db } = await startCounted('100')
+    const other = await merchantWith(app, '100')
+    const letGo = await holdAccounts(app, [{ id: app.merchant.id }])
+    let isOver = false
+    const { merchantId } = context()
+    const pay = async (tx: Tx) => {
+      if (!isOver) await perform(createPayout, { ...context(), db: { ...db, write: async (run) => run(tx) } }, payout)
+    }
+    const wait = (isBeside = false) => db.write(pay, { merchantId, ...(isBeside && { beside: { key: null } }) })
+    const asked = [wait(), ...Array.from({ length: queueLimit / 2 }, (_, i) => wait(i % 2 === 0))]
+    for (const oneMore of [wait(), wait(true)])
+      await expect(oneMore).rejects.toMatchObject({ message: 'Too many requests are waiting to be stored.' })
+    await perform(createPayout, createContext({ ...app.service, db }, other.id), payout)
+    isOver = true
+    await letGo()
+    await Promise.all(asked)
   })
 
   test('whoever fails beside others takes nobody along and leaves nothing behind', async () => {

@@ -1,0 +1,39 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { from, query } from '../../src/database/query.ts'
+import { insertMerchant } from '../../src/merchants/repository.ts'
+import { everyEngine, newDatabase } from '../support/app.ts'
+import { idOf, merchantRow, upTo } from './rows.ts'
+
+const merchantIds = query(() => from('merchants').select('id').orderBy('id'))
+
+describe.each(everyEngine)('a commit on %s', (engine) => {
+  test('is answered and not made again, whatever becomes of those who are told of it', async () => {
+    const { url, remove } = await newDatabase(engine)
+    const faults: string[] = []
+    const db = await openDatabase({ url, onFatal: ({ message }) => faults.push(message) })
+    onTestFinished(async () => {
+      await db.close()
+      await remove()
+    })
+    const onCommitted = () => {
+      throw new Error('not told')
+    }
+    let runs = 0
+    const made = upTo(5).map((number) =>
+      db.write(
+        async (tx) => {
+          runs++
+          await insertMerchant(tx, merchantRow(number))
+          return number
+        },
+        { merchantId: idOf(1), ...(number === 3 && { onCommitted }) },
+      ),
+    )
+
+    expect(await Promise.all(made)).toEqual(upTo(5))
+    await expect.poll(() => faults).toEqual(['not told'])
+    expect(runs).toBe(5)
+    expect(await db.write((tx) => merchantIds(tx, {}))).toHaveLength(5)
+  })
+})
