@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { audit } from '../../../src/audit/audit.ts'
+import type { Service } from '../../../src/context.ts'
+import { createContext, createService } from '../../../src/context.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import { exportDeposits, exportFees } from '../../../src/exports/journals.ts'
+import { exportPayouts } from '../../../src/exports/payouts-export.ts'
+import { fill } from '../../../src/fill/fill.ts'
+import { startApp } from '../../support/app.ts'
+import { describePostgres } from '../../support/engines.ts'
+import { runSql } from '../../support/postgres-database.ts'
+
+const payouts = 1_000
+
+/** A merchant with many payouts in tables that nobody has analyzed, and how many rows the server reads for something. */
+async function startFilled() {
+  const { url, service } = await startApp('postgres')
+  const filling = { seed: 1, merchants: 1, customers: 20, methods: 40, wallets: 20, payouts }
+  const [merchant] = await fill(service, filling)
+  const counted = async () => {
+    const text = `select (select sum(seq_tup_read) from pg_stat_user_tables) as whole,
+      (select sum(idx_tup_read) from pg_stat_user_indexes) as found`
+    const [{ whole, found } = { whole: 0, found: 0 }] = await runSql<{ whole: string; found: string }>(url, text)
+    return Number(whole) + Number(found)
+  }
+  const rowsFor = async (run: (service: Service) => Promise<unknown>) => {
+    const db = await openDatabase({ url, onFatal: () => {} })
+    onTestFinished(() => db.close().catch(() => {}))
+    const before = await counted()
+    await run(createService({ db, mode: 'sandbox' }))
+    // What a session has counted is told when it ends.
+    await db.close()
+    await vi.waitFor(async () => expect((await counted()) - before).toBeGreaterThan(payouts))
+    return (await counted()) - before
+  }
+  return { merchantId: merchant?.id ?? '', rowsFor }
+}
+
+describePostgres('tables that nobody has analyzed', {}, () => {
+  test('are read whole a few times by an audit, and none for each row of another', async () => {
+    const { rowsFor } = await startFilled()
+    let isBalanced = false
+    const rows = await rowsFor(async (service) => {
+      isBalanced = (await audit(service)).balanced
+    })
+    expect(isBalanced).toBe(true)
+    expect(rows).toBeLessThan(200 * payouts)
+  })
+
+  test.each([
+    ['payouts', exportPayouts],
+    ['fees', exportFees],
+    ['deposits', exportDeposits],
+  ])('are not looked through for each line of the file of %s', async (_, exportOf) => {
+    const { merchantId, rowsFor } = await startFilled()
+    const rows = await rowsFor(async (service) => {
+      const { pages } = await exportOf(createContext(service, merchantId), {})
+      for await (const _page of pages) {
+      }
+    })
+    expect(rows).toBeLessThan(30 * payouts)
+  })
+})
