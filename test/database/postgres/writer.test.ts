@@ -285,7 +285,7 @@ describePostgres('writing', {}, () => {
       perform(createPayout, { ...context, db: { ...context.db, write: async (operation) => operation(tx) } }, payout)
     const write = () => db.write(pay, { merchantId: merchant.id, beginBy: machineClock() + 700 })
     const first = write()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setImmediate(resolve))
     const outcomes = await Promise.allSettled([first, ...Array.from({ length: 100 }, write)])
 
     const late = { status: 'rejected', reason: expect.objectContaining({ message: expect.stringMatching(/too long/) }) }
