@@ -156,7 +156,7 @@ export type DatabaseOptions = {
   readonly mustBeDurable?: boolean
   /** Opens it for reading only: it must be there, in the latest form, and `write` is a mistake. */
   readonly isReadOnly?: boolean
-  /** Called once, when the process must end rather than guess whether a commit is durable. */
+  /** Called when the process must end: rather than guess whether a commit is durable, or because whoever is told of one failed. */
   readonly onFatal: (error: Error) => void
   /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
   readonly onStopped?: (error: Error) => void

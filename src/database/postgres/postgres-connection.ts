@@ -58,7 +58,7 @@ export const readByRows = Object.entries({
   .map(([way, isOn]) => `set_config('enable_${way}', '${isOn}', true)`)
   .join(', ')
 
-/** How long what several merchants share waits for a lock, of which all but one of them know nothing. */
+/** How long a transaction that writes waits for a lock at a time: others need its connection, or share the transaction and know nothing of the lock. */
 const shortLockTimeoutMs = 500
 
 const controls: Readonly<Record<Control, string>> = {

@@ -17,6 +17,7 @@ import type { App } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { perform } from '../../support/perform.ts'
+import { runSql } from '../../support/postgres-database.ts'
 
 const payout = {
   assetCode: 'USDC',
@@ -40,18 +41,15 @@ async function startCounted(amount: string, connections = 16) {
   return { app, walletId, db, context: () => createContext(service, app.merchant.id), ...counted }
 }
 
-/** Makes a payout in a transaction that then fails. */
-async function payAndFail(tx: Tx, { db, ...context }: Context): Promise<never> {
-  await perform(createPayout, { ...context, db: { ...db, write: async (operation) => operation(tx) } }, payout)
-  throw new Error('after its writes')
+/** Makes a payout in a transaction that is under way. */
+function payWithin(tx: Tx, { db, ...context }: Context) {
+  return perform(createPayout, { ...context, db: { ...db, write: async (operation) => operation(tx) } }, payout)
 }
 
-async function firstRow(url: string, text: string): Promise<Record<string, unknown>> {
-  const client = new pg.Client(url)
-  await client.connect()
-  const { rows } = await client.query(text)
-  await client.end()
-  return rows[0]
+/** The same in one that then fails. */
+async function payAndFail(tx: Tx, context: Context): Promise<never> {
+  await payWithin(tx, context)
+  throw new Error('after its writes')
 }
 
 /** Has what a session has counted be told now, and not when it ends. */
@@ -67,18 +65,17 @@ async function merchantWith({ service, otherMerchant }: App, amount: string) {
   return { ...merchant, walletId }
 }
 
-/** Holds the accounts of merchants as another process would; what lets go of them. */
-async function holdAccounts(
-  { url }: App,
-  merchants: readonly { readonly id: string }[],
-): Promise<() => Promise<unknown>> {
+/** Holds rows that are selected, as another process would; what lets go of them. */
+async function holdRows({ url }: App, select: string, merchants: readonly { readonly id: string }[]) {
   const holder = new pg.Client(url)
   await holder.connect()
   onTestFinished(() => holder.end())
   await holder.query('begin')
-  await holder.query('select from accounts where merchant_id = any($1) for update', [merchants.map(({ id }) => id)])
+  await holder.query(`${select} for update`, [merchants.map(({ id }) => id)])
   return () => holder.query('commit')
 }
+
+const accountsOf = 'select from accounts where merchant_id = any($1)'
 
 /** The same server by another port, where each Sync of a client, which ends what it sends at a time, is counted. */
 async function countingProxy(url: string) {
@@ -136,8 +133,8 @@ describePostgres('writing', {}, () => {
       // What a session has counted is told when it ends.
       const text =
         "select sum(seq_scan) as whole, sum(idx_scan) as some from pg_stat_user_tables where relname <> 'rail_routes'"
-      const { whole, some } = await firstRow(app.url, text)
-      return { whole: Number(whole), some: Number(some) }
+      const [counted] = await runSql<{ whole: string; some: string }>(app.url, text)
+      return { whole: Number(counted?.whole), some: Number(counted?.some) }
     }
     const before = await read()
     for (let i = 0; i < 3; i++) await perform(createPayout, { ...context(), db, idempotencyKey: `${i}` }, payout)
@@ -166,8 +163,8 @@ describePostgres('writing', {}, () => {
       await tellCounts(db, {})
       const text =
         "select sum(idx_tup_read) as rows, sum(idx_scan) as scans from pg_stat_user_indexes where relname = 'payouts'"
-      const { rows, scans } = await firstRow(app.url, text)
-      return { rows: Number(rows), scans: Number(scans) }
+      const [counted] = await runSql<{ rows: string; scans: string }>(app.url, text)
+      return { rows: Number(counted?.rows), scans: Number(counted?.scans) }
     }
     const before = await read()
     for (let i = 0; i < 10; i++) await pay(`after ${i}`)
@@ -232,13 +229,8 @@ describePostgres('writing', {}, () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const pay = (id: string) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
-    const holder = new pg.Client(app.url)
-    await holder.connect()
-    onTestFinished(() => holder.end())
-    await holder.query('begin')
-    await holder.query(`select from sequences where merchant_id = $1 and name = 'payouts' for update`, [
-      app.merchant.id,
-    ])
+    const endsOf = "select from sequences where merchant_id = any($1) and name = 'payouts'"
+    const letGo = await holdRows(app, endsOf, [app.merchant])
 
     let isPaid = false
     const kept = Promise.all([pay(app.merchant.id), pay(app.merchant.id)]).then(() => {
@@ -248,7 +240,7 @@ describePostgres('writing', {}, () => {
     // Those that come while it waits are not with it.
     await Promise.all([pay(other.id), pay(other.id)])
     expect(isPaid).toBe(false)
-    await holder.query('commit')
+    await letGo()
     await kept
     await perform(createPayout, context(), payout)
     await app.expectBooksToBalance()
@@ -259,7 +251,7 @@ describePostgres('writing', {}, () => {
     const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
     const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))
     const pay = ({ id }: { id: string }) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
-    const letGo = await holdAccounts(app, held)
+    const letGo = await holdRows(app, accountsOf, held)
 
     const outcomes: string[] = []
     const kept = held.map((merchant) =>
@@ -279,10 +271,9 @@ describePostgres('writing', {}, () => {
   test('who waits beyond its time for a lock is told so then, and so is whoever waits for it', async () => {
     const { app, db } = await startCounted('100')
     const merchant = await merchantWith(app, '100')
-    const letGo = await holdAccounts(app, [merchant])
+    const letGo = await holdRows(app, accountsOf, [merchant])
     const context = createContext(app.service, merchant.id)
-    const pay = (tx: Tx) =>
-      perform(createPayout, { ...context, db: { ...context.db, write: async (operation) => operation(tx) } }, payout)
+    const pay = (tx: Tx) => payWithin(tx, context)
     const write = () => db.write(pay, { merchantId: merchant.id, beginBy: machineClock() + 700 })
     const first = write()
     await new Promise((resolve) => setImmediate(resolve))
@@ -298,11 +289,11 @@ describePostgres('writing', {}, () => {
   test('of one merchant only so many wait to be stored, beside others or in turn, and then there is room for others', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
-    const letGo = await holdAccounts(app, [{ id: app.merchant.id }])
+    const letGo = await holdRows(app, accountsOf, [app.merchant])
     let isOver = false
     const { merchantId } = context()
     const pay = async (tx: Tx) => {
-      if (!isOver) await perform(createPayout, { ...context(), db: { ...db, write: async (run) => run(tx) } }, payout)
+      if (!isOver) await payWithin(tx, context())
     }
     const wait = (isBeside = false) => db.write(pay, { merchantId, ...(isBeside && { beside: { key: null } }) })
     const asked = [wait(), ...Array.from({ length: queueLimit / 2 }, (_, i) => wait(i % 2 === 0))]
@@ -410,7 +401,7 @@ describePostgres('writing', {}, () => {
     )
     expect(new Set(paid.map(({ sequence }) => sequence)).size).toBe(80)
     const text = 'select deadlocks from pg_stat_database where datname = current_database()'
-    expect(await firstRow(app.url, text)).toEqual({ deadlocks: '0' })
+    expect(await runSql(app.url, text)).toEqual([{ deadlocks: '0' }])
     await app.expectBooksToBalance()
   })
 })
