@@ -40,6 +40,7 @@ import { restrictedKeys } from './0038-restricted-keys.ts'
 import { trustedDocuments } from './0039-trusted-documents.ts'
 import { seals } from './0040-seals.ts'
 import { operatorActions } from './0041-operator-actions.ts'
+import { feeSources } from './0042-fee-sources.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -84,6 +85,7 @@ export const migrations: readonly Migration[] = [
   trustedDocuments,
   seals,
   operatorActions,
+  feeSources,
 ]
 
 /** The one that every database of ours has. */

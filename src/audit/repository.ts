@@ -19,6 +19,9 @@ const idsOverAll = (select: RawBuilder<unknown>) =>
 /** What a transfer adds to its wallet's balance. */
 const gained = sql<bigint>`case kind when 'payout' then -(amount + fee) else amount + fee end`
 
+/** What a payout sends to the recipient: its amount, without the fee where that is deducted from the amount. */
+const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
+
 /** Transfers that are not of a form: with nothing moved, a fee that their kind has not, or half a place in a statement. */
 export const misshapenTransfers = queryOverAll(() =>
   from('transfers')
@@ -88,7 +91,7 @@ export const payoutsWithoutDebit = queryOverAll(() =>
         .on('transfers.kind', '=', 'payout')
         .onRef('transfers.walletId', '=', 'payouts.walletId')
         .onRef('transfers.assetCode', '=', 'payouts.assetCode')
-        .onRef('transfers.amount', '=', 'payouts.amount')
+        .on('transfers.amount', '=', netAmount)
         .on(sql<boolean>`transfers.fee = coalesce(payouts.fee, 0)`)
         .onRef('transfers.balanceAfter', '=', 'payouts.balanceAfter'),
     )
@@ -164,7 +167,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
         .onRef('transfers.merchantId', '=', 'payoutEvents.merchantId')
         .onRef('transfers.id', '=', 'payoutEvents.transferId')
         .onRef('transfers.assetCode', '=', 'payouts.assetCode')
-        .onRef('transfers.amount', '=', 'payouts.amount')
+        .on('transfers.amount', '=', netAmount)
         .on(told),
     )
     .select('payouts.id')
@@ -221,10 +224,10 @@ export const payoutsWithoutEvents = queryOverAll(() =>
  */
 export const wrongClearingAccounts = idsOverAll(
   sql`select merchant_id || ' ' || account_id as id from (
-      select merchant_id, 'payouts_in_transit:' || asset_code as account_id, amount from payouts
+      select merchant_id, 'payouts_in_transit:' || asset_code as account_id, ${netAmount} as amount from payouts
         where status = 'PROCESSING'
       union all
-      select merchant_id, 'payouts_settled:' || asset_code, amount from payouts where status = 'COMPLETED'
+      select merchant_id, 'payouts_settled:' || asset_code, ${netAmount} from payouts where status = 'COMPLETED'
       union all
       select merchant_id, 'fees:' || asset_code, fee from payouts
         where status in ('PROCESSING', 'COMPLETED') and fee is not null

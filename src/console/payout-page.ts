@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { sumsWithFee } from '../fees/fee.ts'
 import { findMerchant } from '../merchants/find-merchant.ts'
 import { contextOf } from '../operators/owner-of.ts'
 import type { Transfer } from '../payout-transfers/transfer.ts'
@@ -46,11 +47,14 @@ ${await doneTo(service, payout.id)}`,
 type Around = { readonly merchant: { readonly id: string; readonly name: string }; readonly transfer: Transfer | null }
 
 function factsOf({ to }: Asked, payout: Payout, { merchant, transfer }: Around): Html {
+  const { netAmount, total } = sumsWithFee(payout)
   return facts([
     ['Status', status(payout.status)],
     ['On its rail', transfer ? html`${transfer.rail}: ${status(transfer.state)}` : html`No rail carries it.`],
     ['Amount', money(payout.amount, payout.assetCode)],
     ['Fee', money(payout.fee, payout.assetCode)],
+    ['Left the wallet', money(total, payout.assetCode)],
+    ['Was converted', money(netAmount, payout.assetCode)],
     ['Pays out', html`${fiat(payout.amountFiat, payout.recipientCurrency)} at ${payout.exchangeRate}`],
     ['Made', time(payout.createdAt)],
     ['Changed', time(payout.updatedAt)],

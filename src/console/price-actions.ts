@@ -1,3 +1,6 @@
+import { meaningOf } from '../doors/described-values.ts'
+import type { FeeSource } from '../fees/fee.ts'
+import { feeSources } from '../fees/fee.ts'
 import { fees } from '../fees/fees.ts'
 import { setFee } from '../fees/set-fee.ts'
 import { rates } from '../rates/rates.ts'
@@ -33,19 +36,27 @@ export const setRateAction: Action = {
 export const setFeeAction: Action = {
   name: 'fee set',
   title: 'Set a fee',
-  text: 'Says what payouts of a stablecoin to a currency cost; flat, in per cent, or both.',
+  text: 'Sets what payouts of a stablecoin to a currency cost: flat, in per cent, or both.',
   fields: [
     { name: 'assetCode', label: 'From', hint: 'A stablecoin, such as USDC.' },
     { name: 'recipientCurrency', label: 'To', hint: 'A currency, such as NGN.' },
     { name: 'flat', label: 'Flat', hint: 'In units of the stablecoin, such as 0.50.', isOptional: true },
     { name: 'percent', label: 'Per cent of the amount', hint: 'Such as 0.5 for half a per cent.', isOptional: true },
+    {
+      name: 'deductedFrom',
+      label: 'Deduct from',
+      hint: 'Left empty, as the fee before it; a first fee is deducted from the balance.',
+      options: feeSources.map((source) => [source, meaningOf(feeSources, source)]),
+      isOptional: true,
+    },
     effectiveAt,
   ],
   subject: ({ given }) => `${given.assetCode?.trim()} ${given.recipientCurrency?.trim()}`,
   run: async (service, { given }) => {
-    const { assetCode = '', recipientCurrency = '', flat, percent, effectiveAt } = given
+    const { assetCode = '', recipientCurrency = '', flat, percent, deductedFrom, effectiveAt } = given
     const price = { flat: flat?.trim() || undefined, percent: percent?.trim() || undefined }
-    await setFee(service, { assetCode, recipientCurrency, ...price, effectiveAt })
+    const source = (deductedFrom || undefined) as FeeSource | undefined
+    await setFee(service, { assetCode, recipientCurrency, ...price, deductedFrom: source, effectiveAt })
     return undefined
   },
 }

@@ -65,14 +65,23 @@ function ratesTable({ form }: Asked, items: Rates['items']): Html {
 }
 
 function feesTable({ form }: Asked, items: Fees['items']): Html {
-  const rows = items.map(({ assetCode, recipientCurrency, flat, percent, effectiveAt, state }) => [
+  const rows = items.map(({ assetCode, recipientCurrency, flat, percent, deductedFrom, effectiveAt, state }) => [
     html`${assetCode} → ${recipientCurrency}`,
     money(flat, assetCode),
     html`<span class="money">${percent} %</span>`,
+    html`${deductedFrom.toLowerCase()}`,
     status(state),
     time(effectiveAt),
     state === 'FUTURE' ? form(cancelFeeAction, priceTarget(assetCode, recipientCurrency, effectiveAt)) : nothing,
   ])
-  const columns = ['Pair', number('Flat'), number('Per cent'), 'State', 'From when', 'What can be done']
+  const columns = [
+    'Pair',
+    number('Flat'),
+    number('Per cent'),
+    'Deducted from',
+    'State',
+    'From when',
+    'What can be done',
+  ]
   return table('Fees', columns, rows, 'No fee was set: payouts cost nothing.')
 }

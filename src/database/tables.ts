@@ -64,6 +64,7 @@ export const tables = {
     flat: amount(),
     percent: text(),
     cancelledAt: nullable(timestamp()),
+    deductedFrom: text<'AMOUNT' | 'BALANCE'>(),
   },
   sequences: {
     merchantId: uuid(),
@@ -237,6 +238,7 @@ export const tables = {
     updatedAt: timestamp(),
     payoutMethodId: nullable(uuid()),
     checksum: nullable(integer()),
+    feeDeductedFrom: nullable(text<'AMOUNT' | 'BALANCE'>()),
   },
   payoutEvents: {
     merchantId: uuid(),

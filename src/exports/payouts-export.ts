@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { sumsWithFee } from '../fees/fee.ts'
 import { parse } from '../input.ts'
 import { payout } from '../payouts/payout-shape.ts'
 import type { Cell, Export, Line } from './export.ts'
@@ -53,7 +54,7 @@ async function* linesOf(
 }
 
 function lineOf(row: Awaited<ReturnType<typeof payoutsBetween>>[number]): Line {
-  const total = row.amount + (row.fee ?? 0n)
+  const { total } = sumsWithFee(row)
   const told = JSON.parse(payout.write(row)) as Record<string, Cell>
   return { assetCode: row.assetCode, moved: total, cells: { ...told, total } }
 }

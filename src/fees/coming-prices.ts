@@ -21,8 +21,8 @@ export async function comingPrices({ db, now }: Service): Promise<string[]> {
     return [
       ...comingRates.map(({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`),
       ...comingFees.map(
-        ({ flat, percent, effectiveAt }) =>
-          `fee ${from} ${to} ${formatAmount(flat)} and ${percent} % from ${effectiveAt}`,
+        ({ flat, percent, deductedFrom, effectiveAt }) =>
+          `fee ${from} ${to} ${formatAmount(flat)} and ${percent} % of the amount, deducted from the ${deductedFrom.toLowerCase()}, from ${effectiveAt}`,
       ),
     ]
   })

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import type { Service } from '../context.ts'
 import type { FieldFault } from '../errors.ts'
-import { optional, parse, refuse, text } from '../input.ts'
+import { oneOf, optional, parse, refuse, text } from '../input.ts'
 import { parseAmount } from '../money/amount.ts'
 import { parsePercent } from '../money/pricing.ts'
 import type { Fee } from './fee.ts'
+import { feeSources } from './fee.ts'
 import { fees } from './fees.ts'
-import { insertFee } from './repository.ts'
+import { feeInForce, insertFee } from './repository.ts'
 
 export const SetFeeInput = z.object({
   assetCode: text(),
@@ -27,13 +28,15 @@ export const SetFeeInput = z.object({
         parsePercent(value) ??
         refuse(context, 'INVALID_FORMAT', 'must be a decimal from 0 to 100 of at most nine places'),
     ),
+  deductedFrom: optional(oneOf(feeSources)),
   effectiveAt: optional(z.iso.datetime()),
 })
 
 /**
  * Sets what payouts of a stablecoin to a currency cost, from now or from `effectiveAt` on.
  *
- * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` meaning half a per cent; one may be left out
+ * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` meaning half a per cent; one may be left out.
+ *   Without `deductedFrom` the pair keeps the source of the fee that this one takes over from; the first is `BALANCE`
  * @returns the fee, with `later` the pair's fees that will take over from it
  * @throws Refusal INVALID_INPUT
  */
@@ -43,9 +46,14 @@ export async function setFee(
 ): Promise<Fee & { readonly later: readonly Fee[] }> {
   return service.db.write(async (tx) => {
     const faults = fees.pairFaults(await assetCodesWithNetworks(tx), input)
-    const { effectiveAt: asked, ...fee } = parse(SetFeeInput, input, [...faults, ...silenceFault(input)])
+    const {
+      effectiveAt: asked,
+      deductedFrom: source,
+      ...fee
+    } = parse(SetFeeInput, input, [...faults, ...silenceFault(input)])
     const { place, later } = await fees.placeOf(tx, service, { ...fee, asked })
-    const row = { ...fee, ...place }
+    const before = await feeInForce(tx, { ...fee, at: place.effectiveAt })
+    const row = { ...fee, deductedFrom: source ?? before?.deductedFrom ?? 'BALANCE', ...place }
     await insertFee(tx, row)
     return { ...row, later }
   })

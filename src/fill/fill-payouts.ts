@@ -121,7 +121,7 @@ async function writePayout(
   const bank = random.pick(banks)
   const price = prices.get(`${assetCode} ${bank.currency}`)
   if (!price) throw new Error(`there is no rate from ${assetCode} to ${bank.currency}`)
-  const { total, ...quote } = priceOf(amount, price)
+  const { total, netAmount, ...quote } = priceOf(amount, price)
   if (book.balance < total) {
     const depositId = await writeDeposit(tx, context, book, total * 50n)
     await tell(tx, context, feed, { type: 'wallet.transaction.inbound', objectId: depositId, version: 1 })
@@ -132,7 +132,7 @@ async function writePayout(
   const latest = { latestTime: BigInt(context.now()), latestId: id }
   const transferId = await write(tx, context, book, {
     kind: 'payout',
-    amount,
+    amount: netAmount,
     fee: quote.fee ?? 0n,
     cause: { payoutId: id },
   })

@@ -10,7 +10,7 @@ import { Wallet } from '../wallets/graphql.ts'
 import { createPayout } from './create-payout.ts'
 import type { PayoutQuote as PayoutQuoteRow } from './get-payout-quote.ts'
 import { getPayoutQuote } from './get-payout-quote.ts'
-import { PaymentPurposeEnum, Payout } from './graphql.ts'
+import { FeeSourceEnum, PaymentPurposeEnum, Payout } from './graphql.ts'
 import { payoutAssetCodes, recipientCurrencies, transferTypes } from './payout.ts'
 
 const PayoutAssetEnum = valuesEnum('PayoutAsset', payoutAssetCodes, 'A stablecoin that payouts are made from.')
@@ -67,7 +67,10 @@ const termsOf = (pays: string) => ({
     `The wallet that ${pays}; absent for the oldest of the owner that covers it. Global id, or UUID.`,
   ),
   assetCode: required('The stablecoin to pay from.', PayoutAssetEnum),
-  amount: required('What to pay out; the fee comes on top.', 'Amount'),
+  amount: required(
+    'What to pay out. A fee is deducted from it or from the balance of the wallet, as the fee was set; a quote shows which.',
+    'Amount',
+  ),
   transferType: optional('Another way than the usual one of the country.', TransferTypeEnum),
 })
 
@@ -147,9 +150,23 @@ const PayoutQuote = objectType<PayoutQuoteRow>('PayoutQuote', {
       transferType: 'The way that the money would take.',
     }),
     ...columnsOrNull({ recipientName: 'Who would get it; null where nobody is named.' }),
-    amount: column('amount', 'What would be paid out, without the fee.', 'Amount'),
-    fee: columnOrNull('fee', 'What comes on top; null where no fee is set.', 'Amount'),
-    total: column('total', 'What would leave the wallet: amount and fee.', 'Amount'),
+    amount: column('amount', 'The amount that was asked for.', 'Amount'),
+    fee: columnOrNull('fee', 'The fee; null where none is set.', 'Amount'),
+    feeDeductedFrom: columnOrNull(
+      'feeDeductedFrom',
+      'What the fee would be deducted from; null where none is set.',
+      FeeSourceEnum,
+    ),
+    netAmount: column(
+      'netAmount',
+      'The part of the amount that would be converted: all of it, or less the fee where that is deducted from it.',
+      'Amount',
+    ),
+    total: column(
+      'total',
+      'What would leave the wallet: the amount, and the fee where that is deducted from the balance.',
+      'Amount',
+    ),
     exchangeRate: column('exchangeRate', 'The rate in force.', 'Decimal'),
     amountFiat: column('amountFiat', 'What the recipient would get.', 'Decimal'),
     wallet: column('wallet', 'The wallet that would pay, as it is now.', Wallet),

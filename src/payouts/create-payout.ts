@@ -33,7 +33,7 @@ import { transactionId } from './transaction-id.ts'
  * Amount and fee leave the paying wallet in the transaction that records the payout, so neither exists without the
  * other.
  *
- * @param input `amount` in units of `assetCode`, net of the fee; without `customerId` the merchant's wallet pays, and
+ * @param input `amount` in units of `assetCode`, from which the fee is deducted where the fee says so (ruling 110); without `customerId` the merchant's wallet pays, and
  *   without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
@@ -97,11 +97,10 @@ function recordPayoutTransfer(
   context: Context,
   { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
 ): Answer<string> {
-  const { assetCode, amount } = request
   const transfer = {
     kind: 'payout',
-    assetCode,
-    amount,
+    assetCode: request.assetCode,
+    amount: price.netAmount,
     fee: price.fee ?? 0n,
     cause: { payoutId },
   } as const
@@ -135,6 +134,7 @@ function newPayout(
     assetCode: request.assetCode,
     amount: request.amount,
     fee: price.fee,
+    feeDeductedFrom: price.feeDeductedFrom,
     balanceAfter: entry.place.balanceAfter,
     exchangeRate: price.exchangeRate,
     amountFiat: price.amountFiat,

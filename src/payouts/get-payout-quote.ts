@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import { requireActiveCustomer } from '../customers/get-customer.ts'
 import type { Answer } from '../database/query.ts'
+import type { FeeSource } from '../fees/fee.ts'
 import { timestamp } from '../ids.ts'
 import { isGiven, oneOf, parse } from '../input.ts'
 import type { Amount } from '../money/amount.ts'
@@ -30,7 +31,10 @@ export type PayoutQuote = Destination & {
   readonly amount: Amount
   /** `null` where none was ever set. */
   readonly fee: Amount | null
-  /** What leaves the wallet: amount and fee. */
+  readonly feeDeductedFrom: FeeSource | null
+  /** What is converted for the recipient. */
+  readonly netAmount: Amount
+  /** What leaves the wallet. */
   readonly total: Amount
   readonly exchangeRate: string
   /** A decimal string of eight places, in `recipientCurrency`. */

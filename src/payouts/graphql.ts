@@ -1,4 +1,5 @@
 import { Customer } from '../customers/graphql.ts'
+import { feeSources, sumsWithFee } from '../fees/fee.ts'
 import { valuesEnum } from '../graphql/enums.ts'
 import {
   addField,
@@ -10,6 +11,7 @@ import {
   columnsOrNull,
   leadsTo,
   made,
+  madeOrNull,
   objectType,
 } from '../graphql/fields.ts'
 import { addList, filterType } from '../graphql/list-fields.ts'
@@ -28,6 +30,8 @@ import { payoutChecks } from './payout-checks.ts'
 import { settledStatuses } from './settle-payout.ts'
 
 const PayoutStatusEnum = valuesEnum('PayoutStatus', payoutStatuses, 'How far a payout has come.')
+
+export const FeeSourceEnum = valuesEnum('FeeSource', feeSources, 'What a fee is deducted from.')
 
 export const SettledStatusEnum = valuesEnum('SettledStatus', settledStatuses, 'What can become of a payout.')
 
@@ -54,8 +58,26 @@ export const Payout = nodeType<PayoutRow>('Payout', {
     uuid: column('id', 'The id that the REST answers show.', 'UUID'),
     referenceId: column('referenceId', 'A reference for the bank.', 'UUID'),
     status: column('status', 'How far it has come.', PayoutStatusEnum),
-    amount: column('amount', 'What is paid out, without the fee.', 'Amount'),
-    fee: columnOrNull('fee', 'What the wallet paid on top; null where no fee was set.', 'Amount'),
+    amount: column('amount', 'The amount that was asked for.', 'Amount'),
+    fee: columnOrNull('fee', 'The fee; null where none was set.', 'Amount'),
+    feeDeductedFrom: madeOrNull(
+      FeeSourceEnum,
+      ['fee', 'feeDeductedFrom'],
+      'What the fee was deducted from; null where none was set.',
+      ({ fee, feeDeductedFrom }) => (fee === null ? null : (feeDeductedFrom ?? 'BALANCE')),
+    ),
+    netAmount: made(
+      'Amount',
+      ['amount', 'fee', 'feeDeductedFrom'],
+      'The part of the amount that is converted: all of it, or less the fee where that was deducted from it.',
+      (payout) => sumsWithFee(payout).netAmount,
+    ),
+    total: made(
+      'Amount',
+      ['amount', 'fee', 'feeDeductedFrom'],
+      'What left the wallet: the amount, and the fee where that was deducted from the balance.',
+      (payout) => sumsWithFee(payout).total,
+    ),
     balance: column('balanceAfter', "The paying wallet's, after amount and fee had left.", 'Amount'),
     exchangeRate: column(
       'exchangeRate',

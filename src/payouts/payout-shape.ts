@@ -30,7 +30,7 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
     }),
   ),
   asset_code: from((payout) => payout.assetCode, oneOf('The stablecoin that it is made from.', payoutAssetCodes)),
-  amount: from((payout) => payout.amount, amount('What is paid out, without the fee.', '25.50000000')),
+  amount: from((payout) => payout.amount, amount('The amount that was asked for.', '25.50000000')),
   reference_id: from(
     (payout) => payout.referenceId,
     uuid('A reference for the bank.', '01980c60-1f2f-7a1b-9c2d-3e4f50617283'),
@@ -53,7 +53,13 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
     text('What one unit of the stablecoin is worth in the currency of the recipient.', '1500'),
   ),
   withdrawal_recipient_name: from((payout) => payout.recipientName, text('Who gets it.', 'Ada Obi')),
-  fee: orNull((payout) => payout.fee, amount('What the wallet paid on top; null where no fee was set.', '0.50000000')),
+  fee: orNull(
+    (payout) => payout.fee,
+    amount(
+      'The fee, deducted from the amount or from the balance of the wallet, as it was set; null where none was set.',
+      '0.50000000',
+    ),
+  ),
   balance: from(
     (payout) => payout.balanceAfter,
     amount('What the paying wallet held after amount and fee had left.', '224.00000000'),
@@ -78,7 +84,7 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
   amount_fiat: from(
     (payout) => payout.amountFiat,
     decimal(
-      'What the recipient gets: `amount` times `exchange_rate`, rounded down to what the currency can express.',
+      'What the recipient gets: `amount`, less a fee that is deducted from it, times `exchange_rate`, rounded down to what the currency can express.',
       '38250.00000000',
     ),
   ),

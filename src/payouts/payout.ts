@@ -79,7 +79,8 @@ export type PayoutStatus = (typeof payoutStatuses)[number]
 /**
  * A withdrawal from a stablecoin wallet to a bank account (contract 2.5).
  *
- * `amount` is net, `fee` (where one was in force) came on top, `balanceAfter` is the paying wallet's after both.
+ * `amount` is what the caller asked for; `fee`, where one was in force, was deducted from it or from the wallet's balance
+ * (`feeDeductedFrom`), and `balanceAfter` is the paying wallet's after both.
  * `amountFiat` is a decimal string of eight places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>

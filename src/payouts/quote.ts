@@ -2,7 +2,8 @@ import type { Context } from '../context.ts'
 import type { Answer, Reader } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
 import { allInOrder, invalidInput, notFound, Refusal } from '../errors.ts'
-import type { Fee } from '../fees/fee.ts'
+import type { Fee, FeeSource, FeeSums } from '../fees/fee.ts'
+import { sumsWithFee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
 import type { Payer } from '../ledger/post-transfer.ts'
@@ -15,12 +16,12 @@ import { oldestWalletWith, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination } from './find-recipient.ts'
 
-/** The price of a payout now: `fee` is null where none was ever set, `total` is what leaves the wallet. */
-export type Quote = {
+/** The price of a payout now: `fee` and `feeDeductedFrom` are null where none was ever set. */
+export type Quote = FeeSums & {
   readonly exchangeRate: string
   readonly amountFiat: string
   readonly fee: Amount | null
-  readonly total: Amount
+  readonly feeDeductedFrom: FeeSource | null
 }
 
 /** What a payout is asked for with that bears on its price and on who pays it. */
@@ -75,7 +76,8 @@ export function payerOf({ merchantId }: Context, { customerId, walletId, assetCo
 /**
  * Prices a payout with the rate and the fee in force now (rulings 42 and 43).
  *
- * @throws Refusal RATE_UNAVAILABLE when the pair has no rate; INVALID_INPUT on `amount` when nothing would arrive
+ * @throws Refusal RATE_UNAVAILABLE when the pair has no rate; INVALID_INPUT on `amount` when it does not cover the fee,
+ *   or nothing would arrive
  */
 export function quotePayout(
   db: Reader,
@@ -90,11 +92,17 @@ export function quotePayout(
   return answerOf(inForce, ([rate, fee]) => {
     if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
     const quote = priceOf(amount, { rate, fee })
+    if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
     // All eight places count: that is book money, which a bank pays out, and no transfer on chain, which may have six (ruling
     // 36). What is refused is a payout of nothing, for which a fee would be charged (ruling 47).
     if (!/[1-9]/.test(quote.amountFiat)) throw nothingArrives(recipientCurrency, rate)
     return quote
   })
+}
+
+function feeNotCovered(assetCode: string, { fee }: Quote): Refusal {
+  const message = `must be more than the fee of ${formatAmount(fee ?? 0n)} ${assetCode}, which is deducted from it`
+  return invalidInput([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
 }
 
 function nothingArrives(recipientCurrency: string, { minorUnitPlaces }: RateInForce): Refusal {
@@ -106,8 +114,10 @@ function nothingArrives(recipientCurrency: string, { minorUnitPlaces }: RateInFo
 /** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */
 export function priceOf(amount: Amount, { rate, fee: tariff }: { rate: RateInForce; fee: Fee | null }): Quote {
   const fee = tariff && feeOn(amount, tariff)
-  const amountFiat = convertAtRate(amount, rate.rate, rate.minorUnitPlaces)
-  return { exchangeRate: rate.rate, amountFiat, fee, total: amount + (fee ?? 0n) }
+  const feeDeductedFrom = tariff?.deductedFrom ?? null
+  const { netAmount, total } = sumsWithFee({ amount, fee, feeDeductedFrom })
+  const amountFiat = convertAtRate(netAmount, rate.rate, rate.minorUnitPlaces)
+  return { exchangeRate: rate.rate, amountFiat, fee, feeDeductedFrom, netAmount, total }
 }
 
 /**

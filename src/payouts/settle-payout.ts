@@ -6,6 +6,7 @@ import type { Tx } from '../database/query.ts'
 import { describedValues } from '../doors/described-values.ts'
 import { Refusal } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
+import { sumsWithFee } from '../fees/fee.ts'
 import { oneOf, optional, optionalText, parse } from '../input.ts'
 import type { Movement } from '../ledger/post-transfer.ts'
 import { postClearingTransfer, postTransfer } from '../ledger/post-transfer.ts'
@@ -137,8 +138,8 @@ async function moveMoney(tx: Tx, context: Context, payout: Payout, status: Settl
 
 /** What a settlement moves: what is in transit has arrived, or amount and fee come back into the wallet. */
 export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
-  const { id, assetCode, amount } = payout
-  const movement = { assetCode, amount, cause: { payoutId: id } }
+  const { id, assetCode } = payout
+  const movement = { assetCode, amount: sumsWithFee(payout).netAmount, cause: { payoutId: id } }
   if (status === 'COMPLETED') return { ...movement, kind: 'payout_completed', fee: 0n }
   return { ...movement, kind: status === 'FAILED' ? 'payout_failed' : 'payout_returned', fee: payout.fee ?? 0n }
 }

@@ -40,6 +40,7 @@ export const leftOut = {
     fiatReferenceId: 'it may be filled in later',
     updatedAt: 'it changes with the status',
     checksum: 'it follows from the others, and payouts of before have none',
+    feeDeductedFrom: 'it follows from the amounts of the payout and of its transfer, and the audit compares them',
   },
   payoutEvents: {},
   deposits: {},

@@ -2,6 +2,8 @@ import * as fc from 'fast-check'
 import type { Context } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
 import { Refusal } from '../../src/errors.ts'
+import type { FeeSource } from '../../src/fees/fee.ts'
+import { feeSources } from '../../src/fees/fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
@@ -10,12 +12,13 @@ import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 
-/** What happens next, and how many milliseconds later; a settlement is of one of the payouts so far. */
+/** What happens next, and how many milliseconds later; a settlement is of one of the payouts so far, a fee is for all merchants. */
 export type Step = {
   readonly laterMs: number
   readonly wallet: 0 | 1
 } & (
   | { readonly kind: 'deposit' | 'payout'; readonly units: number }
+  | { readonly kind: 'fee'; readonly deductedFrom: FeeSource }
   | { readonly kind: 'settle'; readonly which: number; readonly status: 'COMPLETED' | 'FAILED' | 'RETURNED' }
 )
 
@@ -25,6 +28,7 @@ const when = { laterMs: fc.constantFrom(0, 0, 1, 7, 60_001), wallet: fc.constant
 export const history: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({ ...when, kind: fc.constantFrom('deposit' as const, 'payout' as const, 'payout' as const), units }),
+    fc.record({ ...when, kind: fc.constant('fee' as const), deductedFrom: fc.constantFrom(...feeSources) }),
     fc.record({
       ...when,
       kind: fc.constant('settle' as const),
@@ -56,7 +60,7 @@ export async function live(app: App, clock: ReturnType<typeof movableClock>, ste
   for (const step of steps) {
     clock.pass(step.laterMs)
     moments.add(new Date(clock.now()).toISOString())
-    await happen(context, step, { walletId: walletIds[step.wallet] ?? '', payouts }).catch(refused)
+    await happen(app, context, step, { walletId: walletIds[step.wallet] ?? '', payouts }).catch(refused)
   }
   return { context, walletIds, moments: [...moments] }
 }
@@ -68,7 +72,13 @@ async function newWallet(context: Context): Promise<string> {
   return (await createWallet(context, input)).result.id
 }
 
-async function happen(context: Context, step: Step, { walletId, payouts }: { walletId: string; payouts: string[] }) {
+async function happen(
+  app: App,
+  context: Context,
+  step: Step,
+  { walletId, payouts }: { walletId: string; payouts: string[] },
+) {
+  if (step.kind === 'fee') return app.fee('0.00000007', '0.3', step.deductedFrom)
   if (step.kind === 'settle') {
     const payoutId = payouts[step.which % Math.max(payouts.length, 1)]
     if (payoutId !== undefined) await settlePayout(context, { payoutId, status: step.status })

@@ -15,7 +15,15 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     const app = await start()
     const fee = await setFee(app.service, { ...pair, flat: '0.5', percent: '1.250' })
     const effectiveAt = '2026-03-01T00:00:00.000Z'
-    const row = { ...pair, flat: 50_000_000n, percent: '1.25', effectiveAt, revision: 1, cancelledAt: null }
+    const row = {
+      ...pair,
+      flat: 50_000_000n,
+      percent: '1.25',
+      effectiveAt,
+      revision: 1,
+      cancelledAt: null,
+      deductedFrom: 'BALANCE',
+    }
     expect(fee).toEqual({ ...row, later: [] })
     expect(await feeInForce(app.db, { ...pair, at: '2026-03-01T00:00:00.000Z' })).toEqual(row)
     expect(await feeInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
@@ -41,6 +49,19 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
   })
 
+  test('keeps the source of the fee that it takes over from, and takes the first from the balance', async () => {
+    const app = await start()
+    const set = async (effectiveAt: string, deductedFrom?: 'AMOUNT' | 'BALANCE') =>
+      (await setFee(app.service, { ...pair, flat: '1', deductedFrom, effectiveAt })).deductedFrom
+    expect(await set('2026-04-02T00:00:00Z')).toBe('BALANCE')
+    expect(await set('2026-04-04T00:00:00Z', 'AMOUNT')).toBe('AMOUNT')
+    expect(await set('2026-04-05T00:00:00Z')).toBe('AMOUNT')
+    expect(await set('2026-04-03T00:00:00Z')).toBe('BALANCE')
+    await fees.cancel(app.service, { ...pair, effectiveAt: '2026-04-05T00:00:00Z' })
+    await fees.cancel(app.service, { ...pair, effectiveAt: '2026-04-04T00:00:00Z' })
+    expect(await set('2026-04-06T00:00:00Z')).toBe('BALANCE')
+  })
+
   test('names every later row that will take over', async () => {
     const app = await start()
     const set = (flat: string, effectiveAt?: string) => setFee(app.service, { ...pair, flat, effectiveAt })
@@ -62,6 +83,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     ['percent', { percent: '100.000000001' }],
     ['percent', { percent: '1%' }],
     ['percent', { percent: '' }],
+    ['deductedFrom', { deductedFrom: 'RECIPIENT' as 'AMOUNT' }],
     ['effectiveAt', { effectiveAt: 'soon' }],
     ['effectiveAt', { effectiveAt: '2026-03-01T00:00:00Z' }],
   ])('refuses a wrong %s: %j', async (field, changes) => {

@@ -31,6 +31,8 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       assetCode: 'USDC',
       amount: 40_00000000n,
       fee: 65000000n,
+      feeDeductedFrom: 'BALANCE',
+      netAmount: 40_00000000n,
       total: 40_65000000n,
       exchangeRate: '1500',
       amountFiat: '60000.00000000',

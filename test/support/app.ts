@@ -11,6 +11,7 @@ import { createContext, createService, performHere } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import type { FeeSource } from '../../src/fees/fee.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
 import type { Measuring } from '../../src/metrics/measuring.ts'
@@ -231,8 +232,8 @@ export async function startApp(
     },
 
     /** Sets the fee of USDC payouts to NGN. */
-    async fee(flat: string, percent = '0'): Promise<void> {
-      await setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat, percent })
+    async fee(flat: string, percent = '0', deductedFrom: FeeSource = 'BALANCE'): Promise<void> {
+      await setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat, percent, deductedFrom })
     },
 
     /** Recomputes the books: no contradiction anywhere. */

@@ -1,3 +1,4 @@
+import type { FeeSource } from '../../fees/fee.ts'
 import { fees } from '../../fees/fees.ts'
 import { setFee } from '../../fees/set-fee.ts'
 import type { PriceState } from '../../rates/dated-prices.ts'
@@ -38,7 +39,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     options: { from: 'code', to: 'code', state, ...sliceOptions },
     names: { ...sliceNames, fromCode: '--from', toCode: '--to' },
     run: async (service, _, options) => {
-      const filter = { fromCode: options.from, toCode: options.to, state: stateOf(options.state) }
+      const filter = { fromCode: options.from, toCode: options.to, state: upperCase<PriceState>(options.state) }
       return listed('rates', await rates.list(service, { ...filter, ...sliced(options) }), shown)
     },
   },
@@ -57,19 +58,32 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     keptOf: firstTwoWords,
     mayStart: 'inSandbox',
     summary:
-      'Sets what payouts of an asset to a currency cost, from now or from a time on, and names the fees that take over later; takes --flat, --percent or both.',
+      'Sets what payouts of an asset to a currency cost, from now or from a time on, and names the fees that take over later; takes --flat, --percent or both. The fee is deducted from the amount (the recipient gets less) or from the balance (the wallet pays more); without --deduct-from as the fee before it, else from the balance.',
     words: ['asset', 'currency'],
-    options: { flat: 'amount', percent: 'number', 'effective-at': 'time', reason: 'text' },
-    names: feePair,
+    options: {
+      flat: 'amount',
+      percent: 'number',
+      'deduct-from': 'amount or balance',
+      'effective-at': 'time',
+      reason: 'text',
+    },
+    names: { ...feePair, deductedFrom: '--deduct-from' },
     run: async (service, words, options) => {
       const { later, ...fee } = await setFee(service, {
         assetCode: word(words, 0),
         recipientCurrency: word(words, 1),
         flat: options.flat,
         percent: options.percent,
+        deductedFrom: upperCase<FeeSource>(options['deduct-from']),
         effectiveAt: options['effective-at'],
       })
-      return { ...shown(fee), later: later.map(({ effectiveAt, flat, percent }) => ({ effectiveAt, flat, percent })) }
+      const laterFees = later.map(({ effectiveAt, flat, percent, deductedFrom }) => ({
+        effectiveAt,
+        flat,
+        percent,
+        deductedFrom,
+      }))
+      return { ...shown(fee), later: laterFees }
     },
   },
   'fee list': {
@@ -77,7 +91,8 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     options: { asset: 'code', currency: 'code', state, ...sliceOptions },
     names: { ...sliceNames, assetCode: '--asset', recipientCurrency: '--currency' },
     run: async (service, _, options) => {
-      const filter = { assetCode: options.asset, recipientCurrency: options.currency, state: stateOf(options.state) }
+      const state = upperCase<PriceState>(options.state)
+      const filter = { assetCode: options.asset, recipientCurrency: options.currency, state }
       return listed('fees', await fees.list(service, { ...filter, ...sliced(options) }), shown)
     },
   },
@@ -98,8 +113,9 @@ export const priceCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-function stateOf(text: string | undefined): PriceState | undefined {
-  return text?.toUpperCase().replace(/[ -]/g, '_') as PriceState | undefined
+/** A value of a closed list as operators type it; the operation rejects any other. */
+function upperCase<Value extends string>(text: string | undefined): Value | undefined {
+  return text?.toUpperCase().replace(/[ -]/g, '_') as Value | undefined
 }
 
 /** Which of several rows for one time it is shows in the times of their cancellation. */

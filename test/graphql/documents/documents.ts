@@ -53,7 +53,7 @@ export type CheckCode =
 
 /** A payout to make. */
 export type CreatePayoutInput = {
-  /** What to pay out; the fee comes on top. */
+  /** What to pay out. A fee is deducted from it or from the balance of the wallet, as the fee was set; a quote shows which. */
   amount: string;
   /** The stablecoin to pay from. */
   assetCode: PayoutAsset;
@@ -235,7 +235,7 @@ export type PayoutFilter = {
 
 /** A payout to think about. */
 export type PayoutQuoteInput = {
-  /** What to pay out; the fee comes on top. */
+  /** What to pay out. A fee is deducted from it or from the balance of the wallet, as the fee was set; a quote shows which. */
   amount: string;
   /** The stablecoin to pay from. */
   assetCode: PayoutAsset;

@@ -67,7 +67,7 @@ export const expectedFields: Record<string, string> = {
     'advanceClock:AdvanceClockResult cancelPayout:CancelPayoutResult closeCustomer:CloseCustomerResult createBankPayoutMethod:CreateBankPayoutMethodResult createClientToken:CreateClientTokenResult createCustomer:CreateCustomerResult createPayout:CreatePayoutResult createWallet:CreateWalletResult createWalletPayoutMethod:CreateWalletPayoutMethodResult createWebhookEndpoint:CreateWebhookEndpointResult deletePayoutMethod:DeletePayoutMethodResult deleteWebhookEndpoint:DeleteWebhookEndpointResult disableWebhookEndpoint:DisableWebhookEndpointResult enableWebhookEndpoint:EnableWebhookEndpointResult replayWebhookEvents:ReplayWebhookEventsResult resolveAttention:ResolveAttentionResult rotateWebhookSecret:RotateWebhookSecretResult simulateDeposit:SimulateDepositResult simulatePayout:SimulatePayoutResult testWebhookEndpoint:TestWebhookEndpointResult updateBankPayoutMethod:UpdateBankPayoutMethodResult updateCustomer:UpdateCustomerResult updateWebhookEndpoint:UpdateWebhookEndpointResult',
   PageInfo: 'endCursor hasNextPage hasPreviousPage startCursor',
   Payout:
-    'accountNumber address amount amountFiat assetCode balance bankCode bankName checks:Check createdAt cryptoTransactionId customer:Customer events:PayoutEvent exchangeRate fee fiatReferenceId id narration network paymentPurpose rail reason receiverWalletId recipientCountry recipientCurrency recipientMethod:PayoutMethod recipientName referenceId status timeline:PayoutTimelineStep transactionId transferType updatedAt uuid wallet:Wallet',
+    'accountNumber address amount amountFiat assetCode balance bankCode bankName checks:Check createdAt cryptoTransactionId customer:Customer events:PayoutEvent exchangeRate fee feeDeductedFrom fiatReferenceId id narration netAmount network paymentPurpose rail reason receiverWalletId recipientCountry recipientCurrency recipientMethod:PayoutMethod recipientName referenceId status timeline:PayoutTimelineStep total transactionId transferType updatedAt uuid wallet:Wallet',
   PayoutAttention: 'actions cause payout:Payout rail reference since',
   PayoutConnection: 'edges:PayoutEdge nodes:Payout pageInfo:PageInfo totalCount',
   PayoutEdge: 'cursor node:Payout',
@@ -76,7 +76,7 @@ export const expectedFields: Record<string, string> = {
   PayoutMethodEdge: 'cursor node:PayoutMethod',
   PayoutMethodRequirements: 'country currency fields:FieldRequirement type',
   PayoutQuote:
-    'amount amountFiat assetCode balanceAfter exchangeRate fee payoutMethod:BankPayoutMethod quotedAt recipientCountry recipientCurrency recipientName total transferType wallet:Wallet warnings:Check',
+    'amount amountFiat assetCode balanceAfter exchangeRate fee feeDeductedFrom netAmount payoutMethod:BankPayoutMethod quotedAt recipientCountry recipientCurrency recipientName total transferType wallet:Wallet warnings:Check',
   PayoutTimelineStep: 'at cause state',
   PendingDeposit: 'amount confirmations detectedAt logIndex needed network txHash',
   PersonalInfo: 'birthDate firstName lastName middleName',

@@ -1,0 +1,19 @@
+import { sql } from 'kysely'
+import type { Migration } from '../../src/database/migration.ts'
+
+// Every fee was added to what the wallet pays until now, so existing fees are deducted from the balance.
+export const feeSources: Migration = {
+  name: '0042-fee-sources',
+  statements: (schema) => [
+    schema
+      .alterTable('fees')
+      .addColumn('deducted_from', 'text', (c) =>
+        c.notNull().defaultTo('BALANCE').check(sql`deducted_from in ('AMOUNT', 'BALANCE')`),
+      ),
+    schema
+      .alterTable('payouts')
+      .addColumn('fee_deducted_from', 'text', (c) =>
+        c.check(sql`fee_deducted_from is null or fee_deducted_from in ('AMOUNT', 'BALANCE') and fee is not null`),
+      ),
+  ],
+}
