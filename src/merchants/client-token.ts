@@ -80,10 +80,20 @@ async function claimsOf(secrets: Secrets, key: SigningKey, token: string): Promi
       currentDate: new Date(0),
     }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    return claimsIn(payload)
+    // After the signature was verified, so that another spelling takes as long as a wrong signature does.
+    return isCanonical(token) ? claimsIn(payload) : null
   } catch {
     return null
   }
+}
+
+/**
+ * Whether the signature is spelled as it is when it is made. Decoders also take padding, other alphabets and unused bits that
+ * are set. The other two parts are signed as they are spelled.
+ */
+function isCanonical(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
 function claimsIn({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims | null {

@@ -37,6 +37,16 @@ async function signed(app: App, { apiKey = app.merchant.apiKey, ...changes }: Ch
   return signClientToken(testSecrets, await signingKeyOf(app, apiKey), { ...claims, ...changes })
 }
 
+/** One whose signature has certain characters. */
+async function signedWith(app: App, characters: RegExp): Promise<string> {
+  for (let id = 0; ; id++) {
+    const token = await signed(app, { id: `test ${id}` })
+    if (characters.test(token.split('.')[2] ?? '')) return token
+  }
+}
+
+const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
 type Header = { readonly alg: string; readonly kid?: string; readonly typ?: string }
 
 /** One that is signed by the right secret, whatever else it says. */
@@ -70,6 +80,11 @@ const wrong: Record<string, (app: App) => Promise<string>> = {
   'another payload': async (app) => changed(await signed(app), 1, asJson({ scope: 'read payouts' })),
   'another customer': async (app) => changed(await tokenFor(app, await app.customer()), 1, asJson({ sub: undefined })),
   'another signature': async (app) => changed(await signed(app), 2, flipped),
+  'a padded signature': async (app) => changed(await signed(app), 2, (part) => `${part}=`),
+  'a signature in the other alphabet of base64': async (app) =>
+    changed(await signedWith(app, /[-_]/), 2, (part) => part.replaceAll('-', '+').replaceAll('_', '/')),
+  'a signature with a blank in it': async (app) =>
+    changed(await signed(app), 2, (part) => `${part.slice(0, 9)} ${part.slice(9)}`),
   'no signature': async (app) => changed(await signed(app), 2, () => ''),
   'another header': async (app) => changed(await signed(app), 0, asJson({ cty: 'x' })),
   'two parts': async (app) => (await signed(app)).split('.').slice(0, 2).join('.'),
@@ -133,6 +148,19 @@ describe.each(everyEngineAndWorkers)('a token on %s', (setup) => {
       expect([what, await answersTo(app, token)]).toEqual([what, refused])
       expect([what, await answersTo(app, token)]).toEqual([what, refused])
     }
+  })
+
+  test('has one spelling: of the 64 last characters that its signature could have, its own alone is taken', async () => {
+    const { app } = await startAt(setup)
+    const token = await signed(app)
+    const taken: string[] = []
+    for (const last of base64url) {
+      const spelt = changed(token, 2, (part) => part.slice(0, -1) + last)
+      const answers = await answersTo(app, spelt)
+      if (answers[0] === 200) taken.push(spelt)
+      else expect([last, answers]).toEqual([last, refused])
+    }
+    expect(taken).toEqual([token])
   })
 
   test('ends with its time, and with that of its key', async () => {

@@ -158,6 +158,24 @@ describe('from elsewhere', () => {
     expect((await console.get('/', { host: `127.0.0.1:${port}` })).status).toBe(200)
   })
 
+  test('a request with two Host headers is malformed, whichever comes first and also with the session', async () => {
+    const { console } = await start()
+    await console.enter()
+    const own = new URL(console.origin).host
+    const path = `${console.entrance.base}/`
+    const both = [
+      ['host', own, 'Host', 'rebound.example'],
+      ['host', 'rebound.example', 'host', own],
+      ['host', own, 'HOST', own],
+    ]
+    for (const hosts of both) {
+      const answer = await console.ask('GET', path, [...hosts, 'cookie', console.session()])
+      expect([answer.status, answer.text.includes('<nav')]).toEqual([400, false])
+      expect(answer.text).toContain('The Host header must be given once.')
+    }
+    expect((await console.ask('GET', path, ['host', own, 'cookie', console.session()])).status).toBe(200)
+  })
+
   test('a page of another site, or of another port, is refused', async () => {
     const { console } = await start()
     await console.enter()

@@ -19,6 +19,14 @@ function readCsv(text: string): string[][] {
   return rows.slice(0, -1)
 }
 
+/** Characters that draw nothing, by the properties that Unicode gives every code point. */
+const isDrawnAsNothing = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]$/u
+const blanks = Array.from({ length: 0x110000 }, (_, code) => code)
+  // A lone surrogate can't be written to a file.
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code))
+  .filter((character) => isDrawnAsNothing.test(character))
+
 /** As the documentation tells readers: one apostrophe goes where what follows would be taken for a formula. */
 function textOf(read: string): string {
   const rest = read.slice(1)
@@ -27,12 +35,20 @@ function textOf(read: string): string {
 }
 
 function beginsLikeFormula(text: string): boolean {
-  const [first = ''] = text.replace(/^[\s\p{Cf}'"]+/u, '')
-  return dangerous.includes(first) || /^'*[\t\r\n]/.test(text)
+  const first = [...text].find((each) => !`'"`.includes(each) && !isDrawnAsNothing.test(each))
+  return dangerous.includes(first ?? '') || /^'*[\t\r\n]/.test(text)
 }
+
+const blank = fc.nat(blanks.length - 1).map((place) => blanks[place] as string)
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
+  fc
+    .tuple(
+      fc.array(fc.oneof(blank, fc.constantFrom("'", '"')), { maxLength: 4 }),
+      fc.constantFrom(...dangerous, 'A1', '1'),
+    )
+    .map(([before, rest]) => [...before, rest].join('')),
   fc
     .array(fc.constantFrom(...dangerous, "'", '"', ' ', '\u00a0', '\u200b', '\ufeff', ',', ';', 'A1', '1', '|'), {
       maxLength: 8,
@@ -54,12 +70,22 @@ test('no cell of text begins like a formula', () => {
   fc.assert(
     fc.property(text, (written) => {
       const [[read = ''] = []] = readCsv(csvLine([written, 'x']))
-      const visible = read.replace(/^[\s\p{Cf}"]+/u, '')
-      expect(dangerous).not.toContain(visible.charAt(0))
+      const visible = [...read].find((each) => each !== '"' && !isDrawnAsNothing.test(each))
+      expect(dangerous).not.toContain(visible)
       expect(['\t', '\r', '\n']).not.toContain(read.charAt(0))
     }),
     { numRuns: 2_000 },
   )
+})
+
+test('no character that draws nothing hides the formula behind it', () => {
+  expect(blanks.length).toBeGreaterThan(5_000)
+  const named = [
+    0x034f, 0xfe0f, 0x115f, 0x1160, 0x3164, 0xffa0, 0x17b4, 0x17b5, 0x2800, 0x180e, 0x00ad, 0x0000, 0xe0020,
+  ]
+  expect(named.filter((code) => !blanks.includes(String.fromCodePoint(code)))).toEqual([])
+  const passing = blanks.filter((blank) => !csvCell(`${blank}=1+1`).replace('"', '').startsWith("'"))
+  expect(passing.slice(0, 20).map((blank) => blank.codePointAt(0)?.toString(16))).toEqual([])
 })
 
 test.each([

@@ -34,8 +34,8 @@ export async function openConsole(app: App) {
   const { port } = host.server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
 
-  /** One request as it is given, with no session unless it has one. */
-  function ask(method: string, path: string, headers: Headers = {}, body = ''): Promise<Answered> {
+  /** One request as it is given, with no session unless it has one; a list of headers is sent as it is, names and values in turn. */
+  function ask(method: string, path: string, headers: Headers | readonly string[] = {}, body = ''): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const asking = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
         let text = ''
