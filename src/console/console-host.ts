@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
+import { statusOfCode } from '../doors/http-status.ts'
 import { favicon } from '../server/pages/favicon.ts'
 import { formPolicy } from '../server/pages/page-answer.ts'
 import { bodyLimitBytes } from '../server/refusal-of.ts'
+import { refusalOfHead } from '../server/request-head.ts'
 import { setSecurityHeaders } from '../server/security-headers.ts'
 import { addEnd, answerPage, answerSent } from './console-answer.ts'
 import type { Desk } from './console-page.ts'
@@ -37,6 +39,9 @@ export function createConsole(
     // Without a referrer browsers say of a form that its origin is null, as those of strangers may be.
     reply.headers({ 'referrer-policy': 'same-origin', 'content-security-policy': formPolicy(consoleStyle) })
     reply.type('text/html; charset=utf-8')
+    // Of two Host headers Node gives the first.
+    const malformed = refusalOfHead(request)
+    if (malformed) return reply.code(statusOfCode[malformed.code]).send(closedPage('Not understood', malformed.message))
     const why = strangenessOf(request)
     if (why) return reply.code(403).send(closedPage('Not from here', why))
   })
