@@ -78,6 +78,7 @@ def tell(transfer, pause=1):
 
 
 def said_of(transfer):
+    """Always with the id: an answer that moves money is taken only when it names its order."""
     said = {"id": transfer["order"]["id"], **{name: transfer[name] for name in ("state", "reference", "code", "at")}}
     return {name: value for name, value in said.items() if value is not None}
 
@@ -116,7 +117,8 @@ def cancel(transfer):
     if is_open:
         change(transfer, state="REJECTED", code="CANCELLED")
     is_cancelled = is_open or transfer["code"] == "CANCELLED"
-    return (200, {"state": "CANCELLED"}) if is_cancelled else (409, {"state": "TOO_LATE"})
+    status, state = (200, "CANCELLED") if is_cancelled else (409, "TOO_LATE")
+    return status, {"id": transfer["order"]["id"], "state": state}
 
 
 def answer_to(method, path, headers, body):

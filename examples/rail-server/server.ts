@@ -67,6 +67,7 @@ async function tell(transfer: Transfer, pauseMs = 1_000): Promise<void> {
   else if (!answer?.ok) setTimeout(tell, pauseMs, transfer, Math.min(2 * pauseMs, 3_600_000)).unref()
 }
 
+/** Always with the id: an answer that moves money is taken only when it names its order. */
 function saidOf({ order, state, reference, code, at }: Transfer): object {
   return { id: order.id, state, reference, code, at }
 }
@@ -111,7 +112,10 @@ function cancel(transfer: Transfer): Answer {
   const isOpen = transfer.state === 'ACCEPTED'
   if (isOpen) change(transfer, 'REJECTED', 'CANCELLED')
   const isCancelled = isOpen || transfer.code === 'CANCELLED'
-  return { status: isCancelled ? 200 : 409, said: { state: isCancelled ? 'CANCELLED' : 'TOO_LATE' } }
+  return {
+    status: isCancelled ? 200 : 409,
+    said: { id: transfer.order.id, state: isCancelled ? 'CANCELLED' : 'TOO_LATE' },
+  }
 }
 
 /** The path is not signed, so `webhook-id` must say what is asked and of which order. */

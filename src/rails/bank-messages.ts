@@ -18,6 +18,9 @@ const Said = z.object({
 })
 
 const Answered = Said.extend({ id: z.string().optional() })
+const Cancelling = z.object({ state: z.enum(['CANCELLED', 'TOO_LATE']), id: z.string().optional() })
+
+const Named = z.object({ id: z.string() })
 
 const Posted = Said.extend({ id: asciiWord(64) })
 const PostedMany = z.object({
@@ -46,19 +49,41 @@ export function orderBody(order: Order): string {
   })
 }
 
-/** What a bank's answer says of an order; `null` where it says nothing that can be understood, or is about another. */
+/**
+ * Which answers move money, and so must name their order: on a connection that is kept an answer may be another order's, of a
+ * request that was given up or of a server that slips by one, and nothing else in it tells.
+ */
+const movesMoney: Readonly<Record<z.output<typeof Answered | typeof Cancelling>['state'], boolean>> = {
+  ACCEPTED: false,
+  COMPLETED: true,
+  REJECTED: true,
+  RETURNED: true,
+  CANCELLED: true,
+  TOO_LATE: false,
+}
+
+/** What a bank's answer says of an order; `null` where it says nothing that can be understood, or may be about another. */
 export function readReport(orderId: string, body: Buffer): TransferReport | null {
   const { success, data } = Answered.safeParse(readObject(body))
-  if (!success || (data.id !== undefined && parseUuid(data.id) !== orderId)) return null
+  if (!success || !isAbout(orderId, data)) return null
   const { id: _, ...report } = data
   return report
 }
 
 /** What a bank's answer says of taking an order back; `null` as above. */
 export function readCancelling(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
-  const Cancelling = z.object({ state: z.enum(['CANCELLED', 'TOO_LATE']), id: z.string().optional() })
   const { success, data } = Cancelling.safeParse(readObject(body))
-  return success && (data.id === undefined || parseUuid(data.id) === orderId) ? data.state : null
+  return success && isAbout(orderId, data) ? data.state : null
+}
+
+/** Whether an answer has the id of an order, whatever else it says. */
+export function namesOrder(orderId: string, body: Buffer): boolean {
+  const { success, data } = Named.safeParse(readObject(body))
+  return success && parseUuid(data.id) === orderId
+}
+
+function isAbout(orderId: string, { state, id }: z.output<typeof Answered | typeof Cancelling>): boolean {
+  return id === undefined ? !movesMoney[state] : parseUuid(id) === orderId
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Exchanged } from '../delivery/exchange.ts'
 import type { ReportState, TransferReport } from '../payout-transfers/transfer.ts'
-import { readCancelling, readReport } from './bank-messages.ts'
+import { namesOrder, readCancelling, readReport } from './bank-messages.ts'
 
 /** What a bank has said of an order, as far as it can be understood. */
 export type Seen = {
@@ -10,9 +10,11 @@ export type Seen = {
   /** The state of the order, whatever the status. */
   readonly report: TransferReport | null
   readonly cancelling: 'CANCELLED' | 'TOO_LATE' | null
+  /** Whether it has the id of the order. */
+  readonly isNamed: boolean
 }
 
-const nothing = { status: null, failure: null, report: null, cancelling: null }
+const nothing = { status: null, failure: null, report: null, cancelling: null, isNamed: false }
 
 // What states are answered with (RFC 9110): 200 and 201, 422 a rejection, 409 that it is too late.
 const [done, created, conflict, unprocessable] = [200, 201, 409, 422] as const
@@ -25,7 +27,8 @@ export function sayingOf(orderId: string, exchanged: Exchanged): Seen {
   const answer = readCancelling(orderId, beginning)
   const isOfStatus = status === (answer === 'CANCELLED' ? done : conflict)
   const report = readReport(orderId, beginning)
-  return { status, failure: null, report, cancelling: isOfStatus ? answer : null }
+  const isNamed = namesOrder(orderId, beginning)
+  return { status, failure: null, report, cancelling: isOfStatus ? answer : null, isNamed }
 }
 
 /** Whether an answer is the state of an order, and its status says so too. */
@@ -52,7 +55,11 @@ export function continues(before: Seen | undefined, now: Seen): boolean {
 }
 
 /** What was seen, in a few words. */
-export function told({ status, failure, report, cancelling }: Seen): string {
-  const said = [report?.state, report?.reference, report?.code, cancelling, failure].filter((each) => each != null)
+export function told({ status, failure, report, cancelling, isNamed }: Seen): string {
+  const isAnswer = status === done || status === created || report !== null
+  const unnamed = isAnswer && !isNamed && failure === null ? 'without the id of the order' : null
+  const said = [report?.state, report?.reference, report?.code, cancelling, failure, unnamed].filter(
+    (each) => each != null,
+  )
   return [status, ...said].filter((each) => each !== null).join(' ')
 }

@@ -156,6 +156,13 @@ const rules: readonly Rule[] = [
     },
   ],
   [
+    'each answer has the id of its order',
+    async ({ first, submit, find }) => {
+      const seen = [await submit(first), await find(first)]
+      return [seen.every(({ isNamed, status }) => isNamed || status === notThere), seen.map(told).join('; ')]
+    },
+  ],
+  [
     'each order is answered with its own reference',
     async ({ first, second, find }) => {
       const [one, other] = [await find(first), await find(second)]

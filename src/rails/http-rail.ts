@@ -100,5 +100,5 @@ function answerOf(exchanged: Exchanged): { status: number; body: Buffer } {
 
 function notUnderstood(status: number): Error {
   const isStated = isTaken(status) || status === unprocessable || status === conflict
-  return new Error(`the bank answered with ${status}${isStated ? ' and no state of this order' : ''}`)
+  return new Error(`the bank answered with ${status}${isStated ? ' and no state with the id of this order' : ''}`)
 }

@@ -38,7 +38,7 @@ test.each(languages)('the example in %s keeps every rule, as the command says', 
   expect([code, stderr]).toEqual([0, ''])
   const checked = json() as Awaited<ReturnType<typeof checkRail>>
   expect(checked.filter(({ result }) => result !== 'pass')).toEqual([])
-  expect(checked).toHaveLength(16)
+  expect(checked).toHaveLength(17)
 })
 
 test('a bank that is not there keeps none, and is no pass', async () => {
@@ -129,6 +129,7 @@ const rules = {
   atOnce: 'one order submitted 8 times at once is one order',
   own: 'each order is answered with its own reference',
   found: 'an order is found',
+  named: 'each answer has the id of its order',
   notFound: 'an id that was never submitted is not found: 404',
   several: 'one signature of several that is right is enough',
   notTaken: 'an order whose signature is refused is not taken',
@@ -214,7 +215,7 @@ const wrongBanks: Readonly<
   ],
   'loses an order after a while': [
     () => {
-      let left = 6
+      let left = 7
       return async ({ question, ask }) => {
         const said = await ask()
         return question === 'find' && said.status === 200 && left-- <= 0 ? { status: 404, body: '' } : said
@@ -224,17 +225,25 @@ const wrongBanks: Readonly<
   ],
   'says of another amount that the order is rejected': [
     () =>
-      async ({ ask }) => {
+      async ({ orderId, ask }) => {
         const said = await ask()
-        return said.status === 409 ? { status: 422, body: '{"state":"REJECTED"}' } : said
+        return said.status === 409 ? { status: 422, body: `{"id":"${orderId}","state":"REJECTED"}` } : said
       },
     [rules.otherAmount],
   ],
+  'does not say of which order its answers are': [
+    () =>
+      async ({ ask }) => {
+        const { status, body } = await ask()
+        return { status, body: body.replace(/"id":"[^"]*",?/, '') }
+      },
+    [rules.named, rules.cancelled, rules.lost],
+  ],
   'pays what it has cancelled': [
     () =>
-      async ({ question, isSigned, ask }) => {
+      async ({ question, orderId, isSigned, ask }) => {
         const isThere = question === 'cancel' && isSigned() && (await ask({ as: 'find' })).status === 200
-        return isThere ? { status: 200, body: '{"state":"CANCELLED"}' } : ask()
+        return isThere ? { status: 200, body: `{"id":"${orderId}","state":"CANCELLED"}` } : ask()
       },
     [rules.cancelled],
   ],

@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { newSharedSecret } from '../../src/delivery/signing-secrets.ts'
 import { contextByClock } from '../../src/merchants/clock.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { readPosted } from '../../src/rails/bank-messages.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
+import { httpRail } from '../../src/rails/http-rail.ts'
 import type { Rail } from '../../src/rails/rail.ts'
 import { followReport } from '../../src/rails/receive-reports.ts'
 import { insertReport } from '../../src/rails/repository.ts'
@@ -10,6 +12,7 @@ import { resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts
 import { pause, resume, setRoute } from '../../src/rails/routes.ts'
 import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
 import { startRails } from '../../src/rails/run-rails.ts'
+import { startReceiver } from '../delivery/support/receiver.ts'
 import type { App, Engine } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { createBank } from './support/bank.ts'
@@ -84,6 +87,32 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
     const { body } = await app.rest('GET', `/api/payouts/${id}`)
     expect(body.data.fiat_reference_id).toBe(`B-${orderId.slice(0, 8)}`)
     expect([...bank.taken.values()]).toMatchObject([{ id: orderId, currency: 'NGN', attempts: 1 }])
+    await app.expectBooksToBalance()
+  })
+
+  test('an answer that slips to another order refunds nobody: the payout stays PROCESSING and its bank is asked again', async () => {
+    const { app, run, later } = await startRouted(engine)
+    let isRight = false
+    // It rejected the order before, and answers every request with that.
+    const bank = await startReceiver((response, { method, url = '' }) => {
+      const id = /[\w-]{36}$/.exec(url)?.[0]
+      const said = isRight ? { id, state: 'COMPLETED' } : { state: 'REJECTED', code: 'LIMIT_EXCEEDED' }
+      response.writeHead(isRight || method === 'GET' ? 200 : 422).end(JSON.stringify(said))
+    })
+    const url = `http://127.0.0.1:${bank.port}`
+    run(httpRail({ name: 'bank', url, secrets: [newSharedSecret()], now: app.service.now }))
+    const { id } = await pay(app)
+
+    const causes = async () => (await timeline(app, id)).map(({ cause }: { cause: string | null }) => cause)
+    await expect.poll(causes).toContain('the bank answered with 422 and no state with the id of this order')
+    for (const asked of [1, 2]) {
+      await expect.poll(() => later(minute, () => bank.received.length)).toBeGreaterThan(asked)
+    }
+    expect([await status(app, id), await balance(app)]).toEqual(['PROCESSING', '999.00000000'])
+
+    isRight = true
+    await expect.poll(() => later(hour, () => status(app, id))).toBe('COMPLETED')
+    expect(bank.received.filter(({ method }) => method === 'POST')).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
