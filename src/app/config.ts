@@ -5,6 +5,7 @@ import { hasOneWriter } from '../database/database.ts'
 import { allowedForm, readAllowed } from '../delivery/allowance.ts'
 import { keyForm, readKeys } from '../secrets/read-keys.ts'
 import { defaultOrigins, originsForm, readOrigins } from '../server/allowed-origins.ts'
+import { proxiesForm, readProxies } from '../server/caller-address.ts'
 import { samplerNames } from '../tracing/sampler-names.ts'
 import type { ConfiguredRails } from './read-rails.ts'
 import { readRails } from './read-rails.ts'
@@ -31,6 +32,12 @@ const Environment = z.object({
     .transform(readOrigins)
     .refine((origins) => origins !== null, `must be ${originsForm}`)
     .optional(),
+  /** Proxies whose `X-Forwarded-For` is believed; by default none, and the header is not read. */
+  TRUST_PROXY: z
+    .string()
+    .transform(readProxies)
+    .refine((proxies) => proxies !== null, `must be ${proxiesForm}`)
+    .default(0),
   /** Where metrics are answered, if anywhere. */
   METRICS_PORT: offOrWholeNumber(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
@@ -79,6 +86,7 @@ const Configuration = Environment.transform((variables) => ({
   metrics: variables.METRICS_PORT === null ? null : { host: variables.METRICS_HOST, port: variables.METRICS_PORT },
   tracing: tracingOf(variables),
   corsOrigins: variables.CORS_ORIGINS ?? defaultOrigins(variables.MODE),
+  trustedProxies: variables.TRUST_PROXY ?? 0,
   workers: variables.WORKERS,
   secretsKeys: variables.SECRETS_KEY ?? [],
   webhookAllowed: variables.WEBHOOK_ALLOW ?? [],

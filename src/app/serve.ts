@@ -142,6 +142,7 @@ async function listen(
     logger: measuring.answers(logger),
     rateLimit: config.rateLimit,
     corsOrigins: config.corsOrigins,
+    trustedProxies: config.trustedProxies,
     documents: config.documents,
     rails: configured,
     spans: measuring.requests,

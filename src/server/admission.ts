@@ -6,6 +6,7 @@ import { Refusal } from '../errors.ts'
 import type { Admitted } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import { isWithin } from '../merchants/networks.ts'
+import { callerAddress } from './caller-address.ts'
 import { bearsApiKey, presentedKey } from './credentials.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { Turn } from './turn.ts'
@@ -39,7 +40,7 @@ declare module 'fastify' {
 export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
   const admit = (request: FastifyRequest, reply: FastifyReply, admitted: Admitted) => {
     const { merchantId, aheadMs, caller, endsAt, networks } = admitted
-    if (networks !== null && !isWithin(networks, request.ip)) throw elsewhere()
+    if (networks !== null && !isWithin(networks, callerAddress(request))) throw elsewhere()
     request.merchantId = merchantId
     request.aheadMs = aheadMs
     request.caller = caller
@@ -48,8 +49,7 @@ export function admission(service: Service, limits: RateLimits | null, turn: Tur
   }
   const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
     const isStranger = error instanceof Refusal && statusOfCode[error.code] === statusOfCode.INVALID_TOKEN
-    // No header says whose address it was before a proxy: anyone can write one. Whoever is gone has none any more.
-    if (isStranger) limits?.strangers(request.ip ?? '', (name, value) => reply.header(name, value))
+    if (isStranger) limits?.strangers(callerAddress(request), (name, value) => reply.header(name, value))
     throw error
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {

@@ -78,6 +78,8 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
     }
     const { promise, resolve } = Promise.withResolvers<Refusal | null>()
     const stream = { keyId: keyId ?? '', tokenId, endsAt, refuse: resolve, end: onEnding }
+    // nginx, as Debian configures it, keeps an answer until it has several KiB or its end. Set here, so that no stream lacks it.
+    reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
     watch.start()
     const release = () => {

@@ -8,6 +8,8 @@ import type { Rail } from '../rails/rail.ts'
 import { failure, toldTo } from '../rest/failures.ts'
 import { publicKeys } from '../webhooks/public-keys.ts'
 import type { AnswerLog } from './answer-log.ts'
+import type { TrustedProxies } from './caller-address.ts'
+import { trustOf } from './caller-address.ts'
 import { answerPreflight, setCorsHeaders } from './cross-origin.ts'
 import { addDepositEndpoints } from './deposit-endpoints.ts'
 import type { RequestSpans } from './follow-requests.ts'
@@ -38,6 +40,8 @@ export type ServerOptions = {
   readonly rateLimit: number | null
   /** Origins whose pages may read answers, as `readOrigins` has them. */
   readonly corsOrigins?: readonly string[]
+  /** Proxies whose `X-Forwarded-For` is believed; none unless they are given. */
+  readonly trustedProxies?: TrustedProxies
   /** Which GraphQL documents are run; any unless said otherwise. */
   readonly documents?: DocumentsTaken
   /** What GraphiQL opens with, in the sandbox. */
@@ -67,6 +71,7 @@ export function createServer({
   logger,
   rateLimit,
   corsOrigins = [],
+  trustedProxies = 0,
   documents = 'any',
   tabs = async () => [],
   demoKey = null,
@@ -89,6 +94,7 @@ export function createServer({
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']) ?? service.newId(),
     bodyLimit: bodyLimitBytes,
+    trustProxy: trustOf(trustedProxies),
     // A client that sends slowly holds a socket for this long, and until the next look at all of them.
     requestTimeout: 30_000,
     // Node holds a body to the longer of the two, and its own default for headers is a minute. A missing Host it would

@@ -3,6 +3,7 @@ import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
 import { notFound, Refusal } from '../errors.ts'
 import type { Rail } from '../rails/rail.ts'
+import { callerAddress } from './caller-address.ts'
 import type { RateLimits } from './rate-limit.ts'
 
 /** What whoever is behind a rail needs of it here: its bank, or somebody who has a node and signs as the bank does. */
@@ -27,7 +28,7 @@ export function railDoor<Opened extends OpenRail>({ service, rails, limits }: Ra
   }
   const turnAway = (error: unknown, request: FastifyRequest, reply: FastifyReply): never => {
     const isStranger = error instanceof Refusal && statusOfCode[error.code] === statusOfCode.INVALID_TOKEN
-    if (isStranger) limits?.strangers(request.ip ?? '', (name, value) => reply.header(name, value))
+    if (isStranger) limits?.strangers(callerAddress(request), (name, value) => reply.header(name, value))
     throw error
   }
   return {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { originsForm } from '../../src/server/allowed-origins.ts'
+import { proxiesForm } from '../../src/server/caller-address.ts'
 
 const defaults: Config = {
   host: '127.0.0.1',
@@ -15,6 +16,7 @@ const defaults: Config = {
   metrics: null,
   tracing: null,
   corsOrigins: ['*'],
+  trustedProxies: 0,
   workers: 1,
   secretsKeys: [],
   webhookAllowed: [],
@@ -68,6 +70,7 @@ test('an empty variable is an absent one', () => {
     OTEL_TRACES_SAMPLER: '',
     OTEL_TRACES_SAMPLER_ARG: '',
     CORS_ORIGINS: '',
+    TRUST_PROXY: '',
     WORKERS: '',
     SECRETS_KEY: '',
     WEBHOOK_ALLOW: '',
@@ -91,6 +94,7 @@ test('every variable is read', () => {
     DOCUMENTS: 'trusted',
     RATE_LIMIT: '50',
     CORS_ORIGINS: 'https://App.example.com:443, http://localhost:5173,https://*.example.com',
+    TRUST_PROXY: '10.0.0.5, fd00::/8',
     METRICS_PORT: '9464',
     METRICS_HOST: '10.0.0.7',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp',
@@ -122,6 +126,7 @@ test('every variable is read', () => {
     metrics: { host: '10.0.0.7', port: 9464 },
     tracing: { sampler: 'traceidratio', ratio: 0.01, timeoutMs: 500 },
     corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'https://*.example.com'],
+    trustedProxies: ['10.0.0.5', 'fd00::/8'],
     workers: 4,
     secretsKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
     webhookAllowed: ['10.0.0.0/8', 'hooks.internal 8080'],
@@ -153,6 +158,10 @@ test.each([
     { mode: 'live' as const, isModeGiven: true, corsOrigins: ['*'] },
   ],
   [{ CORS_ORIGINS: 'https://app.example.com' }, { corsOrigins: ['https://app.example.com'] }],
+  [{ TRUST_PROXY: 'off' }, { trustedProxies: 0 }],
+  [{ TRUST_PROXY: '1' }, { trustedProxies: 1 }],
+  [{ TRUST_PROXY: '10' }, { trustedProxies: 10 }],
+  [{ TRUST_PROXY: '127.0.0.1' }, { trustedProxies: ['127.0.0.1'] }],
   [{ RAIL_PAUSE: 'all' }, { pausedRails: 'all' as const }],
   [{ RAIL_PAUSE: 'sandbox' }, { pausedRails: ['sandbox'] }],
 ])('%j is allowed', (environment, expected) => {
@@ -212,6 +221,19 @@ describe('a wrong value is named with what is allowed', () => {
     ...['app.example.com', 'https://app.example.com,', '*,https://app.example.com', 'https://app.example.com/'].map(
       (value) => ['CORS_ORIGINS', value, `must be ${originsForm}`] as const,
     ),
+    ...[
+      'true',
+      '0',
+      '11',
+      '-1',
+      '1.5',
+      'loopback',
+      '10.0.0.0/33',
+      '10.0.0.5,',
+      '0.0.0.0/0',
+      '10.0.0.5,::/0',
+      '10.0.0.5:80',
+    ].map((value) => ['TRUST_PROXY', value, `must be ${proxiesForm}`] as const),
   ])('%s=%s', (name, value, allowed) => {
     expect(faultsOf({ [name]: value })).toEqual(['The configuration is wrong:', `  ${name} ${allowed}`])
   })

@@ -50,6 +50,8 @@ export type AppOptions = {
   readonly rateLimit?: number
   /** Origins whose pages may read answers; none unless they are named. */
   readonly corsOrigins?: readonly string[]
+  /** Proxies whose `X-Forwarded-For` is believed; none unless they are given. */
+  readonly trustedProxies?: ServerOptions['trustedProxies']
   /** Milliseconds since 1970. */
   readonly clock?: () => number
   /** What is in force from the start. */
@@ -115,6 +117,7 @@ export async function startApp(
     mode = 'sandbox',
     rateLimit,
     corsOrigins = [],
+    trustedProxies = 0,
     clock,
     onLog,
     isPlanned = true,
@@ -145,6 +148,7 @@ export async function startApp(
     spans: measuring.requests,
     rateLimit: rateLimit ?? null,
     corsOrigins,
+    trustedProxies,
     isPlanned,
     hasShortWay,
     rails,

@@ -1,0 +1,182 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { fastify } from 'fastify'
+import { describe, expect, test } from 'vitest'
+import { createKey } from '../../src/merchants/keys.ts'
+import { httpRail } from '../../src/rails/http-rail.ts'
+import type { TrustedProxies } from '../../src/server/caller-address.ts'
+import { callerAddress, trustOf } from '../../src/server/caller-address.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+
+/** Asks a host that trusts these proxies which address it sees. */
+function observer(proxies: TrustedProxies) {
+  const app = fastify({ trustProxy: trustOf(proxies) })
+  app.get('/', async (request) => callerAddress(request))
+  return async (remoteAddress: string, forwarded?: string | string[]): Promise<string> => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+    return (await app.inject({ url: '/', remoteAddress, headers })).body
+  }
+}
+
+describe('the address of a caller', () => {
+  const [proxy, caller] = ['10.0.0.5', '203.0.113.9']
+
+  test('is the socket’s where no proxy is trusted, whatever headers say', async () => {
+    const app = fastify({ trustProxy: trustOf(0) })
+    app.get('/', async (request) => callerAddress(request))
+    const names = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']
+    const headers = Object.fromEntries(names.map((name) => [name, `for=${caller}`]))
+    const everyForm = { ...headers, 'x-forwarded-for': caller }
+    for (const sent of [{}, everyForm]) {
+      expect((await app.inject({ url: '/', remoteAddress: proxy, headers: sent })).body).toBe(proxy)
+    }
+  })
+
+  test.each<[what: string, proxies: TrustedProxies, remote: string, forwarded: string, seen: string]>([
+    ['what a trusted proxy forwarded it for', ['10.0.0.0/8'], proxy, caller, caller],
+    ['the socket’s where that is of no trusted proxy', ['10.0.0.0/8'], '198.51.100.1', caller, '198.51.100.1'],
+    ['not what the caller wrote itself, to the left', ['10.0.0.0/8'], proxy, `1.1.1.1, ${caller}`, caller],
+    ['not even where it claims to be a proxy', ['10.0.0.0/8'], proxy, `10.9.9.9, ${caller}`, caller],
+    ['what the first of two proxies saw', ['10.0.0.0/8'], proxy, `1.1.1.1, ${caller}, 10.0.0.6`, caller],
+    ['the last proxy’s where only proxies are named', ['10.0.0.0/8'], proxy, '10.0.0.7, 10.0.0.6', '10.0.0.7'],
+    ['the proxy’s where it forwards for nobody', ['10.0.0.0/8'], proxy, '', proxy],
+    ['by one hop, the entry of the nearest proxy', 1, proxy, `1.1.1.1, ${caller}`, caller],
+    ['by two hops, the entry before it', 2, proxy, `1.1.1.1, ${caller}, 198.51.100.1`, caller],
+    ['by more hops than there are, the first entry', 5, proxy, `${caller}, 198.51.100.1`, caller],
+    ['without the port that Azure writes', [proxy], proxy, `${caller}:5678`, caller],
+    ['without brackets', [proxy], proxy, '[2001:db8::1]', '2001:db8::1'],
+    ['without brackets and port', [proxy], proxy, '[2001:DB8:0::1]:5678', '2001:db8::1'],
+    ['one IPv6 address however it is spelled', [proxy], proxy, '2001:0DB8:0000::0001', '2001:db8::1'],
+    ['the IPv4 address that is mapped into IPv6', [proxy], proxy, `::ffff:${caller}`, caller],
+    ['the same in hexadecimal', [proxy], proxy, '::ffff:cb00:7109', caller],
+    ['what a proxy at a socket for both families forwards', [proxy], `::ffff:${proxy}`, caller, caller],
+    ['what a proxy forwards that is named with its port', ['10.0.0.0/8'], proxy, `${caller}, 10.0.0.6:443`, caller],
+    ['what a proxy of IPv6 forwards', ['fd00::/8'], 'fd00::5', caller, caller],
+    ['unknown where a proxy says so', [proxy], proxy, 'unknown', 'unknown'],
+    ['unknown where it is no address', [proxy], proxy, '203.0.113.999', 'unknown'],
+    ['unknown where it is obfuscated, and not the entry before it', [proxy], proxy, `${caller}, _hidden`, 'unknown'],
+    ['unknown where an IPv4 address has brackets', [proxy], proxy, `[${caller}]`, 'unknown'],
+    ['unknown where a header injects more', [proxy], proxy, `${caller} ${proxy}`, 'unknown'],
+  ])('is %s', async (_, proxies, remote, forwarded, seen) => {
+    expect(await observer(proxies)(remote, forwarded)).toBe(seen)
+  })
+
+  test('of several X-Forwarded-For headers is in the last one', async () => {
+    expect(await observer([proxy])(proxy, ['1.1.1.1', caller])).toBe(caller)
+  })
+
+  test('is the same whatever the caller puts before the entry of its proxy', async () => {
+    const [byNetwork, byHop] = [observer(['10.0.0.0/8']), observer(1)]
+    const entry = fc.oneof(
+      fc.ipV4(),
+      fc.ipV6(),
+      fc.constantFrom(proxy, '10.0.0.6', 'unknown', '', '::1', '[::1]:1', '127.0.0.1', ','),
+      fc.stringMatching(/^[!-~]{0,20}$/),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(entry, { maxLength: 6 }), async (written) => {
+        const header = [...written, caller].join(', ')
+        expect([await byNetwork(proxy, header), await byHop(proxy, header)]).toEqual([caller, caller])
+        expect(await byNetwork('198.51.100.1', header)).toBe('198.51.100.1')
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('is read in one place', () => {
+    const root = join(import.meta.dirname, '../..')
+    const readsAddress = /\.ips?\b|[{,]\s*ips?\s*[,}:]|\bremoteAddress\b|x-forwarded-|x-real-ip/
+    const reading = ['src/server', 'src/console', 'src/graphql', 'src/rest', 'src/tracing', 'src/metrics', 'src/app']
+      .flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+      )
+      .filter((path) => path.endsWith('.ts') && readsAddress.test(readFileSync(join(root, path), 'utf8')))
+    expect(reading).toEqual(['src/server/caller-address.ts'])
+  })
+})
+
+describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
+  const [proxy, office, stranger] = ['10.0.0.5', '203.0.113.9', '198.51.100.7']
+  const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], now: Date.now })
+
+  async function start(trustedProxies: TrustedProxies, rateLimit?: number) {
+    // A clock that stands: whatever is counted within a second stays counted.
+    const clock = () => Date.UTC(2030, 0, 1)
+    const options = { trustedProxies, clock, rails: [rail], ...(rateLimit !== undefined && { rateLimit }) }
+    const app = await startApp(engine, options)
+    const ask =
+      (key: string | null, forwarded: string | null, remoteAddress = proxy) =>
+      (url: string) =>
+        app.server.inject({
+          method: url.endsWith('/reports') ? 'POST' : 'GET',
+          url,
+          remoteAddress,
+          headers: { ...(key && { 'x-api-key': key }), ...(forwarded && { 'x-forwarded-for': forwarded }) },
+        })
+    return { app, ask }
+  }
+  const apis = ['/api/customers', '/graphql?query={merchant{id}}']
+
+  test('the networks of a key hold the caller, and what the caller claims changes nothing', async () => {
+    const { app, ask } = await start([proxy])
+    const { apiKey } = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['203.0.113.0/24'] })
+    for (const url of apis) {
+      const statuses = []
+      for (const forwarded of [
+        office,
+        `${stranger}, ${office}:5678`,
+        stranger,
+        `${office}, ${stranger}`,
+        null,
+        'unknown',
+      ]) {
+        statuses.push((await ask(apiKey, forwarded)(url)).statusCode)
+      }
+      expect([url, ...statuses]).toEqual([url, 200, 200, 403, 403, 403, 403])
+      expect((await ask(apiKey, office, stranger)(url)).statusCode).toBe(403)
+    }
+  })
+
+  test('an entry that is no address does not stand for the proxy, whose own network a key may name', async () => {
+    const { app, ask } = await start([proxy])
+    const { apiKey } = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['10.0.0.0/8'] })
+    expect((await ask(apiKey, 'unknown')(apis[0] as string)).statusCode).toBe(403)
+    expect((await ask(apiKey, '10.1.2.3')(apis[0] as string)).statusCode).toBe(200)
+  })
+
+  test('without TRUST_PROXY a spoofed header opens nothing', async () => {
+    const { app, ask } = await start(0)
+    const { apiKey } = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['203.0.113.0/24'] })
+    const { apiKey: inside } = await createKey(app.service, app.merchant.id, {
+      scopes: ['read'],
+      networks: ['10.0.0.0/8'],
+    })
+    for (const url of apis) {
+      for (const forwarded of [null, office]) {
+        expect((await ask(apiKey, forwarded)(url)).statusCode).toBe(403)
+        expect((await ask(inside, forwarded)(url)).statusCode).toBe(200)
+      }
+    }
+  })
+
+  test('refused keys and signatures are counted by caller, so that one stranger keeps no other out', async () => {
+    const { ask } = await start([proxy], 3)
+    const paths = [...apis, '/rails/bank/reports']
+    for (const url of paths) expect((await ask('nonsense', stranger)(url)).statusCode).toBe(401)
+    for (const url of paths) expect((await ask('nonsense', `${office}, ${stranger}:1`)(url)).statusCode).toBe(429)
+    for (const url of paths) expect((await ask('nonsense', office)(url)).statusCode).toBe(401)
+  })
+
+  test('without TRUST_PROXY a new forged address with each try does not escape the count', async () => {
+    const { ask } = await start(0, 3)
+    const paths = [...apis, '/rails/bank/reports']
+    for (const [place, url] of paths.entries()) {
+      expect((await ask('nonsense', `203.0.113.${place}`)(url)).statusCode).toBe(401)
+    }
+    for (const [place, url] of paths.entries()) {
+      expect((await ask('nonsense', `192.0.2.${place}`)(url)).statusCode).toBe(429)
+    }
+  })
+})
