@@ -41,6 +41,7 @@ import { trustedDocuments } from './0039-trusted-documents.ts'
 import { seals } from './0040-seals.ts'
 import { operatorActions } from './0041-operator-actions.ts'
 import { feeSources } from './0042-fee-sources.ts'
+import { givenAddresses } from './0046-given-addresses.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -86,6 +87,7 @@ export const migrations: readonly Migration[] = [
   seals,
   operatorActions,
   feeSources,
+  givenAddresses,
 ]
 
 /** The one that every database of ours has. */

@@ -358,6 +358,10 @@ export const tables = {
     walletId: uuid(),
     number: nullable(integer()),
   },
+  givenAddresses: {
+    address: text(),
+    merchantId: uuid(),
+  },
   chainEvents: {
     reference: text(),
     merchantId: uuid(),

@@ -111,10 +111,11 @@ export const updateExtendedPublicKeys = statement(
       .where('id', '=', p.id),
 )
 
-/** Another merchant than `merchantId` that derives its addresses from this key; an operator's view. */
-export const otherMerchantWithKey = queryOne((p: Params<{ merchantId: string; key: string }>) =>
+/** The keys of every merchant that has any; an operator's view. */
+export const merchantsWithKeys = query(() =>
   from('merchants')
-    .select('id')
-    .where('id', '<>', p.merchantId)
-    .where(({ or, eb }) => or([eb('evmExtendedPublicKey', '=', p.key), eb('tronExtendedPublicKey', '=', p.key)])),
+    .select(['id', 'evmExtendedPublicKey', 'tronExtendedPublicKey'])
+    .where(({ or, eb }) =>
+      or([eb('evmExtendedPublicKey', 'is not', null), eb('tronExtendedPublicKey', 'is not', null)]),
+    ),
 )

@@ -1,3 +1,4 @@
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import { HDKey } from '@scure/bip32'
 import { base58Check, isBase58 } from './base58.ts'
@@ -18,9 +19,25 @@ export function deriveAddress(
   extendedPublicKey: string,
   index: number,
 ): string {
-  const { publicKey } = externalChain(extendedPublicKey).deriveChild(index)
+  return addressOf(family, externalChain(extendedPublicKey).deriveChild(index))
+}
+
+/** The address of a node's public key. */
+export function addressOf(family: Exclude<AddressFamily, 'solana'>, { publicKey }: HDKey): string {
   if (publicKey === null) throw new Error('A derived node has no public key.')
   return family === 'evm' ? encodeEvmAddress(publicKey) : encodeTronAddress(publicKey)
+}
+
+/**
+ * What of an extended public key its addresses derive from: public key and chain code (BIP-32). Its version, depth, parent
+ * fingerprint and child number change no address.
+ *
+ * @throws Error where `parseExtendedPublicKey` does
+ */
+export function derivingPart(extendedPublicKey: string): string {
+  const { publicKey, chainCode } = parseExtendedPublicKey(extendedPublicKey)
+  if (publicKey === null || chainCode === null) throw new Error('The extended public key holds no key.')
+  return bytesToHex(concatBytes(publicKey, chainCode))
 }
 
 /**
@@ -71,15 +88,20 @@ const privateKeyRefusal =
  * as much again as the step to an address. Bounded, because in live mode every merchant brings keys of its own.
  */
 function externalChain(extendedPublicKey: string): HDKey {
-  const known = externalChains.get(extendedPublicKey)
-  if (known !== undefined) return known
-
-  const chain = parseExtendedPublicKey(extendedPublicKey).deriveChild(0)
-  const [oldest] = externalChains.keys()
-  if (oldest !== undefined && externalChains.size >= rememberedChains) externalChains.delete(oldest)
-  externalChains.set(extendedPublicKey, chain)
-  return chain
+  return rememberedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
-const externalChains = new Map<string, HDKey>()
-const rememberedChains = 256
+/** A node that addresses are derived below, made at its first use. */
+export function rememberedNode(name: string, make: () => HDKey): HDKey {
+  const known = nodes.get(name)
+  if (known !== undefined) return known
+
+  const node = make()
+  const [oldest] = nodes.keys()
+  if (oldest !== undefined && nodes.size >= rememberedNodes) nodes.delete(oldest)
+  nodes.set(name, node)
+  return node
+}
+
+const nodes = new Map<string, HDKey>()
+const rememberedNodes = 256

@@ -3,6 +3,8 @@ import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
+import { addressOf, parseExtendedPublicKey, rememberedNode } from './derive-address.ts'
+import type { AddressFamily } from './network.ts'
 import { encodeSolanaAddress } from './solana.ts'
 
 /**
@@ -17,6 +19,21 @@ export const sandboxExtendedPublicKeys = {
 } as const
 
 /**
+ * The sandbox's address number `index` of one merchant alone. EVM networks and Tron have it below chain `1` of the sandbox's key,
+ * which no other address is on, and then twice 31 bits of the merchant's hash.
+ */
+export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
+  if (family === 'solana') return solanaAddressNamed(`${merchantId} ${index}`)
+  const branch = rememberedNode(`${family} ${merchantId}`, () => {
+    const hash = sha512(utf8ToBytes(`payout-gateway sandbox merchant ${merchantId}`))
+    const [first, second] = [0, 4].map((place) => new DataView(hash.buffer, hash.byteOffset).getUint32(place) >>> 1)
+    const chain = parseExtendedPublicKey(sandboxExtendedPublicKeys[family]).deriveChild(1)
+    return chain.deriveChild(first as number).deriveChild(second as number)
+  })
+  return addressOf(family, branch.deriveChild(index))
+}
+
+/**
  * The sandbox's Solana address number `index`, on the curve and different for every index.
  *
  * Wallets derive ed25519 keys from private keys only (SLIP-0010), which is why live mode takes Solana addresses from an
@@ -24,7 +41,11 @@ export const sandboxExtendedPublicKeys = {
  * published key: `base + SHA-512(index) · G`. Who knows the mnemonic knows the private scalar of each sum.
  */
 export function sandboxSolanaAddress(index: number): string {
-  const step = Fn.create(bytesToNumberLE(sha512(utf8ToBytes(`payout-gateway sandbox solana ${index}`))))
+  return solanaAddressNamed(String(index))
+}
+
+function solanaAddressNamed(name: string): string {
+  const step = Fn.create(bytesToNumberLE(sha512(utf8ToBytes(`payout-gateway sandbox solana ${name}`))))
   return encodeSolanaAddress(sandboxSolanaBase.add(Point.BASE.multiply(step)).toBytes())
 }
 

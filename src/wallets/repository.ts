@@ -1,5 +1,16 @@
 import type { Params, Rows } from '../database/query.ts'
-import { acrossMerchants, from, insertRow, list, merchantOf, query, queryOne } from '../database/query.ts'
+import {
+  acrossMerchants,
+  from,
+  insertRow,
+  into,
+  list,
+  merchantOf,
+  query,
+  queryOne,
+  sameNames,
+  statementOne,
+} from '../database/query.ts'
 import type { Amount } from '../money/amount.ts'
 
 type WalletKey = { merchantId: string; id: string }
@@ -19,6 +30,14 @@ const walletsWithBalance = () => selectWallets(from('wallets'))
 export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
+
+/** Has an address be given to a merchant, unless it was given before, to whichever: then `null`. */
+export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
+  into('givenAddresses')
+    .values(sameNames(p, ['address', 'merchantId']))
+    .onConflict((conflict) => conflict.column('address').doNothing())
+    .returning('address'),
+)
 
 /** Has an address watched, from the next list on that whoever has a node asks for. */
 export const insertWatchedAddress = insertRow('watchedAddresses')

@@ -12,7 +12,15 @@ import { newPostgresDatabase, spoilPostgresDatabase } from '../support/postgres-
 import { whatIsStored } from '../support/stored.ts'
 
 /** What migrations bring by themselves, or is no data. */
-const ownRows = ['migrations', 'asset_codes', 'asset_networks', 'sqlite_stat1', 'events', 'watched_addresses']
+const ownRows = [
+  'migrations',
+  'asset_codes',
+  'asset_networks',
+  'sqlite_stat1',
+  'events',
+  'watched_addresses',
+  'given_addresses',
+]
 
 /** The rows of each table, every value as text. */
 export type Rows = Readonly<Record<string, readonly Readonly<Record<string, string | null>>[]>>

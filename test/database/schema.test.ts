@@ -19,6 +19,7 @@ const tablesOfNoMerchant = [
   'paused_rails',
   'rail_reports',
   'watched_addresses',
+  'given_addresses',
   'chain_events',
   'merchant_clocks',
   'trusted_documents',

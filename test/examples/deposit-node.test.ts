@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
+import type { Column } from '../../src/database/columns.ts'
+import type { TableName } from '../../src/database/tables.ts'
+import { snakeCase, tables } from '../../src/database/tables.ts'
 import { hashOf } from '../deposits/support/node.ts'
 import { demoPlace, jsonOf, startService } from '../support/process.ts'
 
@@ -16,32 +21,86 @@ test('the reporter is under 60 lines and needs nothing but Node', () => {
   expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([])
 })
 
-test('the reporter finds the wallet of an address, and what it reports is pending and then credited', async () => {
-  const secret = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
+const secret = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
+const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
+
+/** A service with a wallet that has an address, as transfers to it are seen. */
+async function startWithWallet() {
   const place = await demoPlace({ RAILS: 'node:http://127.0.0.1:9', RAIL_SECRET_NODE: secret })
   const { address: url } = await startService(place)
-  const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
   const opening = JSON.stringify({ currency: 'USDC', description: 'Shop', network: 'erc20' })
   const { data } = await jsonOf(await fetch(`${url}/api/wallets`, { method: 'POST', headers, body: opening }))
   const address = data.addresses[0].address.toLowerCase()
   const seen = { network: 'erc20', address, asset: 'USDC', tx_hash: hashOf('one'), log_index: 0, amount: '25.5' }
+  const balance = async () => (await jsonOf(await fetch(`${url}/api/wallets/${data.id}`, { headers }))).data.balance
+  return { place, url, walletId: data.id as string, seen, balance }
+}
+
+/** What the reporter prints for lines of JSON. */
+async function report({ url }: { url: string }, lines: readonly object[]): Promise<string[]> {
   const child = spawn(process.execPath, [path], {
-    env: { PATH: place.env.PATH, API_URL: url, RAIL_SECRET: secret },
+    env: { PATH: process.env.PATH, API_URL: url, RAIL_SECRET: secret },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  for (const told of [
+  for (const line of lines) child.stdin.write(`${JSON.stringify(line)}\n`)
+  child.stdin.end()
+  return (await text(child.stdout)).trimEnd().split('\n')
+}
+
+test('the reporter finds the wallet of an address, and what it reports is pending and then credited', async () => {
+  const { url, seen, balance } = await startWithWallet()
+  const printed = await report({ url }, [
     { ...seen, confirmations: 3, state: 'DETECTED' },
     { ...seen, confirmations: 64, state: 'CONFIRMED' },
     { ...seen, address: '0xdead', confirmations: 64, state: 'CONFIRMED' },
-  ]) {
-    child.stdin.write(`${JSON.stringify(told)}\n`)
-  }
-  child.stdin.end()
-  expect((await text(child.stdout)).trimEnd().split('\n')).toEqual([
-    `erc20 USDC ${address}: DETECTED 3/64`,
-    `erc20 USDC ${address}: CONFIRMED 64/64`,
+  ])
+  expect(printed).toEqual([
+    `erc20 USDC ${seen.address}: DETECTED 3/64`,
+    `erc20 USDC ${seen.address}: CONFIRMED 64/64`,
     'erc20 USDC 0xdead: not ours',
   ])
-  const wallet = await jsonOf(await fetch(`${url}/api/wallets/${data.id}`, { headers }))
-  expect(wallet.data.balance).toBe('25.50000000')
+  expect(await balance()).toBe('25.50000000')
 })
+
+test('the reporter credits nobody for an address that an early sandbox gave to two merchants', async () => {
+  const { place, url, walletId, seen, balance } = await startWithWallet()
+  const other = copyForAnotherMerchant(place.file, walletId)
+
+  const printed = await report({ url }, [{ ...seen, confirmations: 64, state: 'CONFIRMED' }])
+
+  expect(printed).toEqual([`erc20 USDC ${seen.address}: of two wallets`])
+  expect(await balance()).toBe('0.00000000')
+  expect(other.balance()).toBe(0)
+})
+
+/** Has another merchant have a wallet with the same address, behind the service's back. */
+function copyForAnotherMerchant(file: string, walletId: string) {
+  const database = new Sqlite(file)
+  const merchantId = randomUUID()
+  const walletOfOther = randomUUID()
+  const addressOfOther = randomUUID()
+  const copy = (table: TableName, where: string, changes: Readonly<Record<string, string>>) => {
+    const all = Object.entries<Column<unknown, boolean>>(tables[table])
+    const columns = all.filter(([, { isGenerated }]) => !isGenerated).map(([name]) => snakeCase(name))
+    const values = columns.map((column) => (column in changes ? `'${changes[column]}'` : column))
+    database.exec(
+      `insert into ${snakeCase(table)} (${columns.join(', ')}) select ${values.join(', ')} from ${snakeCase(table)} where ${where} limit 1`,
+    )
+  }
+  copy('merchants', 'true', { id: merchantId })
+  copy('accounts', `id = '${walletId}'`, { merchant_id: merchantId, id: walletOfOther })
+  copy('wallets', `id = '${walletId}'`, { merchant_id: merchantId, id: walletOfOther })
+  const ofWallet = `wallet_id = '${walletId}'`
+  const moved = { merchant_id: merchantId, wallet_id: walletOfOther }
+  copy('walletAddresses', ofWallet, { ...moved, id: addressOfOther })
+  copy('watchedAddresses', ofWallet, { ...moved, address_id: addressOfOther })
+  database.close()
+  return {
+    balance: () => {
+      const database = new Sqlite(file, { readonly: true })
+      const balance = database.prepare('select balance from accounts where id = ?').pluck().get(walletOfOther)
+      database.close()
+      return balance
+    },
+  }
+}

@@ -27,7 +27,8 @@ const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max
 /** PostgreSQL refuses to run as root; nobody is a user that every system has. */
 const nobody = 65_534
 const isRoot = process.getuid?.() === 0
-const user = isRoot ? { uid: nobody, gid: nobody } : {}
+/** As whom servers run. */
+export const serverUser = isRoot ? { uid: nobody, gid: nobody } : {}
 
 /** Ends the server when its standard input ends, that is with whoever started it, however that ended. */
 const untilParentEnds = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server'
@@ -54,7 +55,7 @@ function makeFolder(): string {
 
 /** Runs a command as whom the server runs as. */
 function run(cwd: string, [command = '', ...words]: readonly string[]): void {
-  const made = spawnSync(command, words, { ...user, cwd })
+  const made = spawnSync(command, words, { ...serverUser, cwd })
   if (made.status !== 0) throw new Error(`${command} failed: ${made.error?.message ?? made.stderr}`)
 }
 
@@ -72,13 +73,23 @@ async function startServer({ folder, binaries, files, changes }: Made): Promise<
   const command = [join(binaries, 'postgres'), '-D', files, '-p', String(port), ...options]
   let child: ChildProcess | null = null
 
+  /** One that does not come back is ended and started again: after SIGKILL another process of it may still have its memory. */
   async function start(): Promise<void> {
-    child = spawn('sh', ['-c', untilParentEnds, 'sh', ...command], {
-      ...user,
-      cwd: folder,
-      stdio: ['pipe', 'ignore', 'pipe'],
-    })
-    await ready(child)
+    for (let attempt = 1; ; attempt++) {
+      const starting = spawn('sh', ['-c', untilParentEnds, 'sh', ...command], {
+        ...serverUser,
+        cwd: folder,
+        stdio: ['pipe', 'ignore', 'pipe'],
+      })
+      child = starting
+      try {
+        return await ready(starting)
+      } catch (error) {
+        child = null
+        await ended(starting)
+        if (attempt === startAttempts) throw error
+      }
+    }
   }
 
   async function kill(): Promise<void> {
@@ -131,7 +142,7 @@ async function findBinaries(folder: string): Promise<string> {
   const installed = dirname(dirname(postgres))
   addLinks(installed)
   const works = (place: string) =>
-    spawnSync(join(place, 'bin/postgres'), ['--version'], { ...user, cwd: '/' }).status === 0
+    spawnSync(join(place, 'bin/postgres'), ['--version'], { ...serverUser, cwd: '/' }).status === 0
   if (works(installed)) return join(installed, 'bin')
   const copy = join(folder, 'native')
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true })
@@ -149,15 +160,39 @@ function addLinks(native: string): void {
   }
 }
 
+const startAttempts = 5
+const startLimitMs = 45_000
+const endLimitMs = 10_000
+
+/** Ends a server that did not start, and waits a moment for what is left of it. */
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null) {
+    const exit = new Promise((resolve) => child.once('exit', resolve))
+    child.stdin?.end()
+    const limit = setTimeout(() => child.kill('SIGKILL'), endLimitMs)
+    await exit
+    clearTimeout(limit)
+  }
+  await new Promise((resolve) => setTimeout(resolve, 500))
+}
+
 /** Resolves when the server says that it takes connections. */
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ''
+    const tooLate = () => reject(new Error(`the PostgreSQL server was not ready after ${startLimitMs} ms: ${log}`))
+    const limit = setTimeout(tooLate, startLimitMs)
     child.stderr?.on('data', (chunk) => {
       log += chunk
-      if (/ready to accept (read-only )?connections/.test(log)) resolve()
+      if (/ready to accept (read-only )?connections/.test(log)) {
+        clearTimeout(limit)
+        resolve()
+      }
       log = log.slice(-4_000)
     })
-    child.once('exit', () => reject(new Error(`the PostgreSQL server ended: ${log}`)))
+    child.once('exit', () => {
+      clearTimeout(limit)
+      reject(new Error(`the PostgreSQL server ended: ${log}`))
+    })
   })
 }

@@ -6,7 +6,7 @@ import type { ComingMigrations, Migration, MigrationDialect } from '../migration
 import { comingMigrations, unknownMigration } from '../migration.ts'
 import { neverOpened } from '../query.ts'
 import { camelCase } from '../tables.ts'
-import { secureRows } from './row-security.ts'
+import { admitServiceRole, secureRows } from './row-security.ts'
 
 const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: neverOpened }) })
 
@@ -106,6 +106,7 @@ export async function migratePostgres(
       await client.query(forbidChange)
     }
     await applyMissing(client, migrations, beforeMigrating)
+    await secureRows(client)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback').catch(() => {})
@@ -133,7 +134,7 @@ async function applyMissing(
     }
     await client.query('insert into migrations values ($1, now())', [name])
   }
-  if (missing.length > 0) await secureRows(client)
+  if (missing.length > 0) await admitServiceRole(client)
 }
 
 /** Forbids what `event` does to rows of `table`. */

@@ -107,7 +107,7 @@ export function postgresWriter(
       const asksAgain = Number(isKept)
       askingAgain += asksAgain
       try {
-        const result = await inTransaction(operation, [onCommitted])
+        const result = await inTransaction((tx) => withOwnHandle(tx, operation), [onCommitted])
         writes++
         return result
       } catch (error) {
@@ -269,11 +269,15 @@ export function postgresWriter(
   ): Promise<() => void> {
     if (beginBy < machineClock()) return () => reject(tooLate())
     let hasWritten = false
-    const execute = (query: Query, params: object) => {
-      if (!isRead(query) && !returnsRows(query)) hasWritten = true
+    let unanswered = 0
+    const execute: Tx['execute'] = (query, params) => {
+      if (isRead(query)) return tx.execute(query, params)
+      if (!returnsRows(query)) hasWritten = true
+      unanswered++
       // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
-      return answerOf(tx.execute(query, params), (rows) => {
-        if (!isRead(query) && rows.length > 0) hasWritten = true
+      return answerOf(tx.execute<never>(query, params), (rows) => {
+        unanswered--
+        if (rows.length > 0) hasWritten = true
         return rows
       })
     }
@@ -285,20 +289,50 @@ export function postgresWriter(
     if (!isBeside) pending.begin()
     try {
       const own = { execute, pending: isBeside ? { ...pending, change } : pending }
-      const result = await operation(own as unknown as Tx)
+      const result = await withOwnHandle(own as unknown as Tx, operation)
       return () => {
         writes++
         resolve(result as never)
       }
     } catch (error) {
-      // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too.
-      if (!(error instanceof Refusal) || hasWritten) throw error
+      // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too. A
+      // statement that is still to be answered may write yet.
+      if (!(error instanceof Refusal) || hasWritten || unanswered > 0) throw error
       if (!isBeside) pending.undo()
       return () => reject(error)
     }
   }
 
   return { write, statistics: () => ({ writes, commits, waiting: waiting() }) }
+}
+
+/** Runs an operation by a handle that ends with it: what it left running then must not write in the turn of the next. */
+async function withOwnHandle<Result>(tx: Tx, operation: Operation<Result>): Promise<Result> {
+  let hasEnded = false
+  const requireTurn = () => {
+    if (hasEnded) throw new Error('a statement was run after its operation had ended')
+  }
+  const own: Pick<Tx, 'execute' | 'pending'> = {
+    execute: (query, params) => {
+      requireTurn()
+      return tx.execute(query, params)
+    },
+    pending: {
+      hold: (name, read) => {
+        requireTurn()
+        tx.pending.hold(name, read)
+      },
+      change: (name, how) => {
+        requireTurn()
+        return tx.pending.change(name, how)
+      },
+    },
+  }
+  try {
+    return await operation(own as Tx)
+  } finally {
+    hasEnded = true
+  }
 }
 
 /** How a group runs: what its members answer is told when it is durable. */

@@ -1,4 +1,7 @@
 import type { Client } from 'pg'
+import type { CustomerTable } from '../customer-tables.ts'
+import { customerTables } from '../customer-tables.ts'
+import { camelCase, snakeCase } from '../tables.ts'
 
 /** Who the service acts as where it logs in as one whom row-level security does not bind. */
 export const serviceRole = 'payout_gateway'
@@ -8,47 +11,53 @@ const isVisible = `merchant_id = nullif(current_setting('app.merchant_id', true)
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Of these tables rows are the customer's that is set besides, where one is (one-customer.ts), by the column that says whose they
- * are. What belongs to them is found by way of them.
+ * Which rows a customer's token may see and write, where one is set, in addition to what the merchant may: by `customer-tables.ts`
+ * those whose column names it, and none of a table that is not declared. `null` where queries alone narrow them: what belongs
+ * to a customer's row, and the books, would take a look-up for each row.
  */
-const ownersOfRows = { customers: 'id', wallets: 'owner_id', payout_methods: 'owner_id', payouts: 'customer_id' }
-
-const ofCustomer = (column: string) => `nullif(current_setting('app.customer_id', true), '') is null
-  or ${column} = nullif(current_setting('app.customer_id', true), '')::uuid`
-
-/** Holds rows to one customer, where one is set, beside what holds them to the merchant. */
-async function secureRowsOfCustomers(client: Client): Promise<void> {
-  for (const [table, column] of Object.entries(ownersOfRows)) {
-    const { rows } = await client.query(
-      `select exists (select from pg_policy where polrelid = to_regclass($1) and polname = 'one_customer') as "isHeld",
-        to_regclass($1) is not null as "isThere"`,
-      [table],
-    )
-    if (rows[0]?.isHeld || !rows[0]?.isThere) continue
-    const isVisible = ofCustomer(column)
-    await client.query(
-      `create policy one_customer on ${table} as restrictive using (${isVisible}) with check (${isVisible})`,
-    )
-  }
+function customersRows(table: string): string | null {
+  const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
+  const isMerchant = `nullif(current_setting('app.customer_id', true), '') is null`
+  if (rows === undefined) return isMerchant
+  if (rows === 'none' || !('owner' in rows)) return null
+  return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
+/** A merchant's table, whether it has any policy, and the condition that its policy for customers was made from. */
+type Held = { readonly name: string; readonly isSecured: boolean; readonly ofCustomers: string | null }
+
 /**
- * Puts every table whose rows belong to a merchant under row-level security, its owner too, and lets the service's role
- * work with all tables. Whatever has a policy already stays as it is.
+ * Puts every table whose rows belong to a merchant under row-level security, its owner too, holds rows to one customer where
+ * one is set. The policies for customers follow from this version's declaration whenever a database is opened; they keep the
+ * condition that they were made from as their comment.
  */
 export async function secureRows(client: Client): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(`
-    select c.relname as name from pg_class c
-      join pg_attribute a on a.attrelid = c.oid and a.attnum = 1 and a.attname = 'merchant_id'
-    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
-      and not exists (select from pg_policy p where p.polrelid = c.oid)`)
-  for (const { name } of rows) {
-    const table = client.escapeIdentifier(name)
+  const { rows } = await client.query<Held>(`
+    select c.relname as name, exists (select from pg_policy where polrelid = c.oid and polpermissive) as "isSecured",
+        (select obj_description(oid, 'pg_policy') from pg_policy where polrelid = c.oid and polname = 'one_customer')
+          as "ofCustomers"
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum = 1 and a.attname = 'merchant_id'
+      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') order by 1`)
+  for (const held of rows) await secureTable(client, held)
+}
+
+async function secureTable(client: Client, { name, isSecured, ofCustomers }: Held): Promise<void> {
+  const table = client.escapeIdentifier(name)
+  if (!isSecured) {
     await client.query(`alter table ${table} enable row level security`)
     await client.query(`alter table ${table} force row level security`)
     await client.query(`create policy one_merchant on ${table} using (${isVisible}) with check (${isVisible})`)
   }
-  await secureRowsOfCustomers(client)
+  const wanted = customersRows(name)
+  if (wanted === ofCustomers) return
+  await client.query(`drop policy if exists one_customer on ${table}`)
+  if (wanted === null) return
+  await client.query(`create policy one_customer on ${table} as restrictive using (${wanted}) with check (${wanted})`)
+  await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(wanted)}`)
+}
+
+/** Lets the service's role work with all tables, where row-level security does not bind the role that we log in as. */
+export async function admitServiceRole(client: Client): Promise<void> {
   if (!(await isBypassing(client))) return
   await client.query(`do $$ begin
     create role ${serviceRole} nologin nobypassrls;

@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { columnsInDatabase } from '../../../src/database/tables.ts'
+import { customerTables } from '../../../src/database/customer-tables.ts'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import { camelCase, columnsInDatabase } from '../../../src/database/tables.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
 
@@ -10,6 +12,7 @@ const shared = [
   'asset_networks',
   'chain_events',
   'fees',
+  'given_addresses',
   'installation',
   'merchant_clocks',
   'merchants',
@@ -103,11 +106,34 @@ describePostgres('the catalogue', {}, () => {
     const open = found.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
     expect(open).toEqual(shared)
     expect(secured).toHaveLength(found.length - shared.length)
-    // What says of each row whose customer's it is lets through no other's, beside that.
-    const ofCustomers = await catalogue<{ name: string }>(
-      `select polrelid::regclass::text as name from pg_policy where not polpermissive order by 1`,
+    // Of these, what names its customer lets through no other's, and what no declaration names lets through nothing.
+    const heldTo = await catalogue<{ name: string; condition: string }>(
+      `select polrelid::regclass::text as name, obj_description(oid, 'pg_policy') as condition
+        from pg_policy where not polpermissive order by 1`,
     )
-    expect(ofCustomers.map(({ name }) => name)).toEqual(['customers', 'payout_methods', 'payouts', 'wallets'])
+    const isDeclared = (name: string) => camelCase(name) in customerTables
+    const owned = heldTo.filter(({ condition }) => condition.includes(' or ')).map(({ name }) => name)
+    const closed = heldTo.filter(({ condition }) => !condition.includes(' or ')).map(({ name }) => name)
+    expect(owned).toEqual(['customers', 'payout_methods', 'payouts', 'wallets'])
+    expect(closed).toEqual(secured.filter((name) => !isDeclared(name)))
+    expect(closed).toContain('webhook_endpoints')
+  })
+
+  test('of a database from before gets the policies that hold rows to one customer when it is opened', async () => {
+    const { url, remove } = await newPostgresDatabase()
+    spoilPostgresDatabase(url)
+    onTestFinished(remove)
+    const policies = `select polrelid::regclass::text as name, pg_get_expr(polqual, polrelid) as condition,
+      obj_description(oid, 'pg_policy') as comment from pg_policy where polname = 'one_customer' order by 1`
+    const wanted = await runSql(url, policies)
+    // As the version before left them: four tables, without a comment.
+    await runSql(url, 'drop policy one_customer on seals; drop policy one_customer on webhook_endpoints')
+    await runSql(url, 'comment on policy one_customer on wallets is null')
+    await runSql(url, 'create policy one_customer on accounts as restrictive using (false)')
+
+    await (await openDatabase({ url, onFatal: () => {} })).close()
+
+    expect(await runSql(url, policies)).toEqual(wanted)
   })
 
   test('has every append-only table refuse to be changed', async () => {

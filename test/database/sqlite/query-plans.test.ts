@@ -26,7 +26,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:merchantsNamed': 'finds merchants by a part of the name',
   'events:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',
   'installation:installationRow': 'reads its one row, at start',
-  'merchants:otherMerchantWithKey': 'asks every merchant for its key',
+  'merchants:merchantsWithKeys': 'reads the keys of all merchants',
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',

@@ -1,0 +1,100 @@
+// What an operation leaves running when it ends has no part in the write that comes after it, on either engine.
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/database/database.ts'
+import type { Params, Tx } from '../../src/database/query.ts'
+import { from, into, query, statementOne } from '../../src/database/query.ts'
+import { Refusal } from '../../src/errors.ts'
+import { latestInSequence, nextInSequence } from '../../src/lists/sequence.ts'
+import { insertMerchant } from '../../src/merchants/repository.ts'
+import { everyEngine } from '../support/app.ts'
+import { openTestDatabaseOn } from './open-test-database.ts'
+import { idOf, merchantRow } from './rows.ts'
+
+const merchantId = idOf(1)
+const refusal = new Refusal('WALLET_NOT_FOUND', 'There is none.')
+const late = { message: 'a statement was run after its operation had ended' }
+
+const merchantNames = query(() => from('merchants').select('name').orderBy('id'))
+const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'addresses:test')
+
+/** An insert that answers its row, and so is sent only when something waits for it or comes after it. */
+const insertAndReturn = statementOne((p: Params<ReturnType<typeof merchantRow>>) =>
+  into('merchants')
+    .values({
+      id: p.id,
+      name: p.name,
+      evmExtendedPublicKey: p.evmExtendedPublicKey,
+      tronExtendedPublicKey: p.tronExtendedPublicKey,
+      createdAt: p.createdAt,
+    })
+    .returning('id'),
+)
+
+/** Runs `operation` and another after it in one group: both come while a third of the merchant runs. */
+async function inOneGroup(db: Database, operation: (tx: Tx) => Promise<unknown>) {
+  const running = Promise.withResolvers<void>()
+  const first = db.write(
+    async (tx) => {
+      running.resolve()
+      await latestInSequence(tx, { merchantId, name: 'addresses:test' })
+    },
+    { merchantId },
+  )
+  await running.promise
+  const answers = await Promise.allSettled([db.write(operation, { merchantId }), db.write(takeNumber, { merchantId })])
+  await first
+  return answers
+}
+
+describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
+  async function start() {
+    const { db } = await openTestDatabaseOn(engine)
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+    return db
+  }
+
+  test('leaves no statement that it asked for and did not wait for to the next write', async () => {
+    const db = await start()
+
+    const answers = await inOneGroup(db, async (tx) => {
+      void insertAndReturn(tx, merchantRow(2))
+      throw refusal
+    })
+
+    expect(answers).toEqual([
+      { status: 'rejected', reason: refusal },
+      { status: 'fulfilled', value: 1 },
+    ])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('can not run a statement in the turn of the next write by what it left running', async () => {
+    const db = await start()
+    const leftRunning: Promise<unknown>[] = []
+
+    const answers = await inOneGroup(db, async (tx) => {
+      const branch = async () => {
+        await latestInSequence(tx, { merchantId, name: 'addresses:test' })
+        for (let i = 0; i < 20; i++) await null
+        await insertMerchant(tx, merchantRow(2))
+      }
+      leftRunning.push(branch().catch((error: unknown) => error))
+      throw refusal
+    })
+
+    expect(answers).toEqual([
+      { status: 'rejected', reason: refusal },
+      { status: 'fulfilled', value: 1 },
+    ])
+    expect(await Promise.all(leftRunning)).toEqual([expect.objectContaining(late)])
+    expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
+  })
+
+  test('can neither hold nor change what waits for COMMIT by a handle that it left to others', async () => {
+    const db = await start()
+    const { tx } = await db.write(async (tx) => ({ tx }), { merchantId })
+
+    await expect(async () => takeNumber(tx)).rejects.toMatchObject(late)
+    expect(() => tx.pending.hold('anything', () => 1)).toThrow(late.message)
+  })
+})

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { describePostgres } from '../../support/engines.ts'
+import { careless, serverUser, startPostgresServer } from '../../support/postgres-server.ts'
+
+describePostgres('a PostgreSQL server of the tests', {}, () => {
+  test('that can not start at first after SIGKILL is started again', async () => {
+    const server = await startPostgresServer(careless)
+    onTestFinished(() => server.remove())
+    const { rows } = await asked(server.url('postgres'), 'show data_directory')
+    const lock = `${rows[0]?.data_directory}/postmaster.pid`
+    await server.kill()
+    // As if another server had these files, which one that starts takes for alive.
+    const other = spawn('sleep', ['60'], serverUser)
+    onTestFinished(() => void other.kill())
+    writeFileSync(lock, `${other.pid}\n${dirname(lock)}\n0\n5432\n\n127.0.0.1\n0 0\n`)
+    setTimeout(() => rmSync(lock), 1_000)
+
+    await server.start()
+
+    expect((await asked(server.url('postgres'), 'select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+})
+
+async function asked(url: string, text: string): Promise<pg.QueryResult<Record<string, unknown>>> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
