@@ -18,7 +18,7 @@ export async function browseAssetCodes(
   context: Context,
   input: z.input<typeof BrowseAssetCodesInput>,
 ): Promise<Slice<AssetCode>> {
-  const { assetType, ...slice } = parse(BrowseAssetCodesInput, input)
-  const assets = await listAssetCodes(context, { assetType })
-  return sliceOf(listInMemory(['asset_codes', { assetType }], assets), slice)
+  const { first, after, last, before, ...filters } = parse(BrowseAssetCodesInput, input)
+  const assets = await listAssetCodes(context, filters)
+  return sliceOf(listInMemory(['asset_codes', filters], assets), { first, after, last, before })
 }

@@ -5,6 +5,7 @@ import { optional, requiredId } from '../graphql/inputs.ts'
 import { addList } from '../graphql/list-fields.ts'
 import { LedgerEntry } from '../ledger/graphql.ts'
 import { entries } from '../ledger/list.ts'
+import type { Span } from '../lists/times.ts'
 import type { Amount } from '../money/amount.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
@@ -42,23 +43,30 @@ const Statement = objectType<StatementRow>('Statement', {
 /** The lines of statements, each by its key. */
 const lines = {
   ...entries,
-  slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: never) =>
+  slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>
     new Map(
       await Promise.all(
-        keys.map(
-          async (key) => [key, await entries.slice(context, { ...input, ...filterOf(key) }, columns as never)] as const,
-        ),
+        keys.map(async (key) => [key, await sliceOfStatement(context, JSON.parse(key), { input, columns })] as const),
       ),
     ),
 }
 
-function keyOf(walletId: string, from: string | null, to: string): string {
-  return [walletId, from ?? '', to].join(' ')
+/** What the lines of a statement are found by. */
+type Key = {
+  readonly walletId: string
+  readonly from: string | null
+  /** `null` where the caller names no end: each request ends at its own moment, and all have the cursors of one list. */
+  readonly to: string | null
+  /** The numbers of its lines, both exclusive. */
+  readonly known: Span
 }
 
-function filterOf(key: string) {
-  const [walletId = '', from = '', to = ''] = key.split(' ')
-  return { walletId, createdFrom: from === '' ? null : from, createdBefore: to }
+function sliceOfStatement(
+  context: Context,
+  { walletId, from, to, known }: Key,
+  { input, columns }: { readonly input: object; readonly columns: undefined },
+) {
+  return entries.sliceWithin(context, known, { ...input, walletId, createdFrom: from, createdBefore: to }, columns)
 }
 
 addList('lines', lines as unknown as typeof entries, {
@@ -82,7 +90,12 @@ addQuery(
       if (found === null) return null
       const { period, opening, closing } = found
       return {
-        id: keyOf(found.walletId, period.from, period.to),
+        id: JSON.stringify({
+          walletId: found.walletId,
+          from: period.from,
+          to: to ? period.to : null,
+          known: { above: opening.sequence, below: closing.sequence + 1 },
+        } satisfies Key),
         walletId: found.walletId,
         ...period,
         openingBalance: opening.balance,

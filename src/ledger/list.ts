@@ -1,5 +1,5 @@
 import { byOneOf, ofId } from '../lists/filters.ts'
-import { defineList } from '../lists/list.ts'
+import { defineList, present } from '../lists/list.ts'
 import type { EntryDirection, TransferKind } from './entry.ts'
 import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
 import { entryCounts, selectEntries } from './repository.ts'
@@ -24,11 +24,15 @@ export const entries = defineList({
     direction: byOneOf(entryDirections, 'Only money that left, or that came in.'),
     kind: byOneOf(transferKinds, 'Only money that moved for this reason.'),
   },
-  conditionsOf: ({ walletId, direction, kind }) => {
+  conditionsOf: ({ walletId, direction, kind, ...others }) => {
     const narrowed = narrow(direction, kind)
-    return narrowed && { walletId, ...narrowed }
+    return narrowed && { walletId, ...narrowed, ...present(others) }
   },
-  cursorName: ({ walletId, direction, kind }, { merchantId }) => ({ merchantId, walletId, direction, kind }),
+  previousCursors: {
+    walletId: (walletId) => ({ walletId }),
+    direction: (direction) => ({ direction }),
+    kind: (kind) => ({ kind }),
+  },
   parents: { wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'walletId' } },
   keptBy: { parent: 'walletId', totals: entryCounts },
 })

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
+import type { CursorNames, Narrowing, PreviousCursors } from './cursor-names.ts'
 import type { Asked, Filters } from './filters.ts'
 import type { Given, ListQueries, RowSource } from './queries.ts'
 import type { KeptTotals } from './totals.ts'
@@ -40,8 +41,8 @@ export type Declaration<
     ) => Narrowed<NoInfer<Name>> | Promise<Narrowed<NoInfer<Name>>>
     /** The condition that leaves what is one customer's, and is always given for who acts as that customer. */
     readonly ofCustomer?: NoInfer<Name>
-    /** What tells it from others of its kind in cursors, where its conditions don't: these stay valid while this stays the same. */
-    readonly cursorName?: (asked: Asked<Fields>, context: Asking) => object
+    /** How its cursors named it before, where that was another name: clients may hold some. */
+    readonly previousCursors?: PreviousCursors<Fields>
     /** Whose lists are asked for many at a time: the field that names one, with what it holds, and the condition that it is. */
     readonly parents?: { readonly [Each in Parent]: ParentField<Fields, NoInfer<Name>> }
     /** How many rows a page has unless it is asked for more. */
@@ -65,10 +66,10 @@ type ParentField<Fields extends Filters, Name extends string> = {
 export type AnyList = KeptTotals<string> &
   Pick<
     Declaration<TableName, TableName, object, string, Filters, string, string>,
-    'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'ofCustomer'
+    'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'ofCustomer' | 'previousCursors'
   > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
     readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>
-    readonly cursorName: (asked: object, given: Given<string>, context: Asking) => object
+    readonly cursorNames: (narrowing: Narrowing, context: Asking) => CursorNames
     readonly queries: ListQueries
   }

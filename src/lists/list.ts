@@ -8,6 +8,8 @@ import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import { createdFields, limit, page, parse } from '../input.ts'
 import { countInLists } from './counted-list.ts'
+import type { Narrowing } from './cursor-names.ts'
+import { cursorNames } from './cursor-names.ts'
 import type { AnyList, Asking, Declaration } from './declaration.ts'
 import { declaredLists } from './declared-lists.ts'
 import type { Asked, Filters } from './filters.ts'
@@ -20,6 +22,7 @@ import type { Slice } from './slice.ts'
 import { sliceFields } from './slice.ts'
 import type { AnyParent } from './slices.ts'
 import { columnsOfParent, numberings, sliceOfList, slicesByParent } from './slices.ts'
+import type { Span } from './times.ts'
 import { countedListsOf } from './totals.ts'
 
 const standardPageSize = 20
@@ -52,10 +55,15 @@ export function defineList<
       (await pageOf(list, context, parse(PageInput, input) as never)) as Page<ListedOf<Row, Listed>>,
     /** The slice that a connection shows. @throws Refusal INVALID_INPUT */
     slice: ((context: Asking, input: Slicing, columns?: Columns) =>
-      sliceOfList(list, context, parse(SliceInput, input) as never, columns)) as {
+      sliceOfList(list, context, parse(SliceInput, input) as never, { columns })) as {
       (context: Asking, input: Slicing, columns: Columns): Answer<Slice<Values>>
       (context: Asking, input: Slicing): Answer<Slice<Row>>
     },
+    /** The same of what lies between two numbers, which the caller found to be where the rows of the times are. */
+    sliceWithin: (context: Asking, known: Span, input: Slicing, columns?: Columns) =>
+      sliceOfList(list, context, parse(SliceInput, input) as never, { columns, known }) as unknown as Answer<
+        Slice<Row>
+      >,
     /** What gives the same slice of the list of each of many parents, by the parent's id. @throws Refusal INVALID_INPUT */
     slicesOf: (parent: Parent) =>
       slicesByParent(list, SliceInput, parentOf(parent)) as unknown as {
@@ -115,9 +123,6 @@ export type Needs<Parent extends string> = {
 type AnyDeclaration = Declaration<TableName, TableName, object, string, Filters, string, string>
 
 function withoutTypes(declaration: AnyDeclaration): AnyList {
-  const names = Object.keys(declaration.conditions)
-  // In the order of their declaration, however they were come by: a list has one name.
-  const inOrder = (given: Given<string>) => Object.fromEntries(names.map((name) => [name, given[name]]))
   const conditionsOf = declaration.conditionsOf ?? present
   return {
     ...declaration,
@@ -125,11 +130,7 @@ function withoutTypes(declaration: AnyDeclaration): AnyList {
       answerOf(conditionsOf(asked, context), (given) =>
         ofCustomer(declaration, given as Given<string> | null, context),
       ),
-    cursorName: (asked: Asked<Filters>, given: Given<string>, context: Asking) => {
-      const name = declaration.cursorName?.(asked, context) ?? { merchantId: context.merchantId, ...inOrder(given) }
-      const { customerId } = context.db
-      return customerId === undefined ? name : { ...name, actingAs: customerId }
-    },
+    cursorNames: (narrowing: Narrowing, context: Asking) => cursorNames(declaration, narrowing, context),
     queries: listQueries(declaration),
   } as unknown as AnyList
 }

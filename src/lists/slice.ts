@@ -35,9 +35,11 @@ export type SequenceRange = {
  * A list whose rows are numbered in the order of their creation.
  *
  * @param name everything that tells it from another list: whose it is, what it holds and how it is filtered
+ * @param previousName its name in cursors of before, which are still taken
  */
 export type SequencedList<Item> = {
   readonly name: readonly unknown[]
+  readonly previousName?: readonly unknown[] | null
   readonly sequenceOf: (item: Item) => number
   readonly rows: (range: SequenceRange) => Answer<Item[]>
   readonly total: () => Promise<number | null>
@@ -78,8 +80,10 @@ const highestSequence = 2_147_483_647
 export function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Answer<Slice<Item>> {
   const { size, isAscending } = endOf(request)
   const tag = tagOf(() => list.name)
-  const after = positionOf('after', request.after, tag)
-  const before = positionOf('before', request.before, tag)
+  const { previousName } = list
+  const tags = previousName ? [tag, tagOf(() => previousName)] : [tag]
+  const after = positionOf('after', request.after, tags)
+  const before = positionOf('before', request.before, tags)
   const isAny = (range: Omit<SequenceRange, 'limit'>) =>
     answerOf(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allInOrder([
@@ -188,10 +192,10 @@ function tagOf(nameOf: () => readonly unknown[]): () => string {
   }
 }
 
-function positionOf(field: 'after' | 'before', cursor: string | null, tag: () => string): number | null {
+function positionOf(field: 'after' | 'before', cursor: string | null, tags: readonly (() => string)[]): number | null {
   if (cursor === null) return null
   const [, name, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decoded(cursor)) ?? []
-  if (name === tag() && Number(sequence) <= highestSequence) return Number(sequence)
+  if (tags.some((tag) => tag() === name) && Number(sequence) <= highestSequence) return Number(sequence)
   throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }])
 }
 

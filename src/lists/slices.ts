@@ -4,6 +4,7 @@ import { cellOf } from '../database/chosen-columns.ts'
 import type { Answer } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
 import { parse } from '../input.ts'
+import type { CursorNames } from './cursor-names.ts'
 import type { AnyList, Asking } from './declaration.ts'
 import type { Condition, Given } from './queries.ts'
 import { columnOf, numberingOf } from './queries.ts'
@@ -16,27 +17,36 @@ import { countLimit, keptTotalFor, keptTotalsOfEach } from './totals.ts'
 /** A parsed request for a slice: its times, its ends, and whatever else the list's filters ask for. */
 export type SliceAsked = Created & SliceRequest
 
-/** A slice of a declared list: of whole rows, or of the values of columns where these are chosen. */
+/**
+ * A slice of a declared list: of whole rows, or of the values of columns where these are chosen.
+ *
+ * @param known numbers between which all rows of the times lie, where the caller has found them; what lies beyond is not shown
+ */
 export function sliceOfList(
   list: AnyList,
   context: Asking,
   asked: SliceAsked,
-  columns: Columns | undefined,
+  { columns, known }: { readonly columns: Columns | undefined; readonly known?: Span },
 ): Answer<Slice<object>> {
   const { createdFrom, createdBefore, first, after, last, before, ...filters } = asked
   const created = { createdFrom, createdBefore }
   return answerOf(list.conditionsOf(filters, context), (given) => {
-    const name = [list.name, list.cursorName(filters, given ?? {}, context), created]
+    const names = list.cursorNames({ asked: filters, given, created }, context)
     const found =
-      given === null ? listInMemory<object>(name, []) : sequencedList(list, context, { name, given, created, columns })
+      given === null
+        ? listInMemory<object>(names.name, [])
+        : sequencedList(list, context, { ...names, given, created, columns, known })
     return sliceOf(found, { first, after, last, before })
   })
 }
 
-type Named = { readonly name: readonly unknown[] }
-
 /** What narrows a list, and what is chosen of its rows. */
-type Narrowed = { readonly given: Given<string>; readonly created: Created; readonly columns: Columns | undefined }
+type Narrowed = {
+  readonly given: Given<string>
+  readonly created: Created
+  readonly columns: Columns | undefined
+  readonly known?: Span | undefined
+}
 
 /**
  * A list with its times and its total.
@@ -47,18 +57,19 @@ type Narrowed = { readonly given: Given<string>; readonly created: Created; read
 function sequencedList(
   list: AnyList,
   context: Asking,
-  { name, given, created, columns }: Named & Narrowed,
+  { name, previousName, given, created, columns, known }: CursorNames & Narrowed,
 ): SequencedList<object> {
   const { db, merchantId } = context
   const { queries } = list
   const asked = { merchantId, ...given, ...timesOf(created) }
-  let found: Answer<Span> | null = null
+  let found: Answer<Span> | null = known ?? null
   const span = () => {
     found ??= spanOf(created, (fromSequence) => queries.markAt(db, { ...asked, fromSequence }))
     return found
   }
   return {
     name,
+    previousName,
     sequenceOf: sequenceOf(list, given, columns),
     rows: ({ above, below, limit, isAscending }) =>
       answerOf(span(), (within) => {
@@ -67,7 +78,7 @@ function sequencedList(
         return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined }, columns)
       }),
     total: async () => {
-      const kept = isTimed(created) ? null : keptTotalFor(list, context, given)
+      const kept = isTimed(created) || known ? null : keptTotalFor(list, context, given)
       if (kept) return kept(db)
       const range = await span()
       if (isEmpty(range)) return 0
@@ -119,7 +130,7 @@ export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, 
     const isAlone = ids.length < 2 || others.after !== null || others.before !== null
     const given = first === undefined || isAlone ? null : await list.conditionsOf(askedOf(first), context)
     if (given === null) {
-      const slices = ids.map(async (id) => [id, await sliceOfList(list, context, askedOf(id), columns)] as const)
+      const slices = ids.map(async (id) => [id, await sliceOfList(list, context, askedOf(id), { columns })] as const)
       return new Map(await Promise.all(slices))
     }
     return slicesTogether(list, context, { ids, condition, given, asked: others, askedOf, columns })
@@ -132,7 +143,7 @@ type Together = {
   /** The conditions of the first parent's list; the others' have another parent in them. */
   readonly given: Given<string>
   readonly asked: SliceAsked
-  readonly askedOf: (id: string) => object
+  readonly askedOf: (id: string) => Readonly<Record<string, unknown>>
   readonly columns: Columns | undefined
 }
 
@@ -145,7 +156,8 @@ function slicesTogether(list: AnyList, context: Asking, together: Together) {
     {
       keys: ids,
       keyOf: cellOf(columns, columnOf(column)) as (row: object) => string,
-      nameOf: (id) => [list.name, list.cursorName(askedOf(id), { ...given, [condition]: id }, context), created],
+      nameOf: (id) =>
+        list.cursorNames({ asked: askedOf(id), given: { ...given, [condition]: id }, created }, context).name,
       sequenceOf: sequenceOf(list, given, columns),
       ...fromEach(list, context, { ids, condition, given: { ...given, [condition]: undefined }, created, columns }),
     },

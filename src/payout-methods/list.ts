@@ -38,7 +38,11 @@ export const payoutMethods = defineList({
     return implied === type ? { ownerId, currency, ...present(others) } : null
   },
   ofCustomer: 'ownerId',
-  cursorName: ({ owner, type, currency }, { merchantId }) => ({ merchantId, owner, type, currency }),
+  previousCursors: {
+    owner: (owner) => ({ owner }),
+    type: (type) => ({ type }),
+    currency: (currency) => ({ currency }),
+  },
   parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
   counted: [
     { of: null, by: { type: 'type', currency: 'currency' } },

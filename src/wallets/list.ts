@@ -44,12 +44,13 @@ export const wallets = defineList({
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...present(others) } : null
   },
   ofCustomer: 'ownerId',
-  cursorName: ({ owner, assetType, currency }, context) => ({
-    merchantId: context.merchantId,
-    ownerId: ownerIdOf(owner, context),
-    assetType,
-    currency,
-  }),
+  previousCursors: {
+    owner: (owner, context) => ({ ownerId: ownerIdOf(owner, context) }),
+    // The only status let every wallet through.
+    status: () => ({}),
+    assetType: (assetType) => ({ assetType }),
+    currency: (currency) => ({ currency }),
+  },
   parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
   numberedBy: 'wallets',
   counted: [{ of: { condition: 'ownerId', label: 'owner' }, by: { assetType: 'type', currency: 'currency' } }],

@@ -106,10 +106,10 @@ type SliceOfLog = z.output<typeof SliceInput> & { readonly span: () => ReturnTyp
 function sliceOfLog(
   context: Asking,
   endpointId: string,
-  { span, status, createdFrom, createdBefore, first, after, last, before }: SliceOfLog,
+  { span, first, after, last, before, ...filters }: SliceOfLog,
 ): Answer<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
-  const which = { endpointId, status, createdFrom, createdBefore }
+  const which = { endpointId, ...filters }
   const list = {
     name: ['webhook_deliveries', { merchantId, ...which }],
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,

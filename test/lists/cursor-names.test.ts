@@ -1,0 +1,143 @@
+import { hash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Context } from '../../src/context.ts'
+import { createContext } from '../../src/context.ts'
+import { Refusal } from '../../src/errors.ts'
+import type { AnyList } from '../../src/lists/declaration.ts'
+import { declaredLists } from '../../src/lists/declared-lists.ts'
+import type { FilterKind } from '../../src/lists/filters.ts'
+import { byText } from '../../src/lists/filters.ts'
+import { defineList } from '../../src/lists/list.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+// Declares the lists of every noun.
+import '../../src/server/graphql-schema.ts'
+
+type Input = Readonly<Record<string, unknown>>
+type Browse = (context: Context, input: Input) => Promise<Cursors>
+type Cursors = { readonly cursorOf: (item: object) => string }
+
+const [id, otherId] = ['0190b5e2-0000-7000-8000-000000000001', '0190b5e2-0000-7000-8000-000000000002']
+const row = { sequence: 7, ownerSequence: 7 }
+const always = { createdFrom: null, createdBefore: null }
+const lists = declaredLists.map((list) => [list.name, list] as const)
+
+/** The list with one more filter, which is declared by the two lines of `docs/how-to-add.md`. */
+function withInvented(list: AnyList): { fields: AnyList['filters']; browse: Browse } {
+  const conditions = { ...list.conditions, invented: { column: `${list.table}.id` } }
+  const filters = { ...list.filters, invented: byText('Only what a test invents.') }
+  const { slice } = defineList({ ...list, conditions, filters } as never)
+  // Test files share a process: others read the lists that the service declares.
+  declaredLists.pop()
+  return { fields: filters, browse: async (context, input) => slice(context, input as never) as unknown as Cursors }
+}
+
+function valuesOf(kind: FilterKind): readonly unknown[] {
+  if (kind === 'owner') return ['merchant', { customerId: id }, { customerId: otherId }]
+  if (kind === 'text') return ['NGN', 'USDC']
+  return 'idOf' in kind ? [id, otherId] : kind
+}
+
+/** No filter, each with each of its values, and each two with their first; of statements those of a wallet. */
+function inputsOf(list: AnyList, fields: AnyList['filters']): Input[] {
+  const whose = list.name === 'entries' ? { walletId: id } : {}
+  const times = ['createdFrom', 'createdBefore'].map((field) => [{ [field]: '2026-01-01T00:00:00.000Z' }])
+  const each: Input[][] = [
+    ...Object.entries(fields).map(([field, { kind }]) => valuesOf(kind).map((value) => ({ [field]: value }))),
+    ...times,
+  ]
+  const pairs = each.flatMap(([one], i) => each.slice(i + 1).map(([other]) => ({ ...one, ...other })))
+  return [{}, ...each.flat(), ...pairs].map((input) => ({ ...whose, ...input }))
+}
+
+/** What is left of an input without filters that its others imply: both hold the same rows, so they share cursors. */
+const withoutImplied: Record<string, (input: Input) => Input> = {
+  wallets: ({ status, assetType, ...others }) => ({
+    ...others,
+    ...(status !== 'active' && { status }),
+    ...(assetType !== typesOf[others.currency as 'NGN']?.[0] && { assetType }),
+  }),
+  payout_methods: ({ type, ...others }) => ({
+    ...others,
+    ...(type !== typesOf[others.currency as 'NGN']?.[1] && { type }),
+  }),
+  entries: ({ direction, kind, ...others }) => ({
+    ...others,
+    direction: kind === 'payout' ? 'debit' : direction,
+    ...(kind !== 'payout' && { kind }),
+  }),
+}
+
+const typesOf = { NGN: ['FIAT', 'BANK'], USDC: ['STABLECOIN', 'WALLET'] }
+
+function named(list: string, input: Input): string {
+  const left = Object.entries(withoutImplied[list]?.(input) ?? input).filter(([, value]) => value !== undefined)
+  return JSON.stringify(left.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Whether a list takes a cursor; one that it rejects is rejected for `after` alone. */
+async function takes(browse: Browse, context: Context, input: Input, after: string): Promise<boolean> {
+  try {
+    await browse(context, { ...input, after })
+    return true
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const fault = { field: 'after', code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }
+    expect(error.details.fields).toEqual([fault])
+    return false
+  }
+}
+
+describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) => {
+  test.each(lists)('a cursor of %s is rejected under any other filter, also one that is new', async (name, list) => {
+    const app = await startApp(engine)
+    const { fields, browse } = withInvented(list)
+    const inputs = inputsOf(list, fields)
+    const cursorsOf = (context: Context) =>
+      Promise.all(inputs.map(async (input) => (await browse(context, input)).cursorOf(row)))
+    const cursors = await cursorsOf(app.context())
+    const others = await cursorsOf(createContext(app.service, (await app.otherMerchant()).id))
+    const wrong: string[] = []
+    for (const [i, input] of inputs.entries()) {
+      for (const [j, cursor] of cursors.entries()) {
+        // A list that can hold nothing has no rows to give cursors of.
+        const isSame = named(name, input) === named(name, inputs[j] as Input) && !atob(cursor).endsWith(':0')
+        const isTaken = await takes(browse, app.context(), input, cursor)
+        if (isTaken !== isSame) wrong.push(`${JSON.stringify(input)} of ${JSON.stringify(inputs[j])}: ${isTaken}`)
+      }
+      expect(await takes(browse, app.context(), input, others[i] as string), 'of another merchant').toBe(false)
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('lists with earlier cursors take those until a filter is given that is newer than they are', async () => {
+    const app = await startApp(engine)
+    const merchantId = app.merchant.id
+    const earlier = (...name: readonly unknown[]) =>
+      btoa(`${hash('sha256', JSON.stringify([...name, always]), 'base64url').slice(0, 12)}:7`)
+    const cases: [string, Input, Input, string][] = [
+      ['wallets', {}, { status: 'frozen' }, earlier('wallets', { merchantId, assetType: null, currency: null })],
+      [
+        'payout_methods',
+        { owner: { customerId: id } },
+        { owner: 'any' },
+        earlier('payout_methods', { merchantId, owner: { customerId: id }, type: null, currency: null }),
+      ],
+      [
+        'entries',
+        { walletId: id, kind: 'deposit' },
+        { walletId: id },
+        earlier('entries', { merchantId, walletId: id, direction: null, kind: 'deposit' }),
+      ],
+    ]
+    expect(cases.map(([name]) => name)).toEqual(lists.filter(([, list]) => list.previousCursors).map(([name]) => name))
+    for (const [name, input, other, cursor] of cases) {
+      const { browse } = withInvented(lists.find(([each]) => each === name)?.[1] as AnyList)
+      expect(await takes(browse, app.context(), input, cursor), name).toBe(true)
+      expect(await takes(browse, app.context(), { ...input, invented: 'x' }, cursor), name).toBe(false)
+      expect(await takes(browse, app.context(), { ...input, createdFrom: '2026-01-01T00:00:00Z' }, cursor), name).toBe(
+        false,
+      )
+      if (name !== 'wallets') expect(await takes(browse, app.context(), other, cursor), name).toBe(false)
+    }
+  })
+})
