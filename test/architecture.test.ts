@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { breachesOf, breachesOfLayout, circlesOf, importsOf, order, unusedExports } from './support/imports.ts'
+import { choicesByKind } from './support/kinds.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -420,5 +421,39 @@ test('a crowd at the root and two files of one name are reported', () => {
   expect(breachesOfLayout([...nouns, ...twins])).toEqual([
     'errors.ts is the name of src/errors.ts and src/rest/errors.ts',
     'list.ts is the name of src/payouts/checks/list.ts and src/app/cli/list.ts',
+  ])
+})
+
+test('nothing is shown by a comparison with one of several kinds, so that a new kind does not compile', () => {
+  expect(choicesByKind(readSources())).toEqual([])
+})
+
+test('a choice by one kind is reported, and one that names its reason or shows nothing is not', () => {
+  const sources = {
+    'src/payouts/payout.ts': `
+      export const payoutKinds = ['BANK', 'WALLET'] as const
+      export const outcomes = describedValues({ PAID: 'Paid.', 'not paid': 'Not paid.' })
+      export type Side = 'debit' | 'credit'
+    `,
+    'src/payouts/quote.ts': `
+      const found = kind === 'BANK' ? account : address
+      const turned = 'WALLET' !== kind ? account : address
+      const told = outcome === 'not paid' ? { text: 'none' } : { text: 'all' }
+      const sum = rows.map(({ side }) => (side === 'debit' ? -amount : amount))
+      const isBank = kind === 'BANK'
+      const named = isBank ? account : address
+      const perhaps = kind === 'BANK' ? account : null
+      const text = typeof kind === 'string' ? account : address
+    `,
+    'src/fill/people.ts': `const invented = kind === 'BANK' ? account : address`,
+  }
+  const breach = (line: number, kind: string) =>
+    `src/payouts/quote.ts:${line}: chooses by one of ${kind}: use a Record of them, or name the comparison`
+
+  expect(choicesByKind(sources).sort()).toEqual([
+    breach(2, 'payoutKinds'),
+    breach(3, 'payoutKinds'),
+    breach(4, 'outcomes'),
+    breach(5, 'Side'),
   ])
 })

@@ -120,7 +120,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable is an absent one: that is how shells and compose files unset things.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Configuration.safeParse(given)
-  const { faults: faultsOfRails, ...rails } = readRails(given, given.MODE === 'live' ? 'live' : 'sandbox')
+  const { faults: faultsOfRails, ...rails } = readRails(given, modes.find((mode) => mode === given.MODE) ?? 'sandbox')
   const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
   const isServer = parsed.success && !hasOneWriter(parsed.data.databaseUrl) && parsed.data.backupFolder !== null
   const all = [...faults, ...faultsOfRails, ...(isServer ? [backupFault] : [])]

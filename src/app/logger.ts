@@ -56,7 +56,8 @@ export type LogOutput = DestinationStream & { readonly end: () => void }
 
 /** Standard output as the destination of the log of a process in its `role`, written in the background. */
 export function standardOutput(role: Role = 'service'): LogOutput {
-  const maxWrite = role === 'service' ? mostBytes : pipeBytes
+  const isAlone = role === 'service'
+  const maxWrite = isAlone ? mostBytes : pipeBytes
   const stream = pino.destination({
     dest: 1,
     sync: false,

@@ -13,7 +13,7 @@ import type { Started } from './start.ts'
 /** The rails that this installation has: those that it was told of, and in the sandbox its own. */
 export function railsOf({ mode, rails }: Config, { now }: Pick<Service, 'now'>): readonly Rail[] {
   const banks = rails.map((rail) => httpRail({ ...rail, now }))
-  return mode === 'sandbox' ? [sandboxRail, ...banks] : banks
+  return { sandbox: [sandboxRail, ...banks], live: banks }[mode]
 }
 
 /** Has this process do what is due on rails. */

@@ -106,7 +106,8 @@ async function rendered(page: ConsolePage, asked: Asked): Promise<{ shown: Shown
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const said = error.details.fields?.map(({ field, message }) => `${field} ${message}`).join('; ') ?? error.message
-    const title = error.code === 'RESOURCE_NOT_FOUND' ? 'Not there' : 'Not possible'
+    const isAbsent = error.code === 'RESOURCE_NOT_FOUND'
+    const title = isAbsent ? 'Not there' : 'Not possible'
     return { shown: { title, body: html`<p class="wrong" role="alert">${said}</p>` }, code: statusOfCode[error.code] }
   }
 }

@@ -27,6 +27,8 @@ type Around = {
   readonly ending: Html
 }
 
+const namesOfModes: Record<Mode, string> = { sandbox: 'sandbox', live: 'live: real money' }
+
 /** A page of the console with all that is around it. */
 export function consolePage({ title, body }: Shown, { mode, path, to, operator, notice, ending }: Around): string {
   return page(
@@ -34,7 +36,7 @@ export function consolePage({ title, body }: Shown, { mode, path, to, operator, 
     html`<a class="skip" href="#main">To the content</a>
 <header>
 <a class="name" href="${to('/')}">payout-gateway console</a>
-<span class="mode ${mode}">${mode === 'live' ? 'live: real money' : 'sandbox'}</span>
+<span class="mode ${mode}">${namesOfModes[mode]}</span>
 <nav aria-label="Pages"><ul>
 ${places.map(([place, name]) => html`<li><a href="${to(place)}"${current(place, path)}>${name}</a></li>\n`)}</ul></nav>
 </header>

@@ -6,7 +6,7 @@ import { once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { oneOf, optional, optionalText, parse, refuse, text } from '../input.ts'
 import { newRow } from '../lists/sequence.ts'
-import type { Customer } from './customer.ts'
+import type { Customer, CustomerType } from './customer.ts'
 import { customerTypes } from './customer.ts'
 import { insertCustomer } from './repository.ts'
 
@@ -81,10 +81,14 @@ export function unbornFault({ now }: Pick<Context, 'now'>, { birthDate }: { birt
 
 type Names = Pick<z.input<typeof CreateCustomerInput>, 'customerType' | 'firstName' | 'lastName' | 'businessName'>
 
+const namesOfType: Record<CustomerType, readonly ('firstName' | 'lastName' | 'businessName')[]> = {
+  individual: ['firstName', 'lastName'],
+  business: ['businessName'],
+}
+
 /** The faults of a customer without the names that its type needs. */
 export function missingNames(input: Names): FieldFault[] {
-  const needed = input.customerType === 'business' ? (['businessName'] as const) : (['firstName', 'lastName'] as const)
-  return needed
+  return namesOfType[input.customerType]
     .filter((field) => !input[field]?.toString().trim())
     .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for a customer of this type` }))
 }

@@ -21,7 +21,8 @@ export function readAllowed(text: string): string[] | null {
 
 /** What entries allow, and in the sandbox this machine itself. */
 export function allowanceOf(entries: readonly string[], mode: Mode): Allowance {
-  const all = mode === 'sandbox' ? [...entries, '127.0.0.0/8', '::1/128'] : entries
+  const own: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
+  const all = [...entries, ...own[mode]]
   const hosts = new Set(all.filter((entry) => !entry.includes('/')))
   return {
     coversHost: (host, port) => hosts.has(plainHost(host)) || hosts.has(`${plainHost(host)} ${port}`),

@@ -7,6 +7,9 @@ import { isPublicUnicast } from './public-address.ts'
 /** Where a service delivers: in `live` by https only, and nowhere inside but what is allowed. */
 export type Destinations = { readonly mode: Mode; readonly allowance: Allowance }
 
+/** What a URL begins with. */
+const beginnings: Record<Mode, readonly string[]> = { sandbox: ['https://', 'http://'], live: ['https://'] }
+
 /** Characters that a URL of an endpoint may have. */
 const longestUrl = 2_048
 
@@ -20,9 +23,8 @@ export function urlFault(text: string, { mode, allowance }: Destinations): strin
   // Parsing would drop spaces, tabs and line ends, and what was stored would not be what is called.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, username, password, hostname, port } = new URL(text)
-  if (protocol !== 'https:' && (mode === 'live' || protocol !== 'http:')) {
-    return mode === 'live' ? 'must begin with https://' : 'must begin with https:// or http://'
-  }
+  const begins = beginnings[mode]
+  if (!begins.includes(`${protocol}//`)) return `must begin with ${begins.join(' or ')}`
   if (username !== '' || password !== '' || /^\w+:\/*[^/?#]*@/.test(text)) return 'must not contain a user or password'
   if (text.includes('#')) return 'must not contain a fragment (#)'
   if (port === '0') return 'must not be of port 0'

@@ -14,9 +14,14 @@ export type PostOptions = { readonly format: WebhookFormat; readonly signer: Sig
  * the tenth attempt is days old.
  */
 export function writePost(event: EventMessage, { format, signer, now }: PostOptions): Post {
-  const body =
-    format === 'stablestack' ? stablestackBody(event, { signer, now }) : envelope(event, format === 'standard')
+  const body = bodies[format](event, { signer, now })
   return { body, headers: signedHeaders(event.id, { body, signer, now }) }
+}
+
+const bodies: Record<WebhookFormat, (event: EventMessage, signing: Omit<PostOptions, 'format'>) => string> = {
+  standard: (event) => envelope(event, true),
+  thin: (event) => envelope(event, false),
+  stablestack: stablestackBody,
 }
 
 /** The event as the feed has it; `data` goes in as it was written. */

@@ -47,7 +47,7 @@ export const railsThatArePaused: Check = async ({ db }) => {
 }
 
 export const unknownRails: Check = async ({ db, mode, rails }) => {
-  const known = mode === 'sandbox' ? [...rails, sandboxRailName] : rails
+  const known = { sandbox: [...rails, sandboxRailName], live: rails }[mode]
   const unknown = new Set(
     (await transferRoutes(db, {})).map(({ rail }) => rail).filter((rail) => !known.includes(rail)),
   )

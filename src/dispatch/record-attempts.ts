@@ -122,9 +122,11 @@ function delivered(attempted: Attempted, row: Row | undefined, isMoved: boolean)
   const isAsKnown = attempted.known === null ? !isMoved && row?.status !== 'pending' : isPendingAs(row, attempted)
   const attempts = (row?.attempts ?? 0) + 1
   // One that was over is tried from the start of the schedule.
-  const attemptsBefore = row === undefined ? 0 : row.status === 'pending' ? row.attemptsBefore : row.attempts
+  const isPending = row?.status === 'pending'
+  const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
   if (isAsKnown) return { status: becomes, nextAttemptAt, attempts, attemptsBefore }
-  const status = row?.status ?? (becomes === 'delivered' ? becomes : 'exhausted')
+  const status =
+    row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[becomes]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 

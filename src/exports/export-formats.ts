@@ -26,19 +26,21 @@ export async function* written(
   kind: ExportKind,
   exports: AsyncIterable<Export>,
 ): AsyncGenerator<string> {
-  if (format === 'camt053') yield* camt053(exports)
-  else yield* inColumns(layouts[kind], exports, format === 'csv' ? csvRecord : ndjsonRecord, format)
+  yield* writers[format](layouts[kind], exports)
 }
 
 type Write = (columns: readonly string[], record: Cells) => string
 
-async function* inColumns(
-  layout: Layout,
-  exports: AsyncIterable<Export>,
-  write: Write,
-  format: ExportFormat,
-): AsyncGenerator<string> {
-  if (format === 'csv') yield csvLine(layout.columns)
+const writers: Record<ExportFormat, (layout: Layout, exports: AsyncIterable<Export>) => AsyncGenerator<string>> = {
+  csv: async function* (layout, exports) {
+    yield csvLine(layout.columns)
+    yield* inColumns(layout, exports, csvRecord)
+  },
+  ndjson: (layout, exports) => inColumns(layout, exports, ndjsonRecord),
+  camt053: (_, exports) => camt053(exports),
+}
+
+async function* inColumns(layout: Layout, exports: AsyncIterable<Export>, write: Write): AsyncGenerator<string> {
   for await (const records of recordsOf(layout, exports)) {
     let text = ''
     for (const record of records) text += write(layout.columns, record)

@@ -26,11 +26,12 @@ type EventRow = Told & {
 
 function rowOf(told: Told): EventRow {
   const { object, objectId } = told
+  const isDeposit = object.type === 'deposit'
   const where = (isOf: boolean) => (isOf ? objectId : null)
   return {
     ...told,
     payoutId: where(object.type === 'payout'),
-    walletId: object.type === 'deposit' ? object.row.walletId : where(object.type === 'wallet'),
+    walletId: isDeposit ? object.row.walletId : where(object.type === 'wallet'),
     customerId: where(object.type === 'customer'),
     payoutMethodId: where(object.type === 'payout_method'),
     webhookEndpointId: where(object.type === 'webhook_endpoint'),

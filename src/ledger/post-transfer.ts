@@ -91,10 +91,11 @@ async function creditWallet(
   { kind, walletId, amount, fee }: Parameters<typeof postTransfer>[2],
 ): Promise<WalletEntry> {
   const movement = { merchantId, id: walletId, amount: amount + fee, time: BigInt(now()) }
-  const moved =
-    kind === 'deposit'
-      ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
-      : await refundWalletAccount(tx, movement)
+  // What comes back has left the wallet before, so only a deposit can exceed its limit.
+  const isNew = kind === 'deposit'
+  const moved = isNew
+    ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
+    : await refundWalletAccount(tx, movement)
   if (moved?.balance == null) throw limitExceeded()
   return entryOf(walletId, { ...moved, balance: moved.balance })
 }

@@ -1,7 +1,9 @@
-import type { Asking } from './declaration.ts'
+import type { Context } from '../context.ts'
 import type { Asked, Filters } from './filters.ts'
 import type { Given } from './queries.ts'
 import type { Created } from './times.ts'
+
+type Asking = Pick<Context, 'db' | 'merchantId'>
 
 /** What tells a list from all others in its cursors; a client may hold cursors from before, with `previousName`. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }

@@ -25,7 +25,12 @@ export function deriveAddress(
 /** The address of a node's public key. */
 export function addressOf(family: Exclude<AddressFamily, 'solana'>, { publicKey }: HDKey): string {
   if (publicKey === null) throw new Error('A derived node has no public key.')
-  return family === 'evm' ? encodeEvmAddress(publicKey) : encodeTronAddress(publicKey)
+  return encodings[family](publicKey)
+}
+
+const encodings: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint8Array) => string> = {
+  evm: encodeEvmAddress,
+  tron: encodeTronAddress,
 }
 
 /**

@@ -103,11 +103,12 @@ export const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutM
   },
 })
 
-const typeOf = ({ type }: Pick<PayoutMethodRow, 'type'>) => (type === 'BANK' ? BankPayoutMethod : WalletPayoutMethod)
+const typesOf = { BANK: BankPayoutMethod, WALLET: WalletPayoutMethod }
+const typeOf = ({ type }: Pick<PayoutMethodRow, 'type'>) => typesOf[type]
 
 export const PayoutMethod = nodeUnion<PayoutMethodRow>('PayoutMethod', {
   description: 'Where money can be paid out to: a bank account, or a crypto address.',
-  types: [BankPayoutMethod, WalletPayoutMethod],
+  types: Object.values(typesOf),
   from: ['type'],
   typeOf,
   source: sourceOfList(payoutMethods),

@@ -1,9 +1,13 @@
+import type { AssetType } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import { byOneOf, byOwner, byText } from '../lists/filters.ts'
 import { defineList, present } from '../lists/list.ts'
 import { ownerIdOf } from '../lists/owner.ts'
-import type { PayoutMethod } from './payout-method.ts'
+import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'
 import { listedColumns, payoutMethodTypes } from './payout-method.ts'
+
+/** What pays out each type of asset. */
+const typeOfAsset: Record<AssetType, PayoutMethodType> = { FIAT: 'BANK', STABLECOIN: 'WALLET' }
 
 /** The payout methods of the merchant and of its customers, of both types mixed. */
 export const payoutMethods = defineList({
@@ -34,7 +38,7 @@ export const payoutMethods = defineList({
     if (currency === null) return { ownerId, type: type ?? undefined, ...present(others) }
     // A currency implies its type of method, so it decides.
     const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
-    const implied = asset && (asset.assetType === 'FIAT' ? 'BANK' : 'WALLET')
+    const implied = asset && typeOfAsset[asset.assetType]
     return implied === type ? { ownerId, currency, ...present(others) } : null
   },
   ofCustomer: 'ownerId',

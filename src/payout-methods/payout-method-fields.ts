@@ -1,5 +1,6 @@
 import type { AddressFamily, Network } from '../networks/network.ts'
 import { addressFamily } from '../networks/network.ts'
+import type { countryOfCurrency } from './bank-countries.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 
 /** What a form knows before it asks: it is for one type, one currency and one owner. */
@@ -31,7 +32,7 @@ export const walletFieldTexts: Record<WalletField, FieldText> = {
 
 /** Values that pass every check, for an account in `currency`; none for what each country has its own form of. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
-  return { ...anywhere, ...(currency === 'NGN' ? inNigeria : currency === 'ZAR' ? inSouthAfrica : {}) }
+  return { ...anywhere, ...(Object.hasOwn(ofCountry, currency) && ofCountry[currency as keyof typeof ofCountry]) }
 }
 
 const anywhere = {
@@ -50,6 +51,8 @@ const inSouthAfrica = {
   bankCode: '250655',
   swiftCode: 'FIRNZAJJ',
 }
+
+const ofCountry = { NGN: inNigeria, ZAR: inSouthAfrica } satisfies Record<keyof typeof countryOfCurrency, object>
 
 /** Values that pass every check, for an address on `network`. */
 export function walletExamples(network: Network): Readonly<Record<WalletField, string>> {

@@ -35,7 +35,7 @@ export const payouts = defineList({
     recipientCurrency: byText('Only payouts that arrive in this currency, such as `NGN`.', null),
   },
   conditionsOf: ({ owner, ...asked }) => ({
-    ...(owner === 'merchant' ? { isMerchantOwned: true } : owner === 'any' ? {} : owner),
+    ...(typeof owner === 'object' ? owner : { any: {}, merchant: { isMerchantOwned: true } }[owner]),
     ...present(asked),
   }),
   ofCustomer: 'customerId',

@@ -140,8 +140,11 @@ async function moveMoney(tx: Tx, context: Context, payout: Payout, status: Settl
 export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
   const { id, assetCode } = payout
   const movement = { assetCode, amount: sumsWithFee(payout).netAmount, cause: { payoutId: id } }
-  if (status === 'COMPLETED') return { ...movement, kind: 'payout_completed', fee: 0n }
-  return { ...movement, kind: status === 'FAILED' ? 'payout_failed' : 'payout_returned', fee: payout.fee ?? 0n }
+  const kind = ({ COMPLETED: 'payout_completed', FAILED: 'payout_failed', RETURNED: 'payout_returned' } as const)[
+    status
+  ]
+  if (kind === 'payout_completed') return { ...movement, kind, fee: 0n }
+  return { ...movement, kind, fee: payout.fee ?? 0n }
 }
 
 type SettlementTransfer = Movement<'payout_completed'> | Movement<'payout_failed' | 'payout_returned'>

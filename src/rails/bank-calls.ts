@@ -48,8 +48,8 @@ export function bankAt({ url, signer, now, limits, ca }: BankOptions): Bank {
       headers = same,
     }) => {
       const signed = signedHeaders(signedAs, { body, signer: signedBy, now: now() - ageMs })
-      const all = question === 'submit' ? { ...signed, 'idempotency-key': orderId } : signed
-      const method = question === 'find' ? 'GET' : 'POST'
+      const all = { ...signed, ...(question === 'submit' && { 'idempotency-key': orderId }) }
+      const method = ({ submit: 'POST', find: 'GET', cancel: 'POST' } as const)[question]
       return exchange(new URL(`${url}${pathOf(question, orderId)}`), { method, headers: headers(all), body })
     },
     close,

@@ -25,7 +25,7 @@ export function sayingOf(orderId: string, exchanged: Exchanged): Seen {
   const { status, isWhole, beginning } = exchanged
   if (!isWhole) return { ...nothing, status, failure: 'more than 64 KiB' }
   const answer = readCancelling(orderId, beginning)
-  const isOfStatus = status === (answer === 'CANCELLED' ? done : conflict)
+  const isOfStatus = answer !== null && status === { CANCELLED: done, TOO_LATE: conflict }[answer]
   const report = readReport(orderId, beginning)
   const isNamed = namesOrder(orderId, beginning)
   return { status, failure: null, report, cancelling: isOfStatus ? answer : null, isNamed }

@@ -55,7 +55,8 @@ export async function beginDue(
   const taken = await take(tx, context, { transfer, dueAt, rail })
   // By turns, so that what a bank does not answer that question about is heard of all the same.
   const wantsCancel = taken.cancelAskedAt !== null && isWithBank(taken) && taken.asked % 2 === 0
-  const call = taken.state === 'SUBMITTING' ? 'submit' : wantsCancel ? 'cancel' : 'find'
+  const isNew = taken.state === 'SUBMITTING'
+  const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
   return { call, order: orderOf(payout, taken, context), dueAt }
 }
 

@@ -189,13 +189,16 @@ const rules: readonly Rule[] = [
       `${question}: what is not signed, or wrongly, long ago or for something else is refused: 401`,
       async ({ forged, first, never, ask }) => {
         // What is looked for is there: else 404 would look like a refusal.
-        const order = question === 'submit' ? forged : first
+        const order = { submit: forged, find: first, cancel: first }[question]
         const seen = await Promise.all([
           ask(order, { question, headers: unsigned }),
           ask(order, { question, signedBy: signerOf([newSharedSecret()]) }),
           ask(order, { question, ageMs: tooOldMs }),
           ask(order, { question, ageMs: -tooOldMs }),
-          ask(order, { question, signedAs: messageId(question === 'find' ? 'cancel' : 'find', order.id) }),
+          ask(order, {
+            question,
+            signedAs: messageId(({ submit: 'find', find: 'cancel', cancel: 'find' } as const)[question], order.id),
+          }),
           ask(order, { question, signedAs: messageId(question, never.id) }),
         ])
         const ways = ['not signed', 'wrongly', 'long ago', 'to come', 'for something else', 'for another order']
@@ -241,7 +244,7 @@ const rules: readonly Rule[] = [
       const isOver = [found, again].every(({ report }) => report?.state === 'REJECTED')
       const isAsItWas = continues(taken, found) && continues(found, again)
       return [
-        isState(taken) && (answer.cancelling === 'CANCELLED' ? isOver : answer.cancelling === 'TOO_LATE' && isAsItWas),
+        isState(taken) && answer.cancelling !== null && { CANCELLED: isOver, TOO_LATE: isAsItWas }[answer.cancelling],
         [taken, answer, found, again].map(told).join('; '),
       ]
     },

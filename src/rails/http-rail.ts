@@ -66,7 +66,7 @@ export function httpRail({ name, url, secrets, now, limits = bankLimits, ca }: O
     cancel: async (order, headers) => {
       const { status, body } = await ask('cancel', order, headers)
       const answer = readCancelling(order.id, body)
-      if (answer && status === (answer === 'CANCELLED' ? done : conflict)) return answer
+      if (answer && status === { CANCELLED: done, TOO_LATE: conflict }[answer]) return answer
       throw notUnderstood(status)
     },
     reports: {

@@ -81,10 +81,10 @@ function notFound(
     const dueAt = BigInt(Date.parse(transfer.createdAt) - context.aheadMs)
     return moveTransfer(tx, context, transfer, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
-  const cause =
-    transfer.state === 'UNKNOWN'
-      ? 'the bank has no such order, and may not be asked again without a person'
-      : `the bank has no such order, of which it said ${transfer.state}`
+  const isUnheardOf = transfer.state === 'UNKNOWN'
+  const cause = isUnheardOf
+    ? 'the bank has no such order, and may not be asked again without a person'
+    : `the bank has no such order, of which it said ${transfer.state}`
   return moveTransfer(tx, context, transfer, { state: 'ATTENTION', cause, dueAt: null })
 }
 

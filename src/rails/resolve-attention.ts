@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context, Done } from '../context.ts'
+import type { Context, Done, Mode } from '../context.ts'
 import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
@@ -39,7 +39,8 @@ export async function resolveAttention(context: Context, input: Input): Promise<
 
 /** The actions that are the merchant's own. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
-  return mode === 'sandbox' ? attentionActions : ['RETRY']
+  const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
+  return actions[mode]
 }
 
 /**

@@ -115,7 +115,7 @@ export async function listRails({ db, mode }: Service, configured: readonly stri
     await pausedRails(db, {}),
     await openTransferCounts(db, {}),
   ]
-  const here = mode === 'sandbox' ? [sandboxRailName, ...configured] : configured
+  const here = { sandbox: [sandboxRailName, ...configured], live: configured }[mode]
   const names = new Set([...here, ...[...routes, ...paused, ...counts].map(({ rail }) => rail)])
   return [...names].map((rail) => ({
     rail,

@@ -31,9 +31,13 @@ export async function answerBegun(context: Context, rail: Rail, { call, order, d
 }
 
 async function ask(rail: Rail, call: 'submit' | 'find' | 'cancel', order: Order): Promise<Answer> {
-  // For a rail that takes nothing back it is always too late.
-  if (call === 'cancel') return rail.cancel ? rail.cancel(order) : 'TOO_LATE'
-  return call === 'submit' ? rail.submit(order) : rail.find(order)
+  const calls = {
+    submit: () => rail.submit(order),
+    find: () => rail.find(order),
+    // For a rail that takes nothing back it is always too late.
+    cancel: () => rail.cancel?.(order) ?? 'TOO_LATE',
+  }
+  return calls[call]()
 }
 
 /** The answer, or why there is none: whatever goes wrong with a call, nothing is known of the order. */

@@ -133,7 +133,7 @@ function differenceOfRows(db: Reader, seal: Seal, covered: Covered): Promise<Dif
 
 /** A difference of a seal; of one that is missing, the one before it is known. */
 function ofSeal(merchantId: string, { number, through }: Head, done: 'missing' | 'changed' | 'rewritten'): Difference {
-  const key = done === 'missing' ? number + 1 : number
-  const event = done === 'missing' ? through + 1 : through
+  const ahead = { missing: 1, changed: 0, rewritten: 0 }[done]
+  const [key, event] = [number + ahead, through + ahead]
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
 }

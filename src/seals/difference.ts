@@ -45,8 +45,9 @@ export function firstDifference({ seal, first, rows, printsAfter, rowsAfter }: S
       const { done, other } = whatWasDone({ sealed: seal.prints + printsAfter, found, place, slot })
       const row = rows[place] ?? null
       const event = first + place
+      const isEvent = slot === 'events'
       const table = tableIn(slot, row?.eventsType) ?? 'events'
-      const key = row === null || done === 'missing' ? null : slot === 'events' ? `${event}` : keyOf(table, row)
+      const key = row === null || done === 'missing' ? null : isEvent ? `${event}` : keyOf(table, row)
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }

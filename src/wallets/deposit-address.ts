@@ -47,7 +47,8 @@ type Source = {
 }
 
 async function sourceOf(tx: Tx, context: Context, family: AddressFamily): Promise<Source> {
-  return family === 'solana' ? poolOf(tx, context) : keySource(tx, context, family)
+  const isPooled = family === 'solana'
+  return isPooled ? poolOf(tx, context) : keySource(tx, context, family)
 }
 
 function poolOf(tx: Tx, { merchantId, mode }: Context): Source {
@@ -67,7 +68,7 @@ function poolOf(tx: Tx, { merchantId, mode }: Context): Source {
 /** Each key is numbered from zero by itself: a wallet looks no more than twenty unused addresses ahead (BIP-44). */
 async function keySource(tx: Tx, { merchantId, mode }: Context, family: 'evm' | 'tron'): Promise<Source> {
   const merchant = await merchantById(tx, { id: merchantId })
-  const own = family === 'evm' ? merchant?.evmExtendedPublicKey : merchant?.tronExtendedPublicKey
+  const own = { evm: merchant?.evmExtendedPublicKey, tron: merchant?.tronExtendedPublicKey }[family]
   const shared = mode === 'sandbox' ? sandboxExtendedPublicKeys[family] : null
   const key = own ?? shared
   return {

@@ -26,7 +26,7 @@ export function policyOf(allowed: readonly string[], forms = "'none'"): string {
 /** Where the caller found the service. A live one is behind what ends TLS, and no example sends its key without. */
 export function originOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isName = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
-  return `${mode === 'live' ? 'https' : 'http'}://${isName ? host : 'localhost'}`
+  return `${{ sandbox: 'http', live: 'https' }[mode]}://${isName ? host : 'localhost'}`
 }
 
 /** Anyone may keep it, and asks each time whether it is still so: an update of the service shows at once. */
