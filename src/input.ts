@@ -3,6 +3,7 @@ import type { FieldFault, FieldFaultCode } from './errors.ts'
 import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids.ts'
 import { parseAmount } from './money/amount.ts'
+import { amountFault } from './money/amount-fault.ts'
 
 /** Longest text where the contract gives no other limit, in code points (ruling 21). */
 export const textLimit = 255
@@ -153,11 +154,7 @@ export const positiveAmount = () =>
     if (value === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
     const amount = parseAmount(value)
     if (amount !== null && amount > 0n) return amount
-    return refuse(
-      context,
-      'INVALID_FORMAT',
-      'must be a decimal string above zero with at most ten digits before and eight after the point, such as "25.50"',
-    )
+    return refuse(context, 'INVALID_FORMAT', amountFault(value))
   })
 
 /** Any field that may be absent, null or empty, all of which mean `null` (ruling 20). */

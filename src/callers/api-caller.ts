@@ -43,8 +43,10 @@ export function requireAllowed(caller: Caller, operation: string): void {
   }
   if (caller.scopes === null) return
   const scope = scopeOfOperation(operation)
-  if (scope === undefined)
-    throw new Refusal('INSUFFICIENT_SCOPE', `This is not for a ${whatIt(caller)} that has scopes.`)
+  if (scope === undefined) {
+    const message = `This ${whatIt(caller)} has scopes, and no scope allows ${operation}: use an API key without scopes.`
+    throw new Refusal('INSUFFICIENT_SCOPE', message)
+  }
   requireScope(caller, scope)
 }
 
@@ -62,7 +64,7 @@ export function unread(db: Database, caller: Caller): Database {
 /** The refusal for what takes a scope that the caller does not have. */
 export function lacking(caller: Caller, scope: Scope): Refusal {
   const held = caller.scopes?.join(', ') ?? 'all'
-  return new Refusal('INSUFFICIENT_SCOPE', `This needs the scope ${scope}; the ${whatIt(caller)} has ${held}.`)
+  return new Refusal('INSUFFICIENT_SCOPE', `This ${whatIt(caller)} lacks the scope ${scope}; it has ${held}.`)
 }
 
 function whatIt({ tokenId }: Caller): 'token' | 'API key' {

@@ -10,6 +10,7 @@ import {
   isObjectType,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import { requireAllowed } from '../../src/callers/api-caller.ts'
 import { customerScopes, scopeOfOperation, scopes } from '../../src/callers/scopes.ts'
 import type { Route } from '../../src/rest/route.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
@@ -70,7 +71,7 @@ function anyOf(type: GraphQLInputType, scope: string): unknown {
 /** The scope that is missing, as a refusal names it; `null` where it is none for want of a scope. */
 function missing(code: string | undefined, message: string): string | null {
   return code === 'INSUFFICIENT_SCOPE'
-    ? (/^This needs the scope (\w+); the (?:API key|token) has /.exec(message)?.[1] ?? message)
+    ? (/^This (?:API key|token) lacks the scope (\w+); it has /.exec(message)?.[1] ?? message)
     : null
 }
 
@@ -112,6 +113,20 @@ function expectedFor(scope: string): Record<string, string> {
   ].map(([what, needed]) => [what, needed === null ? 'read' : needed])
   return Object.fromEntries(needed.filter(([, each]) => each !== undefined && each !== scope))
 }
+
+// A noun that is added without a scope is closed to credentials with scopes.
+test.each([
+  [null, 'API key'],
+  ['token', 'token'],
+])(
+  'an operation without a scope is rejected for a credential with scopes, in a whole sentence (%s)',
+  (tokenId, named) => {
+    const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
+    expect(() => requireAllowed(caller, 'createNoun')).toThrow(
+      `This ${named} has scopes, and no scope allows createNoun: use an API key without scopes.`,
+    )
+  },
+)
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
   test.each(scopes)('%s alone lets its bearer do what it says, who is told the scope of all else', async (scope) => {

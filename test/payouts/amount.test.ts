@@ -35,6 +35,36 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   })
 
   test.each([
+    ['1,5', 'must have a point before its decimal places and no other separator, such as "1000.50"'],
+    ['0', 'must be above zero'],
+    ['-5', 'must be above zero, without a sign'],
+    [' 7 ', 'must not contain spaces'],
+  ])('is rejected as %j for the reason that applies, by REST and by GraphQL', async (amount, reason) => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+
+    const rest = await app.rest('POST', path, { body: { ...payoutBody, amount } })
+    const bankAccount = {
+      accountName: 'Ada Obi',
+      accountNumber: '0690000031',
+      bankName: 'Access Bank',
+      bankCode: '044',
+      recipientCurrency: 'NGN',
+      recipientCountry: 'NIGERIA',
+    }
+    const input = { assetCode: 'USDC', amount, recipient: { bankAccount }, idempotencyKey: 'k' }
+    const { data } = await app.graphql(
+      `mutation ($input: CreatePayoutInput!) { createPayout(input: $input) {
+        ... on InvalidInputError { message fields { field message } } } }`,
+      { input },
+    )
+
+    const message = `amount ${reason}`
+    expect(rest.body.error.details.fields).toMatchObject([{ field: 'amount', message }])
+    expect(data.createPayout).toEqual({ message: `${message}.`, fields: [{ field: 'amount', message }] })
+  })
+
+  test.each([
     ['5', 'INVALID_FORMAT'],
     ['5.5', 'INVALID_FORMAT'],
     ['1e2', 'INVALID_FORMAT'],
