@@ -64,18 +64,7 @@ function inFull(variables: object): string {
   return JSON.stringify(variables, null, 2)
 }
 
-const whoAmI = `# Welcome! These tabs tell one story. Press the pink
-# button (or Ctrl-Enter) in each, from left to right;
-# every one can be run again. All of it happens in
-# this sandbox: no real money moves.
-#
-# 1. Who am I? The API key under "Headers", below,
-# answers that. It is the demo merchant's.
-#
-# Try next: put the cursor after "name" and press
-# Ctrl-Space to see what else there is to ask for.
-# The book at the upper left explains everything.
-
+const whoAmI = `# 1. Who am I? Press the pink button; notes below.
 query _1_Me {
   merchant {
     name
@@ -92,19 +81,21 @@ query _1_Me {
     }
   }
 }
+
+# Welcome! These tabs tell one story. Press the pink
+# button (or Ctrl-Enter) in each, from left to right;
+# every one can be run again. All of it happens in
+# this sandbox: no real money moves.
+#
+# Who am I? The API key under "Headers", below,
+# answers that. It is the demo merchant's.
+#
+# Try next: put the cursor after "name" and press
+# Ctrl-Space to see what else there is to ask for.
+# The book at the upper left explains everything.
 `
 
-const customers = `# 2. The merchant serves customers, and each has
-# wallets (where money is) and payout methods (where
-# it can go).
-#
-# Every list is a connection: "first" says how many,
-# "pageInfo" how to go on. "nodes" holds the items.
-#
-# Try next: (first: 2), and for what follows also the
-# endCursor of that answer: (first: 2, after: "...").
-# Or (filter: { customerType: BUSINESS }).
-
+const customers = `# 2. The customers and what they own. Notes below.
 query _2_Browse {
   customers(first: 5) {
     totalCount
@@ -149,6 +140,17 @@ query _2_Browse {
     }
   }
 }
+
+# The merchant serves customers, and each has
+# wallets (where money is) and payout methods (where
+# it can go).
+#
+# Every list is a connection: "first" says how many,
+# "pageInfo" how to go on. "nodes" holds the items.
+#
+# Try next: (first: 2), and for what follows also the
+# endCursor of that answer: (first: 2, after: "...").
+# Or (filter: { customerType: BUSINESS }).
 `
 
 const errorFields = `... on UserError {
@@ -157,21 +159,7 @@ const errorFields = `... on UserError {
       field
     }`
 
-const quote = `# 3. Before paying. First a payout thought through:
-# fee, rate, what arrives and what would be left. It
-# writes nothing.
-#
-# Look at "warnings": somebody mistyped this account
-# number, and its check digit (NUBAN) gives it away.
-# A warning refuses nothing, but have somebody look.
-#
-# Then what a form must ask for to add an account.
-#
-# Try next: an amount of "999999" in the variables
-# below. The answer is an InsufficientFundsError,
-# which is data like any other: a result is its
-# payload, or the error that says why there is none.
-
+const quote = `# 3. What would a payout do? Notes below.
 query _3_Quote($input: PayoutQuoteInput!, $currency: String!) {
   payoutQuote(input: $input) {
     __typename
@@ -208,23 +196,28 @@ query _3_Quote($input: PayoutQuoteInput!, $currency: String!) {
     }
   }
 }
+
+# Before paying. First a payout thought through:
+# fee, rate, what arrives and what would be left. It
+# writes nothing.
+#
+# Look at "warnings": somebody mistyped this account
+# number, and its check digit (NUBAN) gives it away.
+# A warning refuses nothing, but have somebody look.
+#
+# Then what a form must ask for to add an account.
+#
+# Try next: an amount of "999999" in the variables
+# below. The answer is an InsufficientFundsError,
+# which is data like any other: a result is its
+# payload, or the error that says why there is none.
 `
 
 function quoteInput({ mistypedBank }: Ids) {
   return { assetCode: 'USDC', amount: '100', recipient: { payoutMethodId: mistypedBank } }
 }
 
-const openWallet = `# 4. Open a wallet for Ada, one of the customers. It
-# starts at zero and gets an address for deposits.
-#
-# Run it twice: the same wallet answers, because the
-# idempotencyKey says that it is the same request. A
-# client that got no answer simply sends again.
-#
-# Try next: another idempotencyKey in the variables,
-# for another wallet. The same key with another
-# description is refused: IDEMPOTENCY_KEY_REUSED.
-
+const openWallet = `# 4. Open a wallet. Notes below.
 mutation _4_Open($input: CreateWalletInput!) {
   createWallet(input: $input) {
     __typename
@@ -246,6 +239,17 @@ mutation _4_Open($input: CreateWalletInput!) {
     ${errorFields}
   }
 }
+
+# Open a wallet for Ada, one of the customers. It
+# starts at zero and gets an address for deposits.
+#
+# Run it twice: the same wallet answers, because the
+# idempotencyKey says that it is the same request. A
+# client that got no answer simply sends again.
+#
+# Try next: another idempotencyKey in the variables,
+# for another wallet. The same key with another
+# description is refused: IDEMPOTENCY_KEY_REUSED.
 `
 
 function walletInput({ ada }: Ids) {
@@ -253,15 +257,7 @@ function walletInput({ ada }: Ids) {
   return { customerId: ada, currency: 'USDC', network: 'POLYGON', description, idempotencyKey: 'tour: open a wallet' }
 }
 
-const deposit = `# 5. Play the outside world, and send Ada 250 USDC.
-# This goes to the wallet that she already had.
-#
-# Run it twice: a reference pays once, so the balance
-# stays. Another reference is another deposit.
-#
-# Try next: the id of your new wallet from tab 4 as
-# walletId, with another reference.
-
+const deposit = `# 5. Send Ada money. Notes below.
 mutation _5_Fund($input: SimulateDepositInput!) {
   simulateDeposit(input: $input) {
     __typename
@@ -276,25 +272,22 @@ mutation _5_Fund($input: SimulateDepositInput!) {
     ${errorFields}
   }
 }
+
+# Play the outside world, and send Ada 250 USDC.
+# This goes to the wallet that she already had.
+#
+# Run it twice: a reference pays once, so the balance
+# stays. Another reference is another deposit.
+#
+# Try next: the id of your new wallet from tab 4 as
+# walletId, with another reference.
 `
 
 function depositInput({ adasWallet }: Ids) {
   return { walletId: adasWallet, amount: '250', reference: 'tour: first deposit' }
 }
 
-const pay = `# 6. Pay: 25.50 USDC of Ada's arrive at her bank, in
-# naira. Amount and fee leave her wallet together, and
-# the answer comes only when that is on disk.
-#
-# Run it twice: the same payout answers and nothing
-# more is paid. An idempotencyKey is required here,
-# because a payout made twice is the one mistake that
-# must not happen. It is remembered for ever, also by
-# the REST endpoint.
-#
-# Try next: another idempotencyKey, to pay again. Or
-# an amount of "999999", to see what is missing.
-
+const pay = `# 6. Pay. Notes below.
 mutation _6_Pay($input: CreatePayoutInput!) {
   createPayout(input: $input) {
     __typename
@@ -324,6 +317,19 @@ mutation _6_Pay($input: CreatePayoutInput!) {
     ${errorFields}
   }
 }
+
+# Pay: 25.50 USDC of Ada's arrive at her bank, in
+# naira. Amount and fee leave her wallet together, and
+# the answer comes only when that is on disk.
+#
+# Run it twice: the same payout answers and nothing
+# more is paid. An idempotencyKey is required here,
+# because a payout made twice is the one mistake that
+# must not happen. It is remembered for ever, also by
+# the REST endpoint.
+#
+# Try next: another idempotencyKey, to pay again. Or
+# an amount of "999999", to see what is missing.
 `
 
 /** The key of the tour's payout, by which the tabs after it find it. */
@@ -341,19 +347,7 @@ function payoutInput({ ada, adasBank }: Ids) {
   }
 }
 
-const watch = `# 7. What became of it? Be told: your payout of tab 6
-# as it is now, and again whenever its status changes.
-# Its idempotencyKey names it as well as its id does,
-# and is known even where an answer got lost.
-#
-# The answer stays open until you press the button
-# again, or go to another tab. To watch it change,
-# open this page in a second window beside this one,
-# and be the bank in tab 8 there.
-#
-# Try next: to ask once instead, "query" in the place
-# of "subscription", and "payout" of "payoutChanged".
-
+const watch = `# 7. Watch the payout. Notes below.
 subscription _7_Watch($payoutKey: String!) {
   payoutChanged(idempotencyKey: $payoutKey) {
     id
@@ -370,20 +364,22 @@ subscription _7_Watch($payoutKey: String!) {
     }
   }
 }
+
+# What became of it? Be told: your payout of tab 6
+# as it is now, and again whenever its status changes.
+# Its idempotencyKey names it as well as its id does,
+# and is known even where an answer got lost.
+#
+# The answer stays open until you press the button
+# again, or go to another tab. To watch it change,
+# open this page in a second window beside this one,
+# and be the bank in tab 8 there.
+#
+# Try next: to ask once instead, "query" in the place
+# of "subscription", and "payout" of "payoutChanged".
 `
 
-const bank = `# 8. Play the bank, and pay what you sent in tab 6.
-# Whoever watches in tab 7 is told.
-#
-# Run it twice, with another key as well: the same
-# answer, and nothing is paid again. But FAILED, now
-# that it is paid, is refused as a conflict.
-#
-# Try next: the status RETURNED with another
-# idempotencyKey. The bank sends it back, and amount
-# and fee are in the wallet again. So they are after
-# FAILED, for a payout that is still PROCESSING.
-
+const bank = `# 8. Play the bank. Notes below.
 mutation _8_Bank($input: SimulatePayoutInput!) {
   simulatePayout(input: $input) {
     __typename
@@ -407,6 +403,18 @@ mutation _8_Bank($input: SimulatePayoutInput!) {
     ${errorFields}
   }
 }
+
+# Play the bank, and pay what you sent in tab 6.
+# Whoever watches in tab 7 is told.
+#
+# Run it twice, with another key as well: the same
+# answer, and nothing is paid again. But FAILED, now
+# that it is paid, is refused as a conflict.
+#
+# Try next: the status RETURNED with another
+# idempotencyKey. The bank sends it back, and amount
+# and fee are in the wallet again. So they are after
+# FAILED, for a payout that is still PROCESSING.
 `
 
 const settlementInput = {
@@ -416,18 +424,7 @@ const settlementInput = {
   idempotencyKey: 'tour: the bank pays',
 }
 
-const books = `# 9. The books of Ada's wallet: every movement of its
-# money, newest first, each with the balance that it
-# left, and what became of its payouts. No line is
-# ever changed or removed; their sum is the balance.
-#
-# "npm run -s cli -- audit" recomputes all of it for
-# all wallets, at any time.
-#
-# Try next: (first: $lines, filter: {kind: DEPOSIT}),
-# then a tab of your own by the plus beside the tabs:
-# it has the key of the demo merchant already.
-
+const books = `# 9. The books of a wallet. Notes below.
 query _9_Books($walletId: ID!, $lines: Int!) {
   wallet(id: $walletId) {
     description
@@ -454,23 +451,23 @@ query _9_Books($walletId: ID!, $lines: Int!) {
     }
   }
 }
+
+# The books of Ada's wallet: every movement of its
+# money, newest first, each with the balance that it
+# left, and what became of its payouts. No line is
+# ever changed or removed; their sum is the balance.
+#
+# "npm run -s cli -- audit" recomputes all of it for
+# all wallets, at any time.
+#
+# Try next: (first: $lines, filter: {kind: DEPOSIT}),
+# then a tab of your own by the plus beside the tabs:
+# it has the key of the demo merchant already.
 `
 
 const payoutEvents = ['PAYOUT_FAILED', 'PAYOUT_RETURNED']
 
-const events = `# 10. Whoever has to know, knows. What happens is an
-# event, with a number: who remembers the last one
-# misses nothing. Here is what went wrong, oldest
-# first; "after" goes on behind a number.
-#
-# And webhooks: where events are posted to, and what
-# became of each. The demo's go to the sandbox itself.
-# Pay once more in tab 6, with another key, and look
-# again: it was told within a moment.
-#
-# Try next: be told here as it happens. In a new tab,
-# subscription { eventPublished { sequence type } }
-
+const events = `# 10. Events and webhooks. Notes below.
 query _10_Events($after: String, $types: [EventType!]) {
   events(after: $after, filter: { types: $types }) {
     nodes {
@@ -505,21 +502,22 @@ query _10_Events($after: String, $types: [EventType!]) {
     }
   }
 }
+
+# Whoever has to know, knows. What happens is an
+# event, with a number: who remembers the last one
+# misses nothing. Here is what went wrong, oldest
+# first; "after" goes on behind a number.
+#
+# And webhooks: where events are posted to, and what
+# became of each. The demo's go to the sandbox itself.
+# Pay once more in tab 6, with another key, and look
+# again: it was told within a moment.
+#
+# Try next: be told here as it happens. In a new tab,
+# subscription { eventPublished { sequence type } }
 `
 
-const outcome = `# 11. Every outcome, at once. The sandbox has a bank
-# of its own, which does what the account's last two
-# digits say; /docs#sandbox lists them. This one pays,
-# and sends the money back a day later.
-#
-# Run it twice: the same payout answers, and its
-# timeline says how far it has come.
-#
-# Try next: have a day pass, then look again here.
-# In a new tab:
-# mutation { advanceClock(input: {by: "P1D"}) {
-#   __typename } }
-
+const outcome = `# 11. Every outcome. Notes below.
 mutation _11_Outcome($input: CreatePayoutInput!) {
   createPayout(input: $input) {
     __typename
@@ -538,6 +536,19 @@ mutation _11_Outcome($input: CreatePayoutInput!) {
     ${errorFields}
   }
 }
+
+# Every outcome, at once. The sandbox has a bank
+# of its own, which does what the account's last two
+# digits say; /docs#sandbox lists them. This one pays,
+# and sends the money back a day later.
+#
+# Run it twice: the same payout answers, and its
+# timeline says how far it has come.
+#
+# Try next: have a day pass, then look again here.
+# In a new tab:
+# mutation { advanceClock(input: {by: "P1D"}) {
+#   __typename } }
 `
 
 const outcomeInput = {

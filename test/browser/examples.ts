@@ -32,6 +32,7 @@ await visit(async (visiting) => {
 /** So many payouts that a list of them has several pages. */
 async function makeHistory(merchant: Merchant): Promise<void> {
   const ada = await merchant.ada()
+  await merchant.openWallet(ada)
   await merchant.deposit(ada, '1000')
   for (let made = 0; made < 45; made++) {
     const payoutId = await merchant.pay(

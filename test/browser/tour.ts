@@ -21,6 +21,7 @@ async function takeTour(visiting: Visit): Promise<void> {
     if (title.includes('Watch')) await watch(visiting, page, index)
     else await runTab(page, index)
   }
+  await showsOperations(page)
   await actAsCustomer(page)
   await page.getByRole('tab').first().click()
   await readDocs(page)
@@ -119,6 +120,27 @@ async function watch(visiting: Visit, page: Page, index: number): Promise<void> 
   say(`${title}: PROCESSING, COMPLETED, ended (${ended.failure()?.errorText})`)
 }
 
+/** On a desktop and on a phone the operation is what the editor shows: its first line and some of its fields. */
+async function showsOperations(page: Page): Promise<void> {
+  const desktop = page.viewportSize()
+  for (const viewport of [desktop, { width: 390, height: 844 }]) {
+    if (viewport) await page.setViewportSize(viewport)
+    for (const [index] of (await page.getByRole('tab').all()).entries()) {
+      const title = await openTab(page, index)
+      const shown = await page.locator('.graphiql-query-editor .view-lines').evaluate((lines) => {
+        const bottom = document.querySelector('.graphiql-query-editor')?.getBoundingClientRect().bottom ?? 0
+        const inside = [...lines.querySelectorAll('.view-line')].filter(
+          (line) => line.getBoundingClientRect().bottom <= bottom,
+        )
+        return inside.filter((line) => line.textContent && !line.textContent.startsWith('#')).length
+      })
+      if (shown < 4) wrong(`at ${viewport?.width} pixels ${title} shows ${shown} lines of its operation`)
+    }
+    await shoot(page, `operation-${viewport?.width}`)
+  }
+  if (desktop) await page.setViewportSize(desktop)
+}
+
 async function runTab(page: Page, index: number): Promise<void> {
   const title = await openTab(page, index)
   const [response] = await Promise.all([
@@ -139,24 +161,29 @@ async function runTab(page: Page, index: number): Promise<void> {
   await shoot(page, title)
 }
 
-/** Chooses a customer, as whom the first tab is asked with a token, and then the merchant again. */
+/** Types a part of a customer's name, as whom the first tab is asked with a token, and then nothing, which is the merchant. */
 async function actAsCustomer(page: Page): Promise<void> {
-  const menu = page.locator('#acting')
-  await menu.hover()
-  await page.waitForFunction(() => document.querySelectorAll('#acting option').length > 1)
-  for (const [place, bears] of [
-    [1, 'authorization'],
-    [0, 'x-api-key'],
+  const field = page.getByLabel('acting as')
+  await field.focus()
+  await page.waitForFunction(() => document.querySelectorAll('#acting-customers option').length > 1)
+  for (const [typed, shown, credential] of [
+    ['thabo', 'Thabo Nkosi (thabo.nkosi@example.com)', 'authorization'],
+    ['nobody of this name', 'Thabo Nkosi (thabo.nkosi@example.com)', 'authorization'],
+    ['', '', 'x-api-key'],
   ] as const) {
-    const [option] = await menu.selectOption({ index: place })
-    const asked = page.waitForRequest((request) => request.postData()?.includes('query') === true && !isToken(request))
+    await field.fill(typed)
+    await field.press('Enter')
+    await page.waitForFunction((shown) => document.querySelector<HTMLInputElement>('#acting')?.value === shown, shown)
+    const asked = page.waitForRequest(
+      (request) => request.postData()?.includes('"_1_Me"') === true && !isToken(request),
+    )
     await runTab(page, 0)
     const headers = await (await asked).allHeaders()
     const sent = ['authorization', 'x-api-key'].filter((name) => name in headers).join()
-    if (sent !== bears) wrong(`as ${option || 'the merchant'} it is asked with ${sent}`)
-    await shoot(page, `as-${place === 0 ? 'merchant' : 'customer'}`)
+    if (sent !== credential) wrong(`as ${shown || 'the merchant'} it is asked with ${sent}`)
+    await shoot(page, `as-${shown === '' ? 'merchant' : 'customer'}`)
   }
-  say(`acts as each of ${await menu.locator('option').count()}`)
+  say(`acts as each of ${await page.locator('#acting-customers option').count()} customers`)
 }
 
 function isToken(request: Request): boolean {

@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { checkNuban } from '../../src/payout-methods/checks/nuban.ts'
+import { startApp } from '../support/app.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, 'examples', path), 'utf8')
@@ -50,4 +52,47 @@ describe('what pages have in common is the same in each:', () => {
 test.each(pages)('no key is in the page of examples/%s', (name) => {
   const sources = readdirSync(join(root, 'examples', name, 'src')).filter((file) => /\.tsx?$/.test(file))
   expect(sources.filter((file) => /pgw_|x-api-key/i.test(read(`${name}/src/${file}`)))).toEqual([])
+})
+
+/** What a page is filled with when it opens: the account that is paid, and which wallets it asks for. */
+function prefilled(name: string) {
+  const form = read(`${name}/src/PayForm.tsx`)
+  const [, bankCode = '', bankName = ''] = /bankCode: '(\d+)', bankName: '([^']+)'/.exec(form) ?? []
+  const [, accountNumber = ''] = /defaultValue="(\d{10})"/.exec(form) ?? []
+  const documents = ['documents.ts', 'App.tsx'].map((file) => `${name}/src/${file}`)
+  const source = documents.filter((path) => existsSync(join(root, 'examples', path))).map(read)
+  const [wallets = ''] = /wallets\([^)]*\)/.exec(source.join('\n')) ?? []
+  return { wallets, account: { bankCode, bankName, accountNumber } }
+}
+
+test.each(pages)(
+  'the page of examples/%s shows the wallet that pays, and its account passes its check',
+  async (name) => {
+    const app = await startApp('sqlite')
+    const customerId = await app.customer()
+    await app.wallet({ customerId, balance: '1200' })
+    // As the tour of GraphiQL does in its fourth tab.
+    await app.wallet({ customerId })
+    const { wallets, account } = prefilled(name)
+    const bankAccount = { ...account, accountName: 'Ngozi Obi', recipientCurrency: 'NGN', recipientCountry: 'NIGERIA' }
+    const input = { customerId, assetCode: 'USDC', amount: '25.50', recipient: { bankAccount } }
+    const { data } = await app.graphql(
+      `query ($id: ID!, $input: PayoutQuoteInput!) {
+      customer(id: $id) { ${wallets} { nodes { id balance } } }
+      payoutQuote(input: $input) { ... on PayoutQuote { wallet { id balance } warnings { message } } }
+    }`,
+      { id: customerId, input },
+    )
+    expect(data.customer.wallets.nodes).toEqual([data.payoutQuote.wallet])
+    expect(data.payoutQuote).toMatchObject({ wallet: { balance: '1200.00000000' }, warnings: [] })
+  },
+)
+
+test('the accounts that examples/rest, the README and the tour pay to pass their checks', () => {
+  const sources = [read('rest/src/pay.ts'), read('../README.md'), read('../db/demo/tour.ts')]
+  const accounts = sources.map((source) => ({
+    accountNumber: /(?:account_?number\S* [='" ]+)(\d{10})/i.exec(source)?.[1] ?? '',
+    bankCode: /(?:bank_?code\S* ['"])(\d+)/i.exec(source)?.[1] ?? '',
+  }))
+  expect(accounts.map(checkNuban)).toMatchObject(Array(3).fill({ outcome: 'PASSED' }))
 })

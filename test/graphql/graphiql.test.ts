@@ -110,6 +110,12 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
       expect(JSON.parse(headers)).toEqual({ 'x-api-key': demoApiKey })
       // What is longer than the editor is wide, at 1280 pixels 56 characters, would be read by nobody.
       expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 54)).toEqual([])
+      // A phone shows the first eleven lines: the operation comes before what is said of it, but for its title.
+      expect(query.split('\n')).toEqual([
+        expect.stringMatching(/^# \d+\. /),
+        expect.stringMatching(/^(query|mutation|subscription) /),
+        ...query.split('\n').slice(2),
+      ])
     }
   })
 

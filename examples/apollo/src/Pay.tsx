@@ -20,13 +20,13 @@ type Step =
   | { readonly is: 'failed'; readonly message: string }
 
 /** First a quote, which moves nothing; then the payout that was quoted, and what becomes of it. */
-export function Pay({ customerId }: { customerId: string }) {
+export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const client = useApolloClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
-    const asked = { customerId, assetCode: 'USDC' as const, ...form }
+    const asked = { customerId, walletId, assetCode: 'USDC' as const, ...form }
     try {
       const { data } = await client.query({ query: payoutQuote, variables: { input: asked }, fetchPolicy: 'no-cache' })
       if (!data?.payoutQuote) throw new Error('There is no quote now.')
@@ -90,6 +90,8 @@ function Quoted({ quote, onPay }: { quote: Quote; onPay: () => void }) {
   return (
     <>
       <dl>
+        <dt>Paid from</dt>
+        <dd>{quote.wallet.description}</dd>
         <dt>Fee</dt>
         <dd>{money(quote.fee ?? '0', 'USDC')}</dd>
         <dt>Leaves your wallet</dt>

@@ -4,12 +4,13 @@ import type { CreatePayoutInput } from './gql/graphql'
 type Form = Pick<CreatePayoutInput, 'amount' | 'recipient'>
 
 const banks = [
+  { bankCode: '057', bankName: 'Zenith Bank' },
   { bankCode: '044', bankName: 'Access Bank' },
   { bankCode: '011', bankName: 'First Bank of Nigeria' },
   { bankCode: '058', bankName: 'Guaranty Trust Bank' },
 ]
 
-/** How much, and to which account in Nigeria. In the sandbox the account 9999999900 is paid at once. */
+/** How much, and to which account in Nigeria. The sandbox pays 9999999900 immediately; its check digit is Zenith Bank's. */
 export function PayForm(props: { onChange: () => void; onSubmit: (form: Form) => void; isBusy: boolean }) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()

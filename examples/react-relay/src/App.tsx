@@ -14,8 +14,10 @@ const query = graphql`
         firstName
         lastName
       }
-      wallets(first: 1, filter: { currency: "USDC" }) {
+      wallets(last: 1, filter: { currency: "USDC" }) {
         nodes {
+          id
+          description
           ...App_wallet
         }
       }
@@ -68,6 +70,7 @@ export function App({ customerId }: { customerId: string }) {
     return () => removeEventListener('stream-start', askAgain)
   }, [environment, variables])
   const { personalInfo, wallets } = data.customer ?? {}
+  // The oldest: of several that cover a payout the service takes that one too. The newest may be empty still.
   const wallet = wallets?.nodes[0]
   return (
     <main className="page">
@@ -79,10 +82,10 @@ export function App({ customerId }: { customerId: string }) {
       </header>
       <aside>
         <section className="card wallet">
-          <h2>In your wallet</h2>
+          <h2>You pay from {wallet?.description ?? '…'}</h2>
           <p data-testid="balance">{wallet && <Balance of={wallet} />}</p>
         </section>
-        <Pay customerId={customerId} />
+        <Pay customerId={customerId} walletId={wallet?.id} />
       </aside>
       <PayoutList query={data} />
     </main>

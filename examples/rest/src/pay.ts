@@ -47,7 +47,7 @@ function keep(sent: Sent): Sent {
 }
 
 function orderOf(amount: string): Order {
-  const bank = { account_number, bank_name: 'Access Bank', bank_code: '044' }
+  const bank = { account_number, bank_name: 'Zenith Bank', bank_code: '057' }
   const nigeria = { recipient_currency: 'NGN', recipient_country: 'Nigeria' } as const
   return { currency: 'USDC', amount, recipient_name, ...bank, ...nigeria }
 }

@@ -11,6 +11,7 @@ export function App({ customerId }: { customerId: string }) {
   useSubscription({ query: customerEvents })
   if (error) return <p role="alert">{error.message}</p>
   const { personalInfo, wallets } = data?.customer ?? {}
+  // The oldest: of several that cover a payout the service takes that one too. The newest may be empty still.
   const wallet = wallets?.nodes[0]
   return (
     <main className="page">
@@ -22,10 +23,10 @@ export function App({ customerId }: { customerId: string }) {
       </header>
       <aside>
         <section className="card wallet">
-          <h2>In your wallet</h2>
+          <h2>You pay from {wallet?.description ?? '…'}</h2>
           <p data-testid="balance">{wallet ? money(wallet.balance, wallet.currency) : '…'}</p>
         </section>
-        <Pay customerId={customerId} />
+        {data && <Pay customerId={customerId} walletId={wallet?.id} />}
       </aside>
       <PayoutList />
     </main>

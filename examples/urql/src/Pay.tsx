@@ -19,13 +19,13 @@ type Step =
   | { readonly is: 'failed'; readonly message: string }
 
 /** First a quote, which moves nothing; then the payout that was quoted, and what becomes of it. */
-export function Pay({ customerId }: { customerId: string }) {
+export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const client = useClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
-    const asked = { customerId, assetCode: 'USDC' as const, ...form }
+    const asked = { customerId, walletId, assetCode: 'USDC' as const, ...form }
     try {
       const { data } = await client.query(payoutQuote, { input: asked }, { requestPolicy: 'network-only' }).toPromise()
       if (!data?.payoutQuote) throw new Error('There is no quote now.')
@@ -88,6 +88,8 @@ function Quoted({ quote, onPay }: { quote: Quote; onPay: () => void }) {
   return (
     <>
       <dl>
+        <dt>Paid from</dt>
+        <dd>{quote.wallet.description}</dd>
         <dt>Fee</dt>
         <dd>{money(quote.fee ?? '0', 'USDC')}</dd>
         <dt>Leaves your wallet</dt>

@@ -8,7 +8,7 @@ export const overview = graphql(`
         firstName
         lastName
       }
-      wallets(first: 1, filter: { currency: "USDC" }) {
+      wallets(last: 1, filter: { currency: "USDC" }) {
         nodes {
           ...WalletCard
         }
@@ -17,6 +17,7 @@ export const overview = graphql(`
   }
   fragment WalletCard on Wallet {
     id
+    description
     currency
     balance
   }
@@ -74,6 +75,10 @@ export const payoutQuote = graphql(`
         amountFiat
         recipientCurrency
         balanceAfter
+        wallet {
+          id
+          description
+        }
         warnings {
           outcome
           message

@@ -28,9 +28,9 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 .graphiql-logo nav a { color: hsl(var(--color-neutral)); text-decoration: none }
 .graphiql-logo nav a:is(:hover, :focus-visible) { text-decoration: underline }
 .graphiql-logo nav a:first-child { font-weight: 600 }
-/* The menu of whom to act as stands in the corner of the answers, where it takes no room of the tabs. */
+/* The field of whom to act as stands in the corner of the answers, where it takes no room of the tabs. */
 .graphiql-logo nav label { position: fixed; right: 2.6rem; bottom: 1.6rem; z-index: 2; padding: .2rem .5rem; border-radius: 6px; background: hsl(var(--color-base)); color: hsl(var(--color-neutral)) }
-.graphiql-logo nav select { max-width: 12rem; font: inherit; color: inherit; background: transparent; border: 1px solid hsla(var(--color-neutral), .4); border-radius: 4px }
+.graphiql-logo nav input { width: 12rem; padding: 0 .25rem; font: inherit; color: inherit; background: transparent; border: 1px solid hsla(var(--color-neutral), .4); border-radius: 4px }
 @media (max-width: 48rem) {
   /* Without what a phone's browser lays over the page. */
   .graphiql-container { height: 100dvh; flex-direction: column; --sidebar-width: 44px }

@@ -18,14 +18,17 @@ export function merchantAt(address: string) {
   }
   const graphql = (query: string, variables: object = {}) => ask('/graphql', { query, variables })
   return {
-    /** Ada, with what her wallet in USDC holds and how many payouts she has. */
+    /** Ada, with what her oldest wallet in USDC holds and how many payouts she has. */
     ada: async (): Promise<Ada> => {
       const { customers } = await graphql(`{ customers { nodes { uuid email
-        payouts(first: 0) { totalCount } wallets(filter: { currency: "USDC" }) { nodes { uuid balance } } } } }`)
+        payouts(first: 0) { totalCount } wallets(last: 1, filter: { currency: "USDC" }) { nodes { uuid balance } } } } }`)
       const ada = customers.nodes.find(({ email }: { email: string }) => email === 'ada.obi@example.com')
       const [wallet] = ada.wallets.nodes
       return { id: ada.uuid, walletId: wallet.uuid, balance: wallet.balance, payouts: ada.payouts.totalCount }
     },
+    /** Opens a wallet for her that nothing is in, as the tour of GraphiQL does. */
+    openWallet: ({ id }: Ada) =>
+      ask('/api/wallets', { customer_id: id, currency: 'USDC', network: 'polygon', description: 'Holiday savings' }),
     /** Pays from Ada's wallet to an account, of which the sandbox's bank says nothing, and answers the payout's id. */
     pay: async ({ id }: Ada, amount: string, recipientName: string): Promise<string> => {
       const bank = { account_number: '0690000032', bank_name: 'Access Bank', bank_code: '044' }

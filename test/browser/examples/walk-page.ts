@@ -58,12 +58,15 @@ async function quote({ page }: Walk): Promise<void> {
   await payButton(page).waitFor()
 }
 
-/** Pays to an account that the sandbox's bank pays at once, and is told of it without asking. */
+/** Pays from the wallet that it shows to an account that the sandbox's bank pays immediately, and is told of it without asking. */
 async function paysAndFollows(walk: Walk): Promise<void> {
   const { name, page, merchant } = walk
   const before = await merchant.ada()
   await quote(walk)
   await page.getByText('39,410.25 NGN').first().waitFor()
+  await page.getByRole('definition').getByText('Savings', { exact: true }).waitFor()
+  await showsBalance(walk)
+  if ((await page.locator('.warning').count()) > 0) wrong(`${name}: the account of its form fails its check`)
   await shoot(page, `${name}-2-quote`)
   // The bank is faster than the answer, which says PROCESSING and must not have the last word.
   await page.route('**/graphql', async (route) => {

@@ -1,0 +1,33 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { everyEngine, newDatabase } from '../support/app.ts'
+import { freePort } from '../support/free-port.ts'
+import { emptyPlace, startService } from '../support/process.ts'
+import { entries, guideBlocks, layOut, runEntry } from './support/guide.ts'
+
+// What needs packages that only the examples have is run by `npm run guide`.
+
+test('every code block of the guide is a file that it runs, or the commands that make the types', () => {
+  const blocks = guideBlocks()
+  const names = blocks.map(({ file, text }) => file ?? text.trim().split('\n').at(-1))
+  expect(names).toEqual([
+    ...['server.ts', 'session.ts', 'stream.ts', 'payment.ts', 'fetch.ts', 'codegen.ts', 'npx graphql-codegen'],
+    ...['apollo.ts', 'urql.ts', 'relay.config.json', 'relay.ts'],
+  ])
+  expect(names).toEqual(expect.arrayContaining(Object.keys(entries)))
+})
+
+test.each(everyEngine)('the guide quotes, pays and follows a payout with fetch on %s', async (engine) => {
+  const { url, remove } = await newDatabase(engine)
+  onTestFinished(remove)
+  const place = await emptyPlace({ DATABASE_URL: url })
+  const { address } = await startService(place)
+  layOut(place.folder, address, await freePort())
+
+  const printed = await runEntry(place.folder, 'fetch.ts')
+  expect(printed.filter((line) => line !== 'PROCESSING')).toEqual([
+    '26.06375000 USDC leave Savings, 39410.25000000 NGN arrive',
+    'INVALID_INPUT: amount must have a point before its decimal places and no other separator, such as "1000.50".',
+    expect.stringMatching(/^paid with the key [\da-f-]{36}$/),
+    'COMPLETED',
+  ])
+})
