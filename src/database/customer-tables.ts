@@ -5,7 +5,7 @@ import { from, placeholders } from './query.ts'
 import type { TableName } from './tables.ts'
 
 /** What queries for one customer bind in addition to their own parameters; PostgreSQL checks rows against it as well. */
-export type Bound = { readonly merchantId: string; readonly theCustomer: string }
+type Bound = { readonly merchantId: string; readonly theCustomer: string }
 
 const p = placeholders<Params<Bound>>()
 
@@ -16,14 +16,16 @@ type Part = { readonly toOperationNode: () => OperationNode }
 type Owned = { readonly owner: string; readonly given: string }
 
 /** Rows that name by a column the customer's row that they belong to. */
-export type Belonging = { readonly to: 'wallets' | 'payouts'; readonly by: string }
+type Belonging = { readonly to: 'wallets' | 'payouts'; readonly by: string }
 
-export const verbs = ['select', 'insert', 'update', 'delete'] as const
+const verbs = ['select', 'insert', 'update', 'delete'] as const
+/** What a statement does with rows. */
 export type Verb = (typeof verbs)[number]
 
 /** What a transaction for a customer may do with all of the merchant's rows, and why it has to. */
 type Books = { readonly verbs: readonly Verb[]; readonly because: string }
 
+/** What of a table exists for a client token that acts as one customer. */
 export type CustomerTable = {
   /** The customer's own rows, in reads and in transactions; `none` where it has none. */
   readonly rows: Owned | Belonging | { readonly part: Part } | 'none'
@@ -135,7 +137,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** The query for the rows of a table that are a customer's, of a table that is declared. */
+/** The query for the rows of a table that are a customer's. */
 export function partOf(table: TableName, { rows }: CustomerTable): Part {
   // Kysely has types for one table.
   const all = from(table as 'wallets').selectAll(table as 'wallets')

@@ -19,7 +19,8 @@ import { claimAddress, pooledAddress } from './repository.ts'
 const maxNumbersTried = 100
 
 /**
- * The next deposit address of the merchant on a network, never given out before, to this merchant or another (ruling 32).
+ * The next deposit address of the merchant on a network, never given out before, to this merchant or another (rulings 32
+ * and 114).
  *
  * EVM networks and Tron derive it from the merchant's extended public key, Solana takes it from the imported pool; the
  * sandbox has test keys for a merchant without its own. No private key is involved.

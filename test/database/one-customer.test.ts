@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { forCustomer } from '../../src/database/one-customer.ts'
-import type { Params, Query } from '../../src/database/query.ts'
-import { from, query } from '../../src/database/query.ts'
+import type { Params, Query, Tx } from '../../src/database/query.ts'
+import { change, from, into, query, statement } from '../../src/database/query.ts'
 import { compileForSqlite } from '../../src/database/sqlite/compile-for-sqlite.ts'
 
 type OfMerchant = Params<{ merchantId: string }>
@@ -76,4 +76,35 @@ test.each([
   const [narrowed] = found
   if (!narrowed) throw new Error('the query did not run')
   expect(compileForSqlite(narrowed.node).sql.match(/exists/g) ?? []).toHaveLength(looks)
+})
+
+test('for one customer every row of an insert is held to be its own, not only the first', async () => {
+  type Two = Params<{ merchantId: string; first: string; second: string }>
+  const insertTwo = statement((p: Two) =>
+    into('wallets').values([
+      { merchantId: p.merchantId, customerId: p.first },
+      { merchantId: p.merchantId, customerId: p.second },
+    ] as never),
+  )
+  const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], pending: {} } as unknown as Tx)
+  const db = forCustomer({ write } as unknown as Database, 'the customer')
+  const inserting = (second: string) => async () =>
+    db.write((tx) => insertTwo(tx, { merchantId: 'the merchant', first: 'the customer', second }))
+
+  await expect(inserting('another')()).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
+  await expect(inserting('the customer')()).resolves.toEqual([])
+})
+
+test('for one customer a change of a table by another name does not run, because it is not narrowed', async () => {
+  const changeOther = statement((p: OfMerchant) =>
+    change('wallets as other')
+      .set({ description: 'changed' } as never)
+      .where('other.merchantId', '=', p.merchantId),
+  )
+  const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], pending: {} } as unknown as Tx)
+  const db = forCustomer({ write } as unknown as Database, 'the customer')
+
+  const changing = async () => db.write((tx) => changeOther(tx, { merchantId: 'the merchant' }))
+
+  await expect(changing()).rejects.toThrow('by its own name')
 })
