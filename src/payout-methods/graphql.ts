@@ -19,6 +19,7 @@ import { payoutMethods } from './list.ts'
 import type {
   BankPayoutMethod as BankPayoutMethodRow,
   PayoutMethod as PayoutMethodRow,
+  PayoutMethodType,
   WalletPayoutMethod as WalletPayoutMethodRow,
 } from './payout-method.ts'
 import { payoutMethodTypes } from './payout-method.ts'
@@ -104,7 +105,7 @@ export const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutM
 })
 
 const typesOf = { BANK: BankPayoutMethod, WALLET: WalletPayoutMethod }
-const typeOf = ({ type }: Pick<PayoutMethodRow, 'type'>) => typesOf[type]
+const typeOf = ({ type }: { readonly type: PayoutMethodType }) => typesOf[type]
 
 export const PayoutMethod = nodeUnion<PayoutMethodRow>('PayoutMethod', {
   description: 'Where money can be paid out to: a bank account, or a crypto address.',

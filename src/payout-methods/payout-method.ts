@@ -11,7 +11,7 @@ export type PayoutMethodType = (typeof payoutMethodTypes)[number]
 type Row = RowOf<'payoutMethods'>
 
 /** A bank account or crypto address that payouts can go to (contract 2.2), with what its checks found (ruling 23). */
-export type PayoutMethod = BankPayoutMethod | WalletPayoutMethod
+export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
 export type BankPayoutMethod = Row & {
   readonly type: 'BANK'
@@ -37,7 +37,10 @@ export const listedColumns = [
 type ListedColumn = (typeof listedColumns)[number]
 
 /** What a page tells of a method: reading what its checks found would take it half as long again. */
-export type ListedPayoutMethod = Listed<BankPayoutMethod> | Listed<WalletPayoutMethod>
+export type ListedPayoutMethod = {
+  BANK: Listed<BankPayoutMethod>
+  WALLET: Listed<WalletPayoutMethod>
+}[PayoutMethodType]
 
 export type Listed<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
