@@ -16,7 +16,8 @@ const paths = ['src', 'db', 'test', 'docs', '.ci'].flatMap(below)
 // This test and what it works with have numbers that are not there.
 const own = ['test/docs.test.ts', 'test/support/docs.ts']
 const sources = texts([...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)), 'codegen.ts'])
-const pages = texts(['README.md', ...below('docs')])
+const docs = below('docs').filter((path) => path.endsWith('.md'))
+const pages = texts(['README.md', ...docs])
 const everyPage = Object.keys(pages)
 
 describe('the sources', () => {
@@ -35,7 +36,7 @@ describe('the pages', () => {
   })
 
   test('are all linked to from the README', () => {
-    expect([...new Set(pagesLinkedFrom(pages['README.md'] ?? ''))]).toEqual(expect.arrayContaining(below('docs')))
+    expect([...new Set(pagesLinkedFrom(pages['README.md'] ?? ''))]).toEqual(expect.arrayContaining(docs))
   })
 
   test.each(everyPage)('%s names paths and scripts that are there', (page) => {

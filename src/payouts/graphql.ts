@@ -113,6 +113,7 @@ export const Payout = nodeType<PayoutRow>('Payout', {
         'Null today. Reserved for the transaction on the blockchain of a payout to a crypto address, once there are such.',
       address: 'Null today. Reserved for the address that `cryptoTransactionId` sends to.',
       fiatReferenceId: "The bank's own reference, once a rail has reported one.",
+      // For everybody who may read the payout (ruling 119).
       idempotencyKey: 'The idempotency key that it was made with; null where it was made without one.',
     }),
     network: columnHolding(

@@ -113,7 +113,7 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
       const ended = await endedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
       seen = version
       for (const { keyId, refuse } of streams()) {
-        if (ended.has(keyId)) refuse(new Refusal('INVALID_TOKEN', 'The API key of this stream is valid no more.'))
+        if (ended.has(keyId)) refuse(new Refusal('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
       }
     } catch {
       // A store that can't be read now may be at the next look.
@@ -136,8 +136,7 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
 
 function endWhatIsOver(now: number, streams: readonly Stream[]): void {
   for (const { endsAt, refuse } of streams) {
-    if (endsAt !== null && endsAt <= now)
-      refuse(new Refusal('INVALID_TOKEN', 'The time of this stream’s token is over.'))
+    if (endsAt !== null && endsAt <= now) refuse(new Refusal('INVALID_TOKEN', 'The token of this stream has expired.'))
   }
 }
 

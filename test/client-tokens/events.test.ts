@@ -107,6 +107,45 @@ describe.each(everyEngine)('the events of one customer on %s', (engine) => {
   })
 })
 
+describe.each(everyEngine)('a stream whose token expires on %s', (engine) => {
+  const query = 'subscription { eventPublished { sequence } }'
+  const expired = {
+    errors: [{ message: 'The token of this stream has expired.', extensions: { code: 'INVALID_TOKEN' } }],
+  }
+
+  async function startedAt() {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => now })
+    const token = await tokenFor(app, await app.customer(), ['read'], { expiresIn: 60 })
+    const expire = () => {
+      now += 60_000
+    }
+    return { app, token, expire }
+  }
+
+  test('ends with an error that says so, and with complete as the last server-sent event', async () => {
+    const { app, token, expire } = await startedAt()
+    const stream = await listen(app, query, { key: token })
+    expire()
+    expect(await stream.next()).toMatchObject(expired)
+    expect(await stream.next()).toBeNull()
+    expect(stream.seen.ids).toEqual([null])
+    expect(stream.seen.text).toMatch(/^event: next\ndata: .+\n\nevent: complete\ndata:\n\n$/m)
+  })
+
+  test('ends with an error that says so, and with the last boundary of its parts', async () => {
+    const { app, token, expire } = await startedAt()
+    const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
+    const headers = { authorization: `Bearer ${token}`, accept: 'multipart/mixed', 'content-type': 'application/json' }
+    const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+    expire()
+    // It would reject where the connection was cut.
+    const text = await response.text()
+    expect(JSON.parse(/^\{.*\}$/m.exec(text)?.[0] ?? '')).toMatchObject(expired)
+    expect(text.endsWith('\r\n-----\r\n')).toBe(true)
+  })
+})
+
 describe.each(everyEngineAndWorkers)('payouts of one customer on %s', (setup) => {
   test('are followed by its token, and no others are', async () => {
     const app = await startApp(setup)

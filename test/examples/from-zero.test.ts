@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { everyEngine, newDatabase } from '../support/app.ts'
 import { freePort } from '../support/free-port.ts'
 import { emptyPlace, startService } from '../support/process.ts'
-import { entries, guideBlocks, layOut, runEntry } from './support/guide.ts'
+import { entries, expectedLines, guideBlocks, layOut, runEntry } from './support/guide.ts'
 
 // What needs packages that only the examples have is run by `npm run guide`.
 
@@ -24,10 +24,5 @@ test.each(everyEngine)('the guide quotes, pays and follows a payout with fetch o
   layOut(place.folder, address, await freePort())
 
   const printed = await runEntry(place.folder, 'fetch.ts')
-  expect(printed.filter((line) => line !== 'PROCESSING')).toEqual([
-    '26.06375000 USDC leave Savings, 39410.25000000 NGN arrive',
-    'INVALID_INPUT: amount must have a point before its decimal places and no other separator, such as "1000.50".',
-    expect.stringMatching(/^paid with the key [\da-f-]{36}$/),
-    'COMPLETED',
-  ])
+  expect(expectedLines['fetch.ts'].filter((pattern) => !printed.some((line) => pattern.test(line)))).toEqual([])
 })

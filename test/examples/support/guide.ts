@@ -17,6 +17,19 @@ export const entries = {
 } as const
 export type Entry = keyof typeof entries
 
+const refused =
+  /^INVALID_INPUT: amount must have a point before its decimal places and no other separator, such as "1000\.50"\.$/
+const paid = [refused, /^paid with the key [\da-f-]{36}$/, /^COMPLETED$/]
+const listed = [...paid, /^2 payouts of two pages$/]
+
+/** What each entry prints, once or among other lines. */
+export const expectedLines: Readonly<Record<Entry, readonly RegExp[]>> = {
+  'fetch.ts': [/^26\.06375000 USDC leave Savings, 39410\.25000000 NGN arrive$/, ...paid],
+  'apollo.ts': listed,
+  'urql.ts': listed,
+  'relay.ts': listed,
+}
+
 /** A code block of the guide, and the file that its first line names. */
 type Block = { readonly language: string; readonly file: string | null; readonly text: string }
 
