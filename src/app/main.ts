@@ -3,6 +3,10 @@ import { readConfig } from './config.ts'
 // `node src/app/main.ts` is the service. With WORKERS it starts itself again in other roles: `reader`, `writer` and `sender`; and
 // with BACKUP_DIR, for each backup, as `backup`.
 
+// Whoever started the service may have stopped reading what it prints. It goes on without, as it does without its log
+// (logger.ts): unhandled, the first line that nobody reads would end it.
+process.stderr.on('error', () => {})
+
 async function main(): Promise<void> {
   const config = readConfig()
   const [role, json = '{}'] = process.argv.slice(2)

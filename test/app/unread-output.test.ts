@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { demoApiKey } from '../../db/demo/demo.ts'
+import { freePort } from '../support/free-port.ts'
+import { demoPlace } from '../support/process.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+test.each(['1', '2'])(
+  'a service with WORKERS=%s whose output nobody reads answers, and ends by SIGTERM',
+  async (WORKERS) => {
+    const place = await demoPlace()
+    const port = await freePort()
+    const child = spawn(process.execPath, ['src/app/main.ts'], {
+      cwd: root,
+      env: { ...place.env, PORT: String(port), WORKERS },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'exit')
+    // As in `node src/main.js 2>&1 | true`: what is printed from now on meets a closed pipe.
+    child.stdout.destroy()
+    child.stderr.destroy()
+
+    const wallets = async () => {
+      const headers = { 'x-api-key': demoApiKey }
+      const answer = await fetch(`http://127.0.0.1:${port}/api/wallets`, { headers }).catch(() => null)
+      return answer?.status ?? child.exitCode ?? child.signalCode
+    }
+    await expect.poll(wallets, { timeout: 200_000 }).toBe(200)
+    // It still answers when every line of its start and of these requests has met the closed pipe.
+    for (let i = 0; i < 20; i++) expect(await wallets()).toBe(200)
+
+    child.kill('SIGTERM')
+    await ended
+    expect(await wallets()).not.toBe(200)
+  },
+)
