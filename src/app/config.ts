@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { modes } from '../context.ts'
-import { hasOneWriter } from '../database/database.ts'
 import { allowedForm, readAllowed } from '../delivery/allowance.ts'
 import { keyForm, readKeys } from '../secrets/read-keys.ts'
 import { defaultOrigins, originsForm, readOrigins } from '../server/allowed-origins.ts'
@@ -122,14 +121,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const parsed = Configuration.safeParse(given)
   const { faults: faultsOfRails, ...rails } = readRails(given, modes.find((mode) => mode === given.MODE) ?? 'sandbox')
   const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
-  const isServer = parsed.success && !hasOneWriter(parsed.data.databaseUrl) && parsed.data.backupFolder !== null
-  const all = [...faults, ...faultsOfRails, ...(isServer ? [backupFault] : [])]
+  const all = [...faults, ...faultsOfRails]
   if (!parsed.success || all.length > 0) throw new Error(`The configuration is wrong:\n  ${all.join('\n  ')}`)
   return { ...parsed.data, ...rails, isModeGiven: given.MODE !== undefined }
 }
-
-const backupFault =
-  'BACKUP_DIR must not be set with PostgreSQL, whose own tools back it up: pg_dump --format=custom on a schedule, or pg_basebackup with archived WAL'
 
 const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 

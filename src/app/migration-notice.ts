@@ -18,7 +18,7 @@ export function migrationNotice({ from, names, rewrites }: ComingMigrations, cop
   }
   sentences.push(
     copy === null
-      ? 'The way back is a copy from before: `npm run -s cli -- migrate --backup <file>` makes one first, of a PostgreSQL database `pg_dump --format=custom`.'
+      ? 'The way back is a copy from before: `npm run -s cli -- migrate --backup <file>` makes one first.'
       : `It is copied to ${copy} first, which is the way back.`,
   )
   return sentences.join(' ')

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import type { Service } from '../context.ts'
-import { openDatabase, sqlitePathOf } from '../database/open-database.ts'
+import { backedUpFile, openDatabase } from '../database/open-database.ts'
 import type { BackupFile } from './backup-files.ts'
 import { backupsIn, nextBackup, unfinishedIn } from './backup-files.ts'
 import type { Config } from './config.ts'
@@ -34,8 +34,8 @@ export function startBackups(
   mostMs = Math.max(config.backupEveryMs, patienceMs),
 ): Backups {
   const { backupFolder: folder, backupEveryMs: everyMs, databaseUrl } = config
-  const path = sqlitePathOf(databaseUrl)
-  if (folder === null || path === null) return { stop: async () => {} }
+  if (folder === null) return { stop: async () => {} }
+  const path = backedUpFile(databaseUrl)
   let child: ChildProcess | null = null
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
@@ -45,7 +45,7 @@ export function startBackups(
   )
 
   function begin(): void {
-    running = backUp(folder as string, path as string)
+    running = backUp(folder as string, path)
   }
 
   async function backUp(folder: string, path: string): Promise<void> {
@@ -136,7 +136,7 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   const fail = (error: Error) => {
     throw error
   }
-  const db = await openDatabase({ url: databaseUrl, isReadOnly: true, onFatal: fail })
+  const db = await openDatabase({ url: databaseUrl, mustExist: true, isReadOnly: true, onFatal: fail })
   try {
     await db.backup(file)
   } finally {

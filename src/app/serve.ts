@@ -165,8 +165,8 @@ async function listen(
   const dispatcher = sendsWebhooks ? startDispatching(config, service, { logger, measuring }) : null
   const rails = sendsWebhooks ? startPaying(config, service, { logger, measuring }) : null
   const sealing = sendsWebhooks ? startSealing(service, logger) : null
-  // With a writer it is that which has backups made.
-  const backups = sendsWebhooks ? startBackups(config, service, logger) : null
+  // Where there are several processes, it is the writer or the supervisor that has backups made.
+  const backups = sharing === undefined ? startBackups(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
 

@@ -1,6 +1,7 @@
 import { unavailable } from '../errors.ts'
 import type { ComingMigrations } from './migration.ts'
 import type { Answer, Reader, Tx } from './query.ts'
+import type { SchemaCheck } from './schema-check.ts'
 import type { TableName } from './tables.ts'
 
 /** An open database: reads at once, writes through `write`. Which engine it is shows nowhere else. */
@@ -63,11 +64,13 @@ export type Database = Reader & {
   /**
    * Copies the whole database, as of one moment and durably, to a new file while it is in use.
    *
-   * @throws with advice where the engine has tools of its own for that
+   * @throws with advice where the file is there already, or the copy can't be made or lacks something
    */
   readonly backup: (path: string) => Promise<void>
   /** What the engine itself finds wrong with what it stored; reads everything. */
   readonly selfCheck: () => Promise<SelfCheck>
+  /** Compares its schema with that which the migrations make. */
+  readonly checkSchema: () => Promise<SchemaCheck>
   /** Counts of what the engine did since it was opened. */
   readonly statistics: () => DatabaseStatistics
   /** Waits for the writes that it has accepted, then closes. */
@@ -142,6 +145,7 @@ export function absentDatabase(): Database {
     ping: refuse,
     backup: refuse,
     selfCheck: refuse,
+    checkSchema: refuse,
     statistics: () => ({ writes: 0, commits: 0, waiting: 0 }),
     close: async () => {},
   }
@@ -161,7 +165,7 @@ export type DatabaseOptions = {
   /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
   readonly onStopped?: (error: Error) => void
   /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
-  readonly beforeMigrating?: ((coming: ComingMigrations) => void) | undefined
+  readonly beforeMigrating?: ((coming: ComingMigrations) => Answer<void>) | undefined
   /** Told of each commit, for whoever measures. */
   readonly onCommitted?: OnCommitted | undefined
   /** Told what an operator should put right, though the database works. */
@@ -169,7 +173,13 @@ export type DatabaseOptions = {
 }
 
 /** A database that is only looked at, in whatever form it is. */
-export type Visit = { readonly db: Reader; readonly state: EngineState; readonly close: () => Promise<void> }
+export type Visit = {
+  readonly db: Reader
+  readonly state: EngineState
+  /** As that of `Database`; only for one in the latest form. */
+  readonly checkSchema: () => Promise<SchemaCheck>
+  readonly close: () => Promise<void>
+}
 
 /** What an engine is set to, and how its tables stand against what this version knows. */
 export type EngineState = {
@@ -199,7 +209,7 @@ export type RestoreOptions = {
   readonly inspect: (url: string) => Promise<void>
 }
 
-/** Where a backup is now, and where what was there before is kept; `null` where nothing was. */
+/** Where a backup is now, a file or a database of a server, and where what was there before is kept; `null` where nothing was. */
 export type Restored = { readonly file: string; readonly kept: string | null }
 
 /** What to do where a database was expected and there is none. */

@@ -1,4 +1,5 @@
 import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
+import type { Answer } from './query.ts'
 
 /** One step of the schema, for every engine; once released it never changes. */
 export type Migration = {
@@ -22,8 +23,8 @@ export type ComingMigrations = {
   readonly names: readonly string[]
   /** What they rewrite of it. */
   readonly rewrites: readonly string[]
-  /** Copies the database as it is to a new file. @throws where the engine has tools of its own for that, or what `backup` throws */
-  readonly backUp: (path: string) => void
+  /** Copies the database as it is to a new file. @throws what `backup` throws */
+  readonly backUp: (path: string) => Answer<void>
 }
 
 /** Those of `migrations` that are not among the `applied`, in their order; `null` where there are none, or the database is new. */

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import type { Database, DatabaseOptions, Restored, RestoreOptions, Visit } from './database.ts'
+import { databaseNameOf } from './postgres/connection-url.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
+import { restorePostgres } from './postgres/restore-postgres.ts'
 import { visitPostgres } from './postgres/visit-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
 import { restoreSqlite } from './sqlite/restore-sqlite.ts'
@@ -46,15 +48,17 @@ export async function visitDatabase(url: string): Promise<Visit> {
 /**
  * Puts a backup in the place of the database at `url`, all of it or nothing.
  *
- * @throws Error with advice: for an engine with tools of its own; where a process has the database open, or one is there that
- *   may not be replaced; and where the backup is none, is cut off or damaged, of something else or of a later version
+ * @throws Error with advice: where a process has the database open, or one is there that may not be replaced; and where the
+ *   backup is none, is cut off or damaged, of something else or of a later version
  */
-export function restoreDatabase({ url, ...options }: RestoreOptions): Promise<Restored> {
-  const path = sqlitePathOf(url)
-  if (path !== null) return restoreSqlite(path, options)
-  throw new Error(
-    'A PostgreSQL database is restored by its own tools: createdb and pg_restore --dbname=<database> <file> for a copy of pg_dump --format=custom, then `npm run -s cli -- audit`.',
-  )
+export function restoreDatabase(options: RestoreOptions): Promise<Restored> {
+  const path = sqlitePathOf(options.url)
+  return path === null ? restorePostgres(options) : restoreSqlite(path, options)
+}
+
+/** What backups of the database at `url` are named after: its file, or `<database>.dump` for one of PostgreSQL. */
+export function backedUpFile(url: string): string {
+  return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
 }
 
 /** The absolute path of the file that a URL of SQLite names; `null` for any other. */

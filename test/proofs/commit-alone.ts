@@ -57,6 +57,7 @@ export function openCommittingAlone(path: string): Database {
     ping: async () => {},
     backup: async () => {},
     selfCheck: async () => ({ faults: [], unchecked: null }),
+    checkSchema: async () => ({ differences: [], notices: [], unchecked: null }),
     close: async () => {
       await last
       reader.refresh()

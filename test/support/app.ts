@@ -58,8 +58,6 @@ export type AppOptions = {
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
   /** A database of the test's own making, in place of a new one. */
   readonly place?: Place
-  /** Set where the test will tamper with its database: it may be one with which others have. */
-  readonly isTampered?: boolean
   /** `false` where graphql-js is to run every GraphQL document. */
   readonly isPlanned?: boolean
   /** `false` where Yoga is to answer every GraphQL request. */
@@ -123,7 +121,6 @@ export async function startApp(
     isPlanned = true,
     hasShortWay = true,
     place,
-    isTampered = false,
     rates = dullRates,
     secrets = testSecrets,
     rails = [],
@@ -131,7 +128,7 @@ export async function startApp(
     measuring = unmeasured,
   }: AppOptions = {},
 ) {
-  const { url, remove, open = openAt } = place ?? (await newDatabase(setup, { isTampered }))
+  const { url, remove, open = openAt } = place ?? (await newDatabase(setup))
   const db = await open(url)
   const service = createService({
     db: measuring.database(db),
@@ -256,8 +253,8 @@ type Place = {
 }
 
 /** A place for a database of the test's own. */
-export async function newDatabase(setup: Setup, { isTampered = false } = {}): Promise<Place> {
-  if (setup === 'postgres') return newPostgresDatabase({ isTampered })
+export async function newDatabase(setup: Setup): Promise<Place> {
+  if (setup === 'postgres') return newPostgresDatabase()
   const template = inject('sqliteTemplate')
   const folder = await mkdtemp(join(dirname(template), 'payout-gateway-'))
   const path = join(folder, 'test.sqlite')

@@ -6,8 +6,8 @@ import { openDatabase } from '../../src/database/open-database.ts'
 
 const template = 'template_of_tests'
 
-/** Whether it has our tables, and whether it may be one that `tamperPostgresDatabase` has been called of. */
-type PostgresOptions = { readonly isMigrated?: boolean; readonly isTampered?: boolean }
+/** Whether it has our tables. */
+type PostgresOptions = { readonly isMigrated?: boolean }
 
 /** A database, how to open it as the service does, and how to give it back. */
 type PostgresDatabase = {
@@ -22,11 +22,8 @@ type PostgresDatabase = {
  * To make, open and drop one takes a third of a second, so one that was only written to is emptied and given to the next test,
  * with the connections that it has and what they have prepared.
  */
-export async function newPostgresDatabase({
-  isMigrated = true,
-  isTampered = false,
-}: PostgresOptions = {}): Promise<PostgresDatabase> {
-  const emptied = isMigrated ? emptyDatabases[isTampered ? 'tampered' : 'whole'].pop() : undefined
+export async function newPostgresDatabase({ isMigrated = true }: PostgresOptions = {}): Promise<PostgresDatabase> {
+  const emptied = isMigrated ? emptyDatabases.pop() : undefined
   const name = emptied ?? `test_${randomUUID().replaceAll('-', '')}`
   const url = serverUrl() + name
   if (emptied === undefined) {
@@ -35,7 +32,7 @@ export async function newPostgresDatabase({
   const remove = async () => {
     if (isMigrated && !spoiled.has(url)) {
       await empty(url)
-      emptyDatabases[tampered.has(url) ? 'tampered' : 'whole'].push(name)
+      emptyDatabases.push(name)
       return
     }
     await (await opened.get(url))?.close()
@@ -82,14 +79,8 @@ export function spoilPostgresDatabase(url: string): void {
   spoiled.add(url)
 }
 
-/** Has a database given only to tests that want one whose check constraints may be gone. */
-export function tamperPostgresDatabase(url: string): void {
-  tampered.add(url)
-}
-
-const emptyDatabases: Record<'whole' | 'tampered', string[]> = { whole: [], tampered: [] }
+const emptyDatabases: string[] = []
 const spoiled = new Set<string>()
-const tampered = new Set<string>()
 
 /** Removes every row but those that the migrations have brought. */
 async function empty(url: string): Promise<void> {

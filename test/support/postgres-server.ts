@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { freePort } from './free-port.ts'
@@ -44,6 +44,26 @@ export async function startPostgresServer(changes: readonly string[]): Promise<P
   const binaries = await findBinaries(folder)
   const files = join(folder, 'files')
   run(folder, [join(binaries, 'initdb'), ...initdbOptions, `--pgdata=${files}`])
+  return startServer({ folder, binaries, files, changes })
+}
+
+/** The folder of a PostgreSQL that the system has with its client's tools, the latest of several; `null` where there is none. */
+export function systemBinaries(): string | null {
+  const all = '/usr/lib/postgresql'
+  const versions = existsSync(all) ? readdirSync(all).toSorted((one, other) => Number(other) - Number(one)) : []
+  const folders = versions.map((version) => join(all, version, 'bin'))
+  return folders.find((folder) => ['postgres', 'pg_dump'].every((name) => existsSync(join(folder, name)))) ?? null
+}
+
+/** The same server from the binaries in a folder. */
+export function startSystemServer(
+  binaries: string,
+  changes: readonly string[],
+  { encoding = 'UTF8' } = {},
+): Promise<PostgresServer> {
+  const folder = makeFolder()
+  const files = join(folder, 'files')
+  run(folder, [join(binaries, 'initdb'), ...initdbOptions, `--encoding=${encoding}`, `--pgdata=${files}`])
   return startServer({ folder, binaries, files, changes })
 }
 

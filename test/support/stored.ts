@@ -3,7 +3,7 @@ import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { isoTime, types } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
-import { spoilPostgresDatabase, tamperPostgresDatabase } from './postgres-database.ts'
+import { spoilPostgresDatabase } from './postgres-database.ts'
 
 /** What tests do behind the service's back, on each engine: read every row, and change any. */
 type Backdoor = {
@@ -11,7 +11,7 @@ type Backdoor = {
   readonly version: () => Promise<string>
   /** The rows of every table and view, those of a table in the order of its key; every value as text. */
   readonly rows: () => Promise<Readonly<Record<string, readonly Row[]>>>
-  /** Drops or disables whatever would forbid a change. */
+  /** Drops or disables whatever would forbid a change, and puts it back when it is closed. */
   readonly disarm: () => Promise<void>
   /** Runs a statement and answers how many rows it changed. */
   readonly run: (statement: string) => Promise<number>
@@ -62,12 +62,15 @@ function watch(url: string): Promise<Watch> {
  */
 export async function tamperWith(app: App, ...statements: string[]): Promise<void> {
   const backdoor = await open(app)
-  await backdoor.disarm()
-  for (const statement of statements) {
-    const changed = await backdoor.run(statement)
-    if (changed === 0 && !statement.startsWith('drop ')) throw new Error(`this changed nothing: ${statement}`)
+  try {
+    await backdoor.disarm()
+    for (const statement of statements) {
+      const changed = await backdoor.run(statement)
+      if (changed === 0 && !statement.startsWith('drop ')) throw new Error(`this changed nothing: ${statement}`)
+    }
+  } finally {
+    await backdoor.close()
   }
-  await backdoor.close()
 }
 
 function open({ url }: Pick<App, 'url'>): Promise<Backdoor> {
@@ -76,6 +79,7 @@ function open({ url }: Pick<App, 'url'>): Promise<Backdoor> {
 
 async function openFile(path: string): Promise<Backdoor> {
   const database = new Sqlite(path)
+  let dropped: string[] = []
   const names = (type: string) =>
     database.prepare('select name from sqlite_schema where type = ?').pluck().all(type) as string[]
   const asText = (row: Record<string, unknown>) =>
@@ -92,10 +96,14 @@ async function openFile(path: string): Promise<Backdoor> {
     disarm: async () => {
       database.pragma('foreign_keys = OFF')
       database.pragma('ignore_check_constraints = ON')
+      dropped = database.prepare(`select sql from sqlite_schema where type = 'trigger'`).pluck().all() as string[]
       for (const trigger of names('trigger')) database.exec(`drop trigger ${trigger}`)
     },
     run: async (statement) => database.prepare(statement).run().changes,
-    close: async () => void database.close(),
+    close: async () => {
+      for (const trigger of dropped) database.exec(trigger)
+      database.close()
+    },
   }
 }
 
@@ -106,6 +114,7 @@ async function openServer(url: string): Promise<Backdoor> {
     types: { getTypeParser: asStored },
   })
   await client.connect()
+  let dropped: string[] = []
   const all = async <Row>(text: string) => (await client.query(text)).rows as Row[]
   const tables = await all<{ name: string }>(`select relname as name from pg_class where relkind in ('r', 'v')
     and relnamespace = 'public'::regnamespace order by 1`)
@@ -120,12 +129,13 @@ async function openServer(url: string): Promise<Backdoor> {
       )
     },
     disarm: async () => {
-      tamperPostgresDatabase(url)
-      const checks = await all<{
-        text: string
-      }>(`select format('alter table %s drop constraint %I', conrelid::regclass, conname)
-        as text from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace`)
-      for (const { text } of checks) await client.query(text)
+      const checks = await all<{ drop: string; add: string }>(
+        `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
+          format('alter table %s add constraint %I %s not valid', conrelid::regclass, conname, pg_get_constraintdef(oid)) as add
+        from pg_constraint where contype = 'c' and connamespace = 'public'::regnamespace`,
+      )
+      await client.query(checks.map(({ drop }) => drop).join(';'))
+      dropped = checks.map(({ add }) => add)
       // No trigger runs, and so no foreign key is asked.
       await client.query('set session_replication_role = replica')
     },
@@ -133,7 +143,15 @@ async function openServer(url: string): Promise<Backdoor> {
       if (statement.startsWith('drop ')) spoilPostgresDatabase(url)
       return (await client.query(statement)).rowCount ?? 0
     },
-    close: () => client.end(),
+    close: async () => {
+      // As if they had been there all the time, whatever the rows are by now.
+      if (dropped.length > 0) {
+        await client.query(
+          [...dropped, 'update pg_constraint set convalidated = true where not convalidated'].join(';'),
+        )
+      }
+      await client.end()
+    },
   }
 }
 

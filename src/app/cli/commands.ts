@@ -165,7 +165,7 @@ export const commands: Readonly<Record<string, Command>> = {
   migrate: {
     mayStart: 'inAnyMode',
     summary:
-      'Brings the database to the latest form, as every start does, or makes a new one; with --backup it copies a SQLite database before.',
+      'Brings the database to the latest form, as every start does, or makes a new one; with --backup it copies it before.',
     options: { backup: 'file' },
     copiesFirst: true,
     // Opening the database has done it.

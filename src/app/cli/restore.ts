@@ -2,6 +2,7 @@ import { audit } from '../../audit/audit.ts'
 import { auditChain } from '../../audit/audit-chain.ts'
 import { createService } from '../../context.ts'
 import { openDatabase, restoreDatabase } from '../../database/open-database.ts'
+import { some } from '../../diagnoses/diagnosis.ts'
 import { findMode } from '../../installation/find-mode.ts'
 import type { Config } from '../config.ts'
 import type { Command, Options } from './command.ts'
@@ -11,7 +12,7 @@ import { progressOn } from './progress.ts'
 /** What puts a backup back. */
 export const restoreCommand: Command = {
   summary:
-    'Puts a backup in the place of the database, once a copy of it is audited; --replace where a database is there, which is kept beside under a dated name. The service must have ended.',
+    'Puts a backup in the place of a SQLite database, once a copy of it is audited; --replace where a database is there, which is kept beside under a dated name. One of PostgreSQL goes into an empty database. The service must have ended.',
   words: ['backup'],
   flags: ['replace'],
   runApart: restore,
@@ -41,6 +42,12 @@ async function requireSound({
       throw new Error(
         `${backup} is of MODE=${found}, not ${mode}: set MODE=${found}, and DATABASE_URL to where it belongs.`,
       )
+    }
+    const { differences, unchecked } = await db.checkSchema()
+    if (unchecked !== null)
+      throw new Error(`${backup} was not restored, because nothing could be said of ${unchecked}.`)
+    if (differences.length > 0) {
+      throw new Error(`The schema of ${backup} is not that of this version: ${some(differences)}.`)
     }
     const service = createService({ db, mode })
     const onProgress = progressOn(process.stderr)

@@ -98,8 +98,8 @@ async function runOnDatabase(
     mustBeDurable: config.mode === 'live',
     beforeMigrating: (coming) => {
       complain(`${migrationNotice(coming, copy)}\n`)
-      if (copy !== null) coming.backUp(copy)
       isCopied = copy !== null
+      return copy === null ? undefined : coming.backUp(copy)
     },
     onFatal: (error) => {
       complain(`The outcome of a commit is unknown: ${error.message}\n`)

@@ -25,6 +25,7 @@ import {
   namedOrigins,
   nodeVersion,
   roomOnDisk,
+  schemaIsOurs,
   serverClock,
 } from './of-installation.ts'
 
@@ -55,8 +56,10 @@ export async function diagnose(config: Config, now: number): Promise<Diagnosis[]
     const visit = await visitDatabase(config.databaseUrl)
     try {
       // A visitor leaves no file beside the database, but has them while it looks.
-      const ofFiles = path === null ? [] : [await roomOnDisk(path), closedFiles(path), freshBackups(config, path, now)]
-      return [nodeVersion(), ...ofFiles, ...ofEngine(visit.state), ...(await ofRows(config, { visit, path, now }))]
+      const backups = freshBackups(config, now)
+      const ofFiles = path === null ? [backups] : [await roomOnDisk(path), closedFiles(path), backups]
+      const ofDatabase = [...ofEngine(visit.state), ...(await ofSchema(visit))]
+      return [nodeVersion(), ...ofFiles, ...ofDatabase, ...(await ofRows(config, { visit, path, now }))]
     } finally {
       await visit.close()
     }
@@ -70,24 +73,33 @@ function ofEngine(state: EngineState): Diagnosis[] {
   return [...engineSettings(state), ...serverClock(state), migrationsRun(state)]
 }
 
+/** Nothing where the tables are of another form: there is no schema of this version's to compare theirs with. */
+async function ofSchema(visit: Visit): Promise<Diagnosis[]> {
+  return isCurrent(visit.state) ? [await lookedAt('schema', async () => schemaIsOurs(await visit.checkSchema()))] : []
+}
+
+function isCurrent({ unknown, coming }: EngineState): boolean {
+  return unknown === undefined && coming.length === 0
+}
+
 type Visited = { readonly visit: Visit; readonly path: string | null; readonly now: number }
 
 /** Nothing where the tables are of another form: this version's queries may not know them. */
 async function ofRows(config: Config, { visit: { db, state }, path, now }: Visited): Promise<Diagnosis[]> {
-  if (state.unknown !== undefined || state.coming.length > 0) return []
+  if (!isCurrent(state)) return []
   const found = await findMode(db)
   const mode = found ?? config.mode
   const examined: Examined = { db, mode, now, rails: config.rails.map(({ name }) => name) }
   const ownKey = mode === 'sandbox' && path !== null ? `${path}.secrets-key` : null
   const secrets: Check = async () => keysOfSecrets(config, { endpoints: await endpointHealth(db, {}), now, ownKey })
-  const looks = Object.entries({ secrets, ...checks }).map(([name, check]) => lookedAt(name, check, examined))
+  const looks = Object.entries({ secrets, ...checks }).map(([name, check]) => lookedAt(name, () => check(examined)))
   return [modeAgrees(config, found), namedOrigins(config), ...(await Promise.all(looks))]
 }
 
 /** Rows that can't be read are a finding too. */
-async function lookedAt(name: string, check: Check, examined: Examined): Promise<Diagnosis> {
+async function lookedAt(name: string, look: () => Promise<Diagnosis>): Promise<Diagnosis> {
   try {
-    return await check(examined)
+    return await look()
   } catch (error) {
     return fault(name, `This could not be looked at: ${(error as Error).message}`, '`audit` finds what is damaged.')
   }

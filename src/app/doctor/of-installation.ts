@@ -3,6 +3,8 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Mode } from '../../context.ts'
 import type { EngineState } from '../../database/database.ts'
+import { backedUpFile } from '../../database/open-database.ts'
+import type { SchemaCheck } from '../../database/schema-check.ts'
 import type { Diagnosis } from '../../diagnoses/diagnosis.ts'
 import { fault, ok, some, warning } from '../../diagnoses/diagnosis.ts'
 import type { endpointHealth } from '../../diagnoses/repository.ts'
@@ -40,6 +42,20 @@ export function migrationsRun({ coming, unknown }: EngineState): Diagnosis {
   return warning('migrations', message, 'The next start runs them: make a backup before, by `migrate --backup <file>`.')
 }
 
+/** Holds that triggers, indexes, constraints and policies are those that the migrations make. */
+export function schemaIsOurs({ differences, notices, unchecked }: SchemaCheck): Diagnosis {
+  const check = 'schema'
+  if (unchecked !== null)
+    return warning(check, `Not compared: ${unchecked}.`, 'Give the user that right, or look there.')
+  if (differences.length > 0) {
+    const message = `The schema is not that of the migrations: ${some(differences)}.`
+    const advice =
+      'Find out who changed it, then undo it or restore a backup of before: payouts may fail, and what is stored may be changed unseen.'
+    return fault(check, message, advice)
+  }
+  return ok(check, `The schema is that of the migrations${notices.length > 0 ? `, and ${some(notices)}` : ''}.`)
+}
+
 /** How far two clocks may be apart. */
 const clockToleranceMs = 5_000
 
@@ -59,13 +75,13 @@ export function modeAgrees({ mode, isModeGiven }: Config, found: Mode | null): D
 }
 
 /** How old the latest backup of the schedule is; nothing is known of those that others make. */
-export function freshBackups({ backupFolder, backupEveryMs }: Config, path: string, now: number): Diagnosis {
+export function freshBackups({ backupFolder, backupEveryMs, databaseUrl }: Config, now: number): Diagnosis {
   if (backupFolder === null)
     return ok('backups', 'BACKUP_DIR is not set: whatever backups there are, others make them.')
   const advice =
     'Look for "a backup could not be made" in the service’s log, and whether the service has BACKUP_DIR set.'
   try {
-    const [latest] = backupsIn(backupFolder, path)
+    const [latest] = backupsIn(backupFolder, backedUpFile(databaseUrl))
     if (latest === undefined) return warning('backups', `There is no backup in ${backupFolder} yet.`, advice)
     const told = `The latest backup in ${backupFolder} is of ${timestamp(latest.madeAt)}`
     if (now - latest.madeAt <= 2 * backupEveryMs) return ok('backups', `${told}.`)

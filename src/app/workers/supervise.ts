@@ -6,10 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasOneWriter, takenOverCode } from '../../database/database.ts'
+import { steadyClock } from '../../ids.ts'
 import { sharedWindows } from '../../server/rate-limit.ts'
 import type { Config } from '../config.ts'
 import { createLogger, standardOutput } from '../logger.ts'
 import { listenForAll } from '../metering.ts'
+import type { Backups } from '../scheduled-backups.ts'
+import { startBackups } from '../scheduled-backups.ts'
 import { freePort, requireFree } from './free-port.ts'
 import type { FromSupervisor, ReaderDetails, ToSupervisor, WriterDetails } from './messages.ts'
 
@@ -74,6 +77,7 @@ export async function supervise(config: Config): Promise<void> {
   const metering = config.metrics === null ? null : await listenForAll(config.metrics, logger)
   let isReady = false
   let isEnding = false
+  let backups: Backups | null = null
 
   /** Starts a process of this role, and another whenever it dies; resolves with what the first says when it is ready. */
   function keep(role: Role, pauseMs = 0): Promise<string> {
@@ -140,7 +144,8 @@ export async function supervise(config: Config): Promise<void> {
     logger.info({ signal }, 'draining')
     process.exitCode = code
     setTimeout(() => endAtOnce(1), endTimeoutMs).unref()
-    await Promise.all([readers, senders].map((role) => endOf(role, (child) => child.kill('SIGTERM'))))
+    const ending = [readers, senders].map((role) => endOf(role, (child) => child.kill('SIGTERM')))
+    await Promise.all([...ending, backups?.stop()])
     // The writer heeds no signal: it ends when nobody can need it any more.
     await endOf(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
@@ -157,6 +162,8 @@ export async function supervise(config: Config): Promise<void> {
     ...(writerPath === null ? [] : [keep(senders)]),
   ])
   isReady = true
+  // Where any process writes, nobody else makes them once.
+  if (writerPath === null && !isEnding) backups = startBackups(config, { now: steadyClock() }, logger)
   process.stderr.write(greeting as string)
 }
 

@@ -34,6 +34,11 @@ export function readUrl(url: string): ReadUrl {
   return { places: urls.map(placeOf), sizes }
 }
 
+/** The name of the database that a URL leads to. */
+export function databaseNameOf(url: string): string {
+  return readUrl(url).places[0]?.name.replace(/^[^/]*\//, '') || 'postgres'
+}
+
 /** What pg need not know. */
 const ours = ['pool', 'queue', 'target_session_attrs']
 

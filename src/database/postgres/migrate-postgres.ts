@@ -4,9 +4,10 @@ import type { Client } from 'pg'
 import { howToMakeOne } from '../database.ts'
 import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
 import { comingMigrations, unknownMigration } from '../migration.ts'
+import type { Answer } from '../query.ts'
 import { neverOpened } from '../query.ts'
 import { camelCase } from '../tables.ts'
-import { admitServiceRole, secureRows } from './row-security.ts'
+import { grantToServiceRole, secureRows } from './row-security.ts'
 
 const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: neverOpened }) })
 
@@ -79,7 +80,7 @@ const migrationLock = 7_230_417_005
 type Options = {
   readonly mustExist: boolean
   /** Called before a database that has been in use is changed. */
-  readonly beforeMigrating?: (coming: Omit<ComingMigrations, 'backUp'>) => void
+  readonly beforeMigrating?: (coming: Omit<ComingMigrations, 'backUp'>) => Answer<void>
 }
 
 /**
@@ -102,8 +103,7 @@ export async function migratePostgres(
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
       if (mustExist) throw new Error(`it has no tables of this service; ${howToMakeOne}`)
-      await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
-      await client.query(forbidChange)
+      await createBasics(client)
     }
     await applyMissing(client, migrations, beforeMigrating)
     await secureRows(client)
@@ -124,9 +124,28 @@ async function applyMissing(
   const unknown = unknownMigration(migrations, applied)
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
   const coming = comingMigrations(migrations, applied)
-  if (coming) beforeMigrating(coming)
+  if (coming) await beforeMigrating(coming)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
-  for (const { name, statements } of missing) {
+  if (missing.length === 0) return
+  await apply(client, missing)
+  await grantToServiceRole(client)
+}
+
+/** Makes the schema of the latest form where `search_path` leads to an empty one, in the transaction that is open. */
+export async function createSchema(client: Client, migrations: readonly Migration[]): Promise<void> {
+  await createBasics(client)
+  await apply(client, migrations)
+  await secureRows(client)
+}
+
+/** What migrations are recorded in, and what their triggers call. */
+async function createBasics(client: Client): Promise<void> {
+  await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
+  await client.query(forbidChange)
+}
+
+async function apply(client: Client, migrations: readonly Migration[]): Promise<void> {
+  for (const { name, statements } of migrations) {
     for (const step of statements(kysely.schema, dialect)) {
       const { sql: text, parameters } = step.compile()
       const { rows } = await client.query(text, [...parameters])
@@ -134,7 +153,6 @@ async function applyMissing(
     }
     await client.query('insert into migrations values ($1, now())', [name])
   }
-  if (missing.length > 0) await admitServiceRole(client)
 }
 
 /** Forbids what `event` does to rows of `table`. */

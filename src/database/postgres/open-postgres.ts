@@ -3,6 +3,9 @@ import type pg from 'pg'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Database, DatabaseOptions } from '../database.ts'
 import { query } from '../query.ts'
+import { backUpPostgres } from './backup-postgres.ts'
+import { checkSchemaPostgres } from './check-schema-postgres.ts'
+import type { Place } from './connection-url.ts'
 import { readUrl } from './connection-url.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { notifications } from './notifications.ts'
@@ -39,7 +42,7 @@ export async function openPostgres({
 }: Demands & Pick<DatabaseOptions, 'onCommitted' | 'onFatal'> & { url: string }): Promise<Database> {
   const { places, sizes } = readUrl(url)
   const primary = primaryOf(places)
-  const pool = postgresPool(primary, sizes, await prepare(primary, demands))
+  const pool = postgresPool(primary, sizes, await prepare({ primary, places }, demands))
   const reader = postgresReader(pool)
   const commits = notifications(primary)
   const writer = postgresWriter(pool, {
@@ -74,8 +77,9 @@ export async function openPostgres({
     version: () => null,
     watch: commits.watch,
     selfCheck: () => selfCheckPostgres(primary.connection({})),
+    checkSchema: () => checkSchemaPostgres(primary.connection({})),
     ping: async () => void (await lookAtMigrations(reader, {})),
-    backup: async () => refuseToBackUp(),
+    backup: (path) => backUp({ primary, places }, path),
     close: async () => {
       clearInterval(looking)
       while (running.size > 0) await Promise.all(running)
@@ -85,19 +89,21 @@ export async function openPostgres({
   }
 }
 
-function refuseToBackUp(): never {
-  throw new Error(
-    'A PostgreSQL database is backed up by its own tools: pg_dump --format=custom for a copy of one moment, or pg_basebackup with archived WAL to restore to any moment.',
-  )
+type Servers = { readonly primary: Primary; readonly places: readonly Place[] }
+
+async function backUp({ primary, places }: Servers, path: string): Promise<void> {
+  await primary.find()
+  await backUpPostgres(primary.connection({}), places[primary.current()] as Place, path)
 }
 
 const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
 
 /** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
 async function prepare(
-  primary: Primary,
+  servers: Servers,
   { mustExist, mustBeDurable, beforeMigrating, onWarning }: Demands,
 ): Promise<SessionSettings> {
+  const { primary } = servers
   await primary.find().catch((error: Error) => {
     throw new Error(`The database can't be opened: ${error.message}`, { cause: error })
   })
@@ -111,7 +117,7 @@ async function prepare(
     await requireDurability(client, mustBeDurable ? refuse : onWarning)
     await migratePostgres(client, migrations, {
       mustExist,
-      beforeMigrating: (coming) => beforeMigrating({ ...coming, backUp: refuseToBackUp }),
+      beforeMigrating: (coming) => beforeMigrating({ ...coming, backUp: (path) => backUp(servers, path) }),
     })
     const synchronousCommit = await synchronousCommitOf(client)
     return { synchronousCommit, role: await roleToTake(client, onWarning) }

@@ -56,8 +56,8 @@ async function secureTable(client: Client, { name, isSecured, ofCustomers }: Hel
   await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(wanted)}`)
 }
 
-/** Lets the service's role work with all tables, where row-level security does not bind the role that we log in as. */
-export async function admitServiceRole(client: Client): Promise<void> {
+/** Lets the service's role, made where it is missing, work with all tables; nothing where row-level security binds the user. */
+export async function grantToServiceRole(client: Client): Promise<void> {
   if (!(await isBypassing(client))) return
   await client.query(`do $$ begin
     create role ${serviceRole} nologin nobypassrls;

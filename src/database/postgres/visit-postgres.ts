@@ -5,6 +5,7 @@ import type { EngineSetting, EngineState, Visit } from '../database.ts'
 import { howToMakeOne } from '../database.ts'
 import { comingMigrations, unknownMigration } from '../migration.ts'
 import { query } from '../query.ts'
+import { checkSchemaPostgres } from './check-schema-postgres.ts'
 import { readUrl } from './connection-url.ts'
 import { synchronousCommitOf } from './open-postgres.ts'
 import type { SessionSettings } from './pool.ts'
@@ -34,7 +35,12 @@ export async function visitPostgres(url: string): Promise<Visit> {
     const pool = postgresPool(primary, sizes, { ...session, isReadOnly: true })
     const reader = postgresReader(pool)
     const settings = [...state.settings, await commitSetting(reader)]
-    return { db: { execute: reader.execute }, state: { ...state, settings }, close: () => pool.close() }
+    return {
+      db: { execute: reader.execute },
+      state: { ...state, settings },
+      checkSchema: () => checkSchemaPostgres(primary.connection({})),
+      close: () => pool.close(),
+    }
   } catch (error) {
     throw new Error(`${client.host}:${client.port}/${client.database} can't be opened: ${(error as Error).message}`, {
       cause: error,

@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { makeFile } from './place.ts'
+import { makeFile, sync } from '../owned-file.ts'
 import { faultsOf } from './self-check-sqlite.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 
@@ -56,11 +56,4 @@ function sizesOf(raw: Sqlite.Database): Sizes {
   return ['payouts', 'transfers', 'deposits', 'payout_events'].map(
     (table) => raw.prepare(`select count(*) from ${table}`).pluck().get() as number,
   )
-}
-
-/** Brings a file, or the names in a folder, to disk. */
-export function sync(path: string): void {
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
 }

@@ -3,7 +3,9 @@ import { migrations } from '../../../db/migrations/index.ts'
 import type { Database, DatabaseOptions } from '../database.ts'
 import { NotNow } from '../database.ts'
 import { comingMigrations } from '../migration.ts'
-import { backUp, sync } from './backup.ts'
+import { sync } from '../owned-file.ts'
+import { backUp } from './backup.ts'
+import { checkSchemaSqlite } from './check-schema-sqlite.ts'
 import type { CommitWatch } from './commit-watch.ts'
 import { commitWatch } from './commit-watch.ts'
 import { epochOf } from './epoch.ts'
@@ -137,6 +139,10 @@ function readSide(
     selfCheck: async () => {
       reader.refresh()
       return { faults: faultsOf(reading.raw), unchecked: null }
+    },
+    checkSchema: async () => {
+      reader.refresh()
+      return checkSchemaSqlite(reading.raw)
     },
     backup: async (target) => {
       watch.require()

@@ -1,11 +1,9 @@
-import { closeSync, openSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { firstMigration } from '../../../db/migrations/index.ts'
 import { howToMakeOne } from '../database.ts'
-
-/** What only the owner of a database may do: it has account numbers, and keys' hashes. */
-export const ownersMode = 0o600
+import { makeFile } from '../owned-file.ts'
 
 /**
  * Holds that there is a database of ours at `path`, or may be a new one, before anything there is changed.
@@ -30,15 +28,6 @@ export function preparePlace(
   if (file === undefined) makeFile(path)
   else if ((file.mode & 0o077) !== 0 && process.platform !== 'win32') {
     onWarning(`${path} is open to other users of this machine: chmod 600 it, its -wal, its -shm and its backups.`)
-  }
-}
-
-/** Makes a new, empty file, unless another process just did. */
-export function makeFile(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', ownersMode))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

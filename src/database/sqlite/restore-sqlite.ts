@@ -15,10 +15,11 @@ import Sqlite from 'better-sqlite3'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { Restored, RestoreOptions } from '../database.ts'
 import { unknownMigration } from '../migration.ts'
-import { sync } from './backup.ts'
+import { ownersMode, sync } from '../owned-file.ts'
 import { appliedIn } from './migrate-sqlite.ts'
-import { contentsOf, ownersMode } from './place.ts'
+import { contentsOf } from './place.ts'
 import { faultsOf } from './self-check-sqlite.ts'
+import { usersOf } from './users.ts'
 
 /**
  * Puts a backup in the place of the SQLite file at `path`.
@@ -76,12 +77,23 @@ function requirePlace(path: string, isReplacing: boolean): void {
   }
   if (hasLog(path)) {
     throw new Error(
-      `${path} has its log (-wal, -shm, -journal) beside it: a service or a command has it open, or was killed. End the service; where none runs, \`npm run -s cli -- audit\` takes the log in. SQLite would play it into the backup.`,
+      `${path} has its log (-wal, -shm, -journal) beside it, which SQLite would play into the backup: ${whoHasOpen(path)}`,
     )
   }
   if (existsSync(path) && !isReplacing) {
     throw new Error(`${path} is there already: --replace puts the backup in its place and keeps it beside.`)
   }
+}
+
+/** Why the log is there, and what to do. */
+function whoHasOpen(path: string): string {
+  const users = usersOf(path)
+  if (users.length === 0) {
+    return 'a service or a command has it open, or was killed. End the service; where none runs, `npm run -s cli -- audit` takes the log in.'
+  }
+  const described = users.map(({ pid, command }) => `process ${pid} (${command})`).join(' and ')
+  const [verb, object] = users.length === 1 ? ['has', 'it'] : ['have', 'them']
+  return `${described} ${verb} it open. End ${object} first.`
 }
 
 function hasLog(path: string): boolean {

@@ -2,6 +2,7 @@ import type Sqlite from 'better-sqlite3'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { EngineState, Visit } from '../database.ts'
 import { comingMigrations, unknownMigration } from '../migration.ts'
+import { checkSchemaSqlite } from './check-schema-sqlite.ts'
 import { appliedIn } from './migrate-sqlite.ts'
 import { preparePlace } from './place.ts'
 import { openConnection } from './sqlite-connection.ts'
@@ -19,6 +20,7 @@ export function visitSqlite(path: string): Visit {
   return {
     db: { execute: reader.execute },
     state: stateOf(reading.raw),
+    checkSchema: async () => checkSchemaSqlite(reading.raw),
     close: async () => {
       reader.refresh()
       reading.raw.close()

@@ -22,7 +22,7 @@ const dayMs = 86_400_000
 
 /** An installation of live mode with everything in order: it has paid, has a webhook, and its service is at work. */
 async function startInstallation(engine: Engine) {
-  const app = await startApp(engine, { isTampered: true })
+  const app = await startApp(engine)
   await app.fee('1')
   await setRoute(app.service, { rail: 'sandbox' })
   await app.wallet({ balance: '100' })
@@ -115,6 +115,7 @@ const spoilt: readonly [check: string, state: 'warning' | 'fault', Spoilt, advic
   ['secrets', 'fault', { environment: { SECRETS_KEY: otherKey } }, /webhook rotate/],
   ['mode', 'fault', { environment: { MODE: 'sandbox' } }, /Set MODE=live/],
   ['origins', 'warning', { environment: { CORS_ORIGINS: '*' } }, /CORS_ORIGINS/],
+  ['schema', 'fault', { sql: 'drop index payouts_by_idempotency_key' }, /restore a backup of before/],
   [
     'migrations',
     'fault',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { migrations } from '../../../db/migrations/index.ts'
 import { migratePostgres } from '../../../src/database/postgres/migrate-postgres.ts'
 import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
@@ -88,7 +88,7 @@ test('migrate makes a new database without a word', async () => {
 })
 
 describePostgres('migrate of a PostgreSQL database', {}, () => {
-  test('says the same, and leaves the copy to PostgreSQL’s tools', async () => {
+  test('says the same, and changes nothing where pg_dump can not copy it', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
     spoilPostgresDatabase(url)
     onTestFinished(remove)
@@ -99,8 +99,10 @@ describePostgres('migrate of a PostgreSQL database', {}, () => {
     const applied = async () => Number((await client.query('select count(*) from migrations')).rows[0].count)
     const place = await emptyPlace({ DATABASE_URL: url })
 
+    vi.stubEnv('PATH', '/nowhere')
+    onTestFinished(() => void vi.unstubAllEnvs())
     const refused = await cli(place, 'migrate', '--backup', join(place.folder, 'copy'))
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('pg_dump --format=custom')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('pg_dump was not found')])
     expect(await applied()).toBe(released)
 
     const { code, stderr } = await cli(place, 'migrate')

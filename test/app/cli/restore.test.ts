@@ -13,8 +13,6 @@ import {
 import { join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase } from '../../support/postgres-database.ts'
 import type { Place } from '../../support/process.ts'
 import { cli, demoPlace, emptyPlace, livePlace, startService } from '../../support/process.ts'
 
@@ -90,7 +88,10 @@ describe('restore', () => {
     const { child } = await startService(place)
 
     const beside = await cli(place, 'restore', backup, '--replace')
-    expect([beside.code, beside.stderr]).toEqual([1, expect.stringContaining('End the service')])
+    expect([beside.code, beside.stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`: process ${child.pid} \\(.*src/app/main.ts\\) has it open. End it first.`)),
+    ])
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     await ended
@@ -98,6 +99,22 @@ describe('restore', () => {
 
     expect(await cli(place, 'audit')).toMatchObject({ code: 0 })
     expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
+  })
+
+  test('names the console that has the database open', async () => {
+    const { place, backup } = await demoBackup()
+    await cli(place, 'migrate')
+    const console = spawn(process.execPath, [program, 'console'], {
+      env: place.env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void console.kill('SIGKILL'))
+    await once(console.stdout, 'data')
+
+    const { code, stderr } = await cli(place, 'restore', backup, '--replace')
+
+    const named = new RegExp(`: process ${console.pid} \\(.*src/app/cli.ts console\\) has it open. End it first.`)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(named)])
   })
 
   // In order of precedence where one file has several.
@@ -125,6 +142,22 @@ describe('restore', () => {
       'has books that contradict themselves',
       (backup) => spoil(backup, 'update accounts set balance = balance - 1 where balance > 0'),
       /contradict themselves: not every balance is the sum of its entries, such as /,
+    ],
+    [
+      'lacks a trigger',
+      (backup) => spoil(backup, 'drop trigger transfers_no_delete'),
+      'The schema of .* is not that of this version: trigger transfers_no_delete on transfers is missing',
+    ],
+    [
+      'lacks a unique index',
+      (backup) => spoil(backup, 'drop index payouts_by_idempotency_key'),
+      'index payouts_by_idempotency_key on payouts is missing',
+    ],
+    [
+      'has a trigger of somebody else',
+      (backup) =>
+        spoil(backup, `create trigger stop before insert on payouts begin select raise(abort, 'stopped'); end`),
+      'trigger stop on payouts is not of this service',
     ],
     ['is in use', (backup) => writeFileSync(`${backup}-wal`, ''), 'is a database in use'],
   ])('refuses a backup that %s, and changes nothing', async (what, spoilt, message) => {
@@ -205,14 +238,3 @@ async function killedAtChange(place: Place, backup: string, last: number): Promi
   await expect.poll(() => changes).toBeGreaterThanOrEqual(last)
   watcher.close()
 }
-
-describePostgres('restore to PostgreSQL', {}, () => {
-  test('is left to its own tools', async () => {
-    const { backup } = await demoBackup()
-    const { url, remove } = await newPostgresDatabase({})
-    onTestFinished(remove)
-
-    const { code, stderr } = await cli(await emptyPlace({ DATABASE_URL: url }), 'restore', backup)
-    expect([code, stderr]).toEqual([1, expect.stringContaining('pg_restore --dbname=')])
-  })
-})

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type pg from 'pg'
+import type { Restored, RestoreOptions } from '../database.ts'
+import { requireVersion, runTool, withConnection } from './client-tools.ts'
+import type { Place } from './connection-url.ts'
+import { readUrl } from './connection-url.ts'
+import { primaryOf } from './primary.ts'
+import { grantToServiceRole } from './row-security.ts'
+
+/**
+ * Puts a copy of `pg_dump`'s custom format into the empty PostgreSQL database at `url`, in one transaction.
+ *
+ * Whoever logs in owns all of it then, whoever owned it before. What the inspection refuses is removed again.
+ *
+ * @throws Error as `restoreDatabase` says
+ */
+export async function restorePostgres({ url, backup, isReplacing, inspect }: RestoreOptions): Promise<Restored> {
+  if (isReplacing) throw new Error(`--replace is for SQLite. ${howToHaveEmptyOne}`)
+  await requireCopy(backup)
+  const { places } = readUrl(url)
+  const primary = primaryOf(places)
+  await primary.find()
+  const place = places[primary.current()] as Place
+  const client = primary.connection({})
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await requireEmpty(client, place.name)
+    const { rows } = await client.query(`select current_setting('server_version_num')::int as number`)
+    await requireVersion('pg_restore', rows[0].number)
+    await restoreInto(place, backup)
+    try {
+      await grantToServiceRole(client)
+      // A restore brings no statistics, by which a large audit is planned.
+      await client.query('analyze')
+      await inspect(url)
+    } catch (error) {
+      await client.query(dropAll)
+      throw error
+    }
+    return { file: place.name, kept: null }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+const howToHaveEmptyOne =
+  'A PostgreSQL backup is restored into an empty database: make one (createdb), and set DATABASE_URL to it.'
+
+/** Holds that `backup` is a copy of `pg_dump`'s custom format. */
+async function requireCopy(backup: string): Promise<void> {
+  const file = await open(backup).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(`There is no file ${backup}.`) : error
+  })
+  try {
+    const { buffer } = await file.read(Buffer.alloc(5), 0, 5, 0)
+    if (buffer.toString('latin1') === 'PGDMP') return
+    throw new Error(`${backup} is no backup of a PostgreSQL database (pg_dump --format=custom).`)
+  } finally {
+    await file.close()
+  }
+}
+
+/** What there is that neither PostgreSQL nor an extension has brought. */
+const ownRelations = `select c.oid::regclass as name, relkind from pg_class c
+  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists
+    (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
+
+async function requireEmpty(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query(`${ownRelations} limit 1`)
+  if (rows.length > 0) throw new Error(`${name} is not empty: it has ${rows[0].name}. ${howToHaveEmptyOne}`)
+}
+
+/** Takes away what the transaction of `pg_restore` has made, so that no service starts on what was refused. */
+const dropAll = `do $$ declare made record; begin
+    for made in ${ownRelations} and relkind in ('r', 'p', 'v', 'm') loop
+      execute format('drop %s if exists %s cascade',
+        case made.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'table' end, made.name);
+    end loop;
+    for made in select p.oid::regprocedure as name from pg_proc p where pronamespace = current_schema()::regnamespace and not exists
+        (select from pg_depend where classid = 'pg_proc'::regclass and objid = p.oid and deptype = 'e')
+    loop execute format('drop routine if exists %s cascade', made.name); end loop;
+  end $$`
+
+async function restoreInto(place: Place, backup: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+  try {
+    const list = join(folder, 'list')
+    writeFileSync(list, await withoutExtensions(backup))
+    const options = ['--single-transaction', '--no-owner', '--no-privileges', '--no-password', `--use-list=${list}`]
+    await withConnection(place, (connection) => runTool('pg_restore', [...options, `--dbname=${connection}`, backup]))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What the copy has, but for extensions: the service needs none, and only a superuser may make some of them. */
+async function withoutExtensions(backup: string): Promise<string> {
+  const parts: Buffer[] = []
+  await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))
+  const lines = Buffer.concat(parts).toString().split('\n')
+  return lines.filter((line) => !/^\d+; \d+ \d+ (EXTENSION|COMMENT - EXTENSION) /.test(line)).join('\n')
+}

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { careless, startSystemServer, systemBinaries } from '../support/postgres-server.ts'
+import { cli, emptyPlace } from '../support/process.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Debian's own PostgreSQL, and the right to become its user, as whoever installs it has. */
+const binaries = systemBinaries()
+const canRun = binaries !== null && process.getuid?.() === 0 && /^postgres:/m.test(readFileSync('/etc/passwd', 'utf8'))
+if (!canRun) {
+  const message =
+    'NO TEST RUNS THE COMMANDS THAT MAKE A POSTGRESQL DATABASE: that takes root, and apt-get install postgresql'
+  if (process.env.CI) throw new Error(message)
+  process.stderr.write(`\n*** ${message} ***\n\n`)
+}
+
+/** The commands of a page that begin with `word`, as they are printed there. */
+function commandsIn(page: string, word: string): string[] {
+  return readFileSync(join(root, page), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(`${word} `))
+}
+
+test.skipIf(!canRun)(
+  'the commands of the page make a PostgreSQL database that the service starts on, as printed',
+  async () => {
+    // One that was made without a locale, as in a container, has an encoding of its own.
+    const server = await startSystemServer(binaries as string, careless, { encoding: 'SQL_ASCII' })
+    onTestFinished(() => server.remove())
+    const { hostname, port } = new URL(server.url('postgres'))
+    const commands = commandsIn('docs/operations.md', 'runuser -u postgres --')
+    expect(commands).toHaveLength(2)
+
+    for (const command of commands) {
+      const env = { PATH: `${binaries}:${process.env.PATH}`, PGHOST: hostname, PGPORT: port, LC_ALL: 'C' }
+      const { status, stderr } = spawnSync('sh', ['-c', command], { env, cwd: '/', encoding: 'utf8' })
+      expect([command, status, stderr]).toEqual([command, 0, ''])
+    }
+
+    const [started = ''] =
+      readFileSync(join(root, 'docs/operations.md'), 'utf8').match(/^DATABASE_URL=postgres:\S+ npm start$/m) ?? []
+    const [, url = ''] = /^DATABASE_URL=(\S+) npm start$/.exec(started) ?? []
+    const place = await emptyPlace({ DATABASE_URL: url.replace('127.0.0.1', `127.0.0.1:${port}`) })
+    expect(await cli(place, 'demo')).toMatchObject({ code: 0 })
+    const client = new pg.Client(place.env.DATABASE_URL)
+    await client.connect()
+    const { rows } = await client.query(`select pg_encoding_to_char(encoding) as encoding, datctype as ctype
+    from pg_database where datname = current_database()`)
+    await client.end()
+    expect(rows).toEqual([{ encoding: 'UTF8', ctype: 'C.UTF-8' }])
+  },
+)
