@@ -28,7 +28,10 @@ export type Engine = {
   readonly find: FindDocument
   /** Finds the operation that is asked for, and tells `asking` of it; a mutation only where it may change something. */
   readonly choose: (document: Document, request: Choice, asking: Watching) => Chosen | Faulty
-  /** Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits. */
+  /**
+   * Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits; and checks what a
+   * mutation or a subscription selects, before it begins.
+   */
   readonly check: (
     chosen: Chosen,
     variables: GraphqlRequest['variables'],
@@ -98,7 +101,7 @@ export function createEngine(
     variables: GraphqlRequest['variables'],
     asking: Context & Watching,
   ): Checked | Refused {
-    const { node, cost, readVariables } = operation
+    const { node, cost, readVariables, precheck } = operation
     if (node.operation !== 'mutation' && !hasScope(asking.caller, 'read')) {
       return { errors: [requestError('INSUFFICIENT_SCOPE', lacking(asking.caller, 'read').message)], cost: null }
     }
@@ -117,6 +120,8 @@ export function createEngine(
     if ('errors' in read) return { ...read, cost: null }
     const costNow = cost(read.coerced)
     if (costNow > limits.cost) return { errors: [tooCostly(costNow)], cost: costNow }
+    const errors = precheck(asking.caller, read)
+    if (errors.length > 0) return { errors, cost: costNow }
     return { document, operation, args, variables: read, cost: costNow }
   }
 

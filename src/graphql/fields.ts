@@ -6,16 +6,22 @@ import type { InputFields, InputOf } from './inputs.ts'
 import { argumentsOf, eachOf, withLocalIds } from './inputs.ts'
 import type { Loaded, Source } from './loader.ts'
 import { loaderOf } from './loader.ts'
-import type { Shown } from './shown.ts'
+import type { Shown, ShownOfRow, Sliced } from './shown.ts'
 
-/** A field of a type whose objects are rows of this form: a row without the columns that it is made of does not compile. */
-export type Field<in Row> = {
+/**
+ * A field of a type whose objects are rows of this form: a row without the columns that it is made of does not compile. The only
+ * ones with arguments are slices, whose arguments can be parsed before anything is done.
+ */
+export type Field<Row> = FieldOf<Row> &
+  ({ readonly args?: never; readonly shown: ShownOfRow } | { readonly args: InputFields; readonly shown: Sliced })
+
+/** A field of the queries, which may take any arguments. */
+export type QueryField = FieldOf<unknown> & { readonly args?: InputFields; readonly shown: Shown }
+
+type FieldOf<in Row> = {
   readonly type: TypeParam<Types>
   readonly isNullable: boolean
   readonly description: string
-  readonly args?: InputFields
-  /** What it shows, which plans are made of. */
-  readonly shown: Shown
   /** The type under which it shows the row itself. */
   readonly itself?: OutputType<Types>
   /** The same as graphql-js calls it, with whole rows. */
@@ -90,7 +96,7 @@ export function itself<Type extends OutputType<Types>>(
   type: Type,
   description: string,
 ): Field<OutputShape<Types, Type>> {
-  const shown: Shown = { kind: 'itself', from: [], isThere: () => true }
+  const shown: ShownOfRow = { kind: 'itself', from: [], isThere: () => true }
   return { type, isNullable: false, description, shown, itself: type, resolve: (row) => row }
 }
 
@@ -101,7 +107,7 @@ export function itselfWhere<Type extends OutputType<Types>, const Name extends k
   description: string,
   isThere: (row: Pick<OutputShape<Types, Type>, Name>) => boolean,
 ): Field<OutputShape<Types, Type>> {
-  const shown: Shown = { kind: 'itself', from, isThere }
+  const shown: ShownOfRow = { kind: 'itself', from, isThere }
   return { type, isNullable: true, description, shown, resolve: (row) => (isThere(row) ? row : null) }
 }
 
@@ -114,13 +120,13 @@ export function leadsTo<Name extends string, Row>(
   return { type, isNullable: true, description, ...byKey(type.source, key) }
 }
 
-/** Leads to what belongs to a row: all that a source has for its id. */
+/** Leads to what belongs to a row: all that a source has for its id; `null` where it can't be read, so that the row is still shown. */
 export function belonging<Row>(
   type: OutputType<Types>,
   source: Source<readonly Row[]>,
   description: string,
 ): Field<{ readonly id: string }> {
-  return { type: [type], isNullable: false, description, ...byKey(source, 'id') }
+  return { type: [type], isNullable: true, description, ...byKey(source, 'id') }
 }
 
 /** The same for a key that some of the row's columns make, so that what the row holds need not be read again. */
@@ -133,7 +139,7 @@ export function belongingBy<Row, const Name extends keyof Row & string, Item>(
   const resolve = (row: Row, _: object, context: GraphqlContext) => loaderOf(context, source).load(make(row))
   return {
     type: [type],
-    isNullable: false,
+    isNullable: true,
     description,
     shown: { kind: 'found', source, key: { from, make } },
     resolve,
@@ -166,7 +172,7 @@ export function asked<Args extends InputFields, Type extends TypeParam<Types>>(
   description: string,
   args: Args,
   operation: Asked<Args, ShapeFromTypeParam<Types, Type, false>>,
-): Field<unknown> {
+): QueryField {
   const ask = (context: GraphqlContext, given: InputOf<Args>) => operation(context, withLocalIds(args, given))
   return { type, isNullable: false, description, args, ...asking(ask) }
 }
@@ -177,7 +183,7 @@ export function askedOrNull<Args extends InputFields, Type extends TypeParam<Typ
   description: string,
   args: Args,
   operation: Asked<Args, ShapeFromTypeParam<Types, Type, true>>,
-): Field<unknown> {
+): QueryField {
   return { ...asked(type, description, args, operation as never), isNullable: true }
 }
 
@@ -187,7 +193,7 @@ export function askedById<Args extends InputFields, Row>(
   description: string,
   args: Args,
   find: (input: InputOf<Args>, context: GraphqlContext) => Awaitable<string | null>,
-): Field<unknown> {
+): QueryField {
   const { source } = type
   const idOf = (context: GraphqlContext, given: InputOf<Args>) => find(withLocalIds(args, given), context)
   const resolve = async (_: unknown, given: InputOf<Args>, context: GraphqlContext) => {
@@ -221,7 +227,7 @@ export function addField<Row>(type: ObjectRef<Types, Row>, name: string, field: 
 }
 
 /** Adds a field to the queries. */
-export function addQuery(name: string, field: Field<unknown>): void {
+export function addQuery(name: string, field: QueryField): void {
   builder.queryFields(builtFields({ [name]: field }))
 }
 
@@ -231,11 +237,11 @@ type FieldBuilder = {
 }
 
 /** Fields as the builder takes them. Whether rows have what they need was seen when they were declared. */
-export function builtFields(fields: Fields<never>) {
+export function builtFields(fields: Readonly<Record<string, Field<never> | QueryField>>) {
   return (t: FieldBuilder) => eachOf(fields, (field) => t.field(built(t, field) as never)) as never
 }
 
-function built(t: FieldBuilder, field: Field<never>) {
+function built(t: FieldBuilder, field: Field<never> | QueryField) {
   const { type, isNullable, description, args, shown, resolve } = field
   return {
     type,

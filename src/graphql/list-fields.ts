@@ -15,7 +15,7 @@ import type { DeclaredInput, InputField, InputFields } from './inputs.ts'
 import { inputType, optional, optionalId, withLocalIds } from './inputs.ts'
 import type { Listed } from './loader.ts'
 import { loaderFor } from './loader.ts'
-import type { Shown } from './shown.ts'
+import type { Sliced } from './shown.ts'
 
 /** Whose things a list shows. */
 const OwnerInput = inputType(
@@ -44,6 +44,7 @@ function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): Owne
 type ListOf<Row, Parent extends string> = Listed & {
   readonly slice: (context: Context, input: never) => Answer<Slice<Row>>
   readonly slicesOf: (parent: Parent) => ReturnType<Listed['slicesOf']>
+  readonly sliceParser: (parent: Parent | null) => (input: object) => SliceRequest
 }
 
 type FilterInput = DeclaredInput<InputFields>
@@ -101,15 +102,20 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
       ...(filter && { filter: optional(`Which ${called} to list; all without it.`, filter) }),
     }
     const own = 'owner' in whose && whose.owner !== undefined ? { owner: whose.owner } : {}
+    const parent = 'parent' in whose ? whose.parent : null
+    const parse = list.sliceParser(parent)
+    const inputOfAsked = (asked: Asked) => ({ ...inputOf(filter?.declared ?? {}, asked), ...own })
     const sliced: Sliced = {
       kind: 'sliced',
       list,
-      parent: 'parent' in whose ? { name: whose.parent, slices: list.slicesOf(whose.parent) } : null,
-      inputOf: (asked: Asked) => ({ ...inputOf(filter?.declared ?? {}, asked), ...own }),
+      parent: parent === null ? null : { name: parent, slices: list.slicesOf(parent) },
+      inputOf: inputOfAsked,
+      parse: (asked: Asked) => underArguments(() => parse(inputOfAsked(asked))),
     }
     const field: Field<unknown> = {
       type,
-      isNullable: false,
+      // Where its rows can't be read, the row that it is a field of is still shown.
+      isNullable: parent !== null,
       description,
       args,
       shown: sliced,
@@ -119,8 +125,6 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
     else addQuery(name, field)
   }
 }
-
-type Sliced = Shown & { readonly kind: 'sliced' }
 
 /** What a caller asks of a list. */
 type Asked = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] } & {
@@ -148,6 +152,14 @@ function sliceOf(sliced: Sliced): Field<unknown>['resolve'] {
     return loaderFor(context, whose, find)
       .load((row as { id: string }).id)
       .catch(refuseByListArgument)
+  }
+}
+
+function underArguments<Parsed>(parse: () => Parsed): Parsed {
+  try {
+    return parse()
+  } catch (error) {
+    return refuseByListArgument(error)
   }
 }
 

@@ -11,6 +11,8 @@ import { costOf } from './cost.ts'
 import { excessOf, excessOfPairs, limits } from './limits.ts'
 import type { KeptPlans, PlanFor } from './plan/plans.ts'
 import { plansOf } from './plan/plans.ts'
+import type { Precheck } from './precheck.ts'
+import { precheckOf } from './precheck.ts'
 import { invalidDocument, requestError } from './request-errors.ts'
 import type { ReadVariables } from './variables.ts'
 import { variablesReader } from './variables.ts'
@@ -29,6 +31,7 @@ export type Operation = {
   readonly node: OperationDefinitionNode
   readonly cost: Cost
   readonly readVariables: ReadVariables
+  readonly precheck: Precheck
   readonly planFor: PlanFor
 }
 
@@ -72,6 +75,7 @@ export function prepare(schema: GraphQLSchema, query: string, plans: KeptPlans):
       node: each,
       cost: costOf(schema, each, fragments),
       readVariables: variablesReader(schema, each),
+      precheck: precheckOf(schema, each, fragments),
       planFor: plansOf(each, { schema, fragments }, plans),
     })),
   }

@@ -21,7 +21,7 @@ import { listQueries } from './queries.ts'
 import type { Slice } from './slice.ts'
 import { sliceFields } from './slice.ts'
 import type { AnyParent } from './slices.ts'
-import { columnsOfParent, numberings, sliceOfList, slicesByParent } from './slices.ts'
+import { columnsOfParent, numberings, sliceOfList, sliceParser, slicesByParent } from './slices.ts'
 import type { Span } from './times.ts'
 import { countedListsOf } from './totals.ts'
 
@@ -45,6 +45,7 @@ export function defineList<
   declaredLists.push(list)
   type Slicing = z.input<typeof SliceInput>
   const parentOf = (parent: Parent) => (declaration.parents as { [Each in Parent]: AnyParent })[parent]
+  const parseSlice = sliceParser(SliceInput, null)
 
   return {
     filters,
@@ -55,15 +56,17 @@ export function defineList<
       (await pageOf(list, context, parse(PageInput, input) as never)) as Page<ListedOf<Row, Listed>>,
     /** The slice that a connection shows. @throws Refusal INVALID_INPUT */
     slice: ((context: Asking, input: Slicing, columns?: Columns) =>
-      sliceOfList(list, context, parse(SliceInput, input) as never, { columns })) as {
+      sliceOfList(list, context, parseSlice(input), { columns })) as {
       (context: Asking, input: Slicing, columns: Columns): Answer<Slice<Values>>
       (context: Asking, input: Slicing): Answer<Slice<Row>>
     },
     /** The same of what lies between two numbers, which the caller found to be where the rows of the times are. */
     sliceWithin: (context: Asking, known: Span, input: Slicing, columns?: Columns) =>
-      sliceOfList(list, context, parse(SliceInput, input) as never, { columns, known }) as unknown as Answer<
+      sliceOfList(list, context, parseSlice(input), { columns, known }) as unknown as Answer<
         Slice<Row>
       >,
+    /** What parses a request for a slice, of the list of each parent where there is one, and reads nothing. */
+    sliceParser: (parent: Parent | null) => (parent === null ? parseSlice : sliceParser(SliceInput, parentOf(parent))),
     /** What gives the same slice of the list of each of many parents, by the parent's id. @throws Refusal INVALID_INPUT */
     slicesOf: (parent: Parent) =>
       slicesByParent(list, SliceInput, parentOf(parent)) as unknown as {

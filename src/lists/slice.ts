@@ -125,7 +125,8 @@ export async function slicesOf<Item>(
   return new Map(slices)
 }
 
-function endOf({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
+/** From which end a slice is taken, and how many rows. @throws Refusal INVALID_INPUT for `first` with `last` */
+export function endOf({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
   if (first !== null && last !== null) {
     throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
   }

@@ -9,7 +9,7 @@ import type { AnyList, Asking } from './declaration.ts'
 import type { Condition, Given } from './queries.ts'
 import { columnOf, numberingOf } from './queries.ts'
 import type { SequencedList, Slice, SliceRequest } from './slice.ts'
-import { listInMemory, sliceOf, slicesOf } from './slice.ts'
+import { endOf, listInMemory, sliceOf, slicesOf } from './slice.ts'
 import type { Created, Span } from './times.ts'
 import { intersection, isEmpty, isTimed, spanOf, timesOf } from './times.ts'
 import { countLimit, keptTotalFor, keptTotalsOfEach } from './totals.ts'
@@ -114,9 +114,25 @@ export type AnyParent = {
   readonly condition: string
 }
 
+/**
+ * Parses what is asked of a slice: of each parent's list where there is a `parent`, whose field is not asked for then. It reads
+ * nothing.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export function sliceParser(SliceInput: z.ZodObject, parent: AnyParent | null): (input: object) => SliceAsked {
+  const Input = parent === null ? SliceInput : SliceInput.omit({ [parent.field]: true } as never)
+  return (input) => {
+    const asked = parse(Input, input) as unknown as SliceAsked
+    endOf(asked)
+    return asked
+  }
+}
+
 /** What gives the same slice of each parent's list, from as many queries as one list takes; that of one parent, or with cursors, alone. */
-export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, asked, condition }: AnyParent) {
-  const OthersInput = SliceInput.omit({ [field]: true } as never)
+export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, parent: AnyParent) {
+  const { field, asked, condition } = parent
+  const parseOthers = sliceParser(SliceInput, parent)
   const own = SliceInput.shape[field] as z.ZodType
   return async (
     context: Asking,
@@ -124,7 +140,7 @@ export function slicesByParent(list: AnyList, SliceInput: z.ZodObject, { field, 
     input: object,
     columns?: Columns,
   ): Promise<ReadonlyMap<string, Slice<object>>> => {
-    const others = parse(OthersInput, input) as unknown as SliceAsked
+    const others = parseOthers(input)
     const askedOf = (id: string) => ({ ...others, [field]: own.parse(asked(id)) })
     const [first] = ids
     const isAlone = ids.length < 2 || others.after !== null || others.before !== null

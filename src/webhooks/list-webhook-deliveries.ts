@@ -9,6 +9,7 @@ import type { Asking } from '../lists/declaration.ts'
 import { byOneOf } from '../lists/filters.ts'
 import type { SequenceRange, Slice } from '../lists/slice.ts'
 import { sliceFields, sliceOf } from '../lists/slice.ts'
+import { sliceParser } from '../lists/slices.ts'
 import type { Created } from '../lists/times.ts'
 import { everything, intersection, isEmpty, spanOf } from '../lists/times.ts'
 import { countLimit } from '../lists/totals.ts'
@@ -62,12 +63,15 @@ const filters = { status: byOneOf(deliveryStatuses, 'Only what became of events 
 const SliceInput = z.object({ status: filters.status.schema, ...createdFields, ...sliceFields })
 type Slicing = Partial<z.input<typeof SliceInput>>
 
+const parseSlice = sliceParser(SliceInput, null) as (input: object) => z.output<typeof SliceInput>
+
 /** The logs of endpoints as lists of many parents are read. */
 export const webhookDeliveries = {
   filters,
   columns: (wanted: readonly string[]): Columns => columnsOf([...wanted, 'sequence']),
   slice: neverAlone,
   find: neverAlone,
+  sliceParser: () => parseSlice,
   /** Each endpoint's log is asked for alone: a merchant has few, and each has an index of its own. */
   slicesOf: (_: 'endpoint') =>
     slicesOfLogs as unknown as {
@@ -84,7 +88,7 @@ async function slicesOfLogs(
   input: Slicing,
   columns?: Columns,
 ): Promise<Slices<never>> {
-  const parsed = parse(SliceInput, input)
+  const parsed = parseSlice(input)
   // The same for the logs of all endpoints, because it is of the merchant's events.
   let found: ReturnType<typeof spanOf> | null = null
   const span = () => {

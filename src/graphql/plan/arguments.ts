@@ -8,7 +8,7 @@ import type { Run } from './written.ts'
  * What gives the arguments of a field: once and for all, where no variable stands in them. Those serve every request, so
  * nobody may change them.
  */
-export function argumentsAt({ field, node }: Pick<Place, 'field' | 'node'>): (run: Run) => object {
+export function argumentsAt({ field, node }: Pick<Place, 'field' | 'node'>): (run: Pick<Run, 'variables'>) => object {
   if (hasVariables(node)) return ({ variables }) => getArgumentValues(field, node, variables)
   const given = frozen(getArgumentValues(field, node))
   return () => given

@@ -397,7 +397,7 @@ export type WalletScreenQueryVariables = Exact<{
 }>;
 
 
-export type WalletScreenQuery = { wallet: { id: string, currency: string, balance: string, status: WalletStatus, addresses: Array<{ id: string, address: string, network: Network }> } | null };
+export type WalletScreenQuery = { wallet: { id: string, currency: string, balance: string, status: WalletStatus, addresses: Array<{ id: string, address: string, network: Network }> | null } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String

@@ -1,0 +1,249 @@
+// What a mutation selects is checked before it does anything: over every field of the schema that needs a scope or takes arguments.
+import type { GraphQLArgument, GraphQLField, GraphQLInputType, GraphQLOutputType } from 'graphql'
+import {
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+} from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { scopes } from '../../src/callers/scopes.ts'
+import type { Database } from '../../src/database/database.ts'
+import { unavailable } from '../../src/errors.ts'
+import { limits } from '../../src/graphql/limits.ts'
+import type { Shown } from '../../src/graphql/shown.ts'
+import { scopeOfShown } from '../../src/graphql/shown.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
+import { newKey } from '../client-tokens/support/tokens.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { whatIsStored } from '../support/stored.ts'
+import { serverLike } from './support/ask.ts'
+import { mutations } from './support/mutations.ts'
+import { everythingOf } from './support/selection.ts'
+import { startWorlds } from './support/world.ts'
+
+/** A field below a mutation's payload, and the fields that lead to it, each with the type that it is a field of. */
+type Reached = { readonly steps: readonly Step[]; readonly field: GraphQLField<unknown, unknown> }
+type Step = { readonly on: string; readonly name: string; readonly isList: boolean }
+
+const mutationFields = schema.getMutationType()?.getFields() ?? {}
+
+/** Every field that can be selected below a mutation, each of every type once, by the shortest way. */
+function reachedBy(mutation: string): Reached[] {
+  const found: Reached[] = []
+  const seen = new Set<string>()
+  const root: GraphQLOutputType | undefined = mutationFields[mutation]?.type
+  let level = root ? [{ type: getNamedType(root), steps: [] as readonly Step[] }] : []
+  // Deeper is no document.
+  while (level.length > 0 && (level[0]?.steps.length ?? 0) < limits.depth - 2) {
+    const next: typeof level = []
+    for (const { type, steps } of level) {
+      const objects = isUnionType(type) || isInterfaceType(type) ? schema.getPossibleTypes(type) : [type]
+      for (const object of objects) {
+        if (!isObjectType(object) || seen.has(object.name)) continue
+        seen.add(object.name)
+        for (const field of Object.values(object.getFields())) {
+          const isList = field.args.some(({ name }) => name === 'first')
+          const here = [...steps, { on: object.name, name: field.name, isList }]
+          found.push({ steps: here, field })
+          next.push({ type: getNamedType(field.type), steps: here })
+        }
+      }
+    }
+    level = next
+  }
+  return found
+}
+
+function scopeOf({ extensions }: GraphQLField<unknown, unknown>) {
+  const { shown } = extensions as { shown?: Shown }
+  return shown === undefined ? 'read' : scopeOfShown[shown.kind]
+}
+
+/** A document that selects one field below a mutation, through a fragment of each type on the way. */
+function documentOf(mutation: string, { steps, field }: Reached, argument?: GraphQLArgument): string {
+  const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
+  const led = getNamedType(field.type)
+  const leaf = isLeafType(led) ? '' : ` ${everythingOf(schema, led.name, 0)}`
+  const selection = steps.reduceRight((inner, { on, name, isList }, place) => {
+    const isLast = place === steps.length - 1
+    const given = isLast && argument ? `(${argument.name}: $given)` : isList ? '(first: 1)' : ''
+    return `{ __typename ... on ${on} { ${name}${given}${isLast ? leaf : ` ${inner}`} } }`
+  }, '')
+  const declared = argument ? `, $given: ${argument.type}` : ''
+  return `mutation($input: ${type}Input!${declared}) { ${mutation}(input: $input) ${selection || '{ __typename }'} }`
+}
+
+/** Values that an argument may not have, as far as its type tells; `isFilter` of what may be any text. */
+function wrongValues(type: GraphQLInputType, isFilter = false): unknown[] {
+  const inner = getNullableType(type)
+  if (isListType(inner)) return wrongValues(inner.ofType, isFilter).map((value) => [value])
+  if (isInputObjectType(inner)) {
+    return Object.values(inner.getFields()).flatMap(({ name, type }) =>
+      wrongValues(type, true).map((value) => ({ [name]: value })),
+    )
+  }
+  if (inner.name === 'Int') return [-1, 101]
+  return isFilter && inner.name === 'String' ? [] : ['no such thing', btoa('abcdefghijkl:1')]
+}
+
+async function ask(server: App['server'], key: string, query: string, variables: object) {
+  const answer = await server.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: { 'x-api-key': key },
+    payload: { query, variables },
+  })
+  return { status: answer.statusCode, ...JSON.parse(answer.body) }
+}
+
+test('every field that a mutation can show says what it shows, and may be null where it reads', () => {
+  const fields = Object.keys(mutationFields).flatMap(reachedBy)
+  expect(fields.length).toBeGreaterThan(500)
+  const named = (isWanted: (field: Reached['field']) => boolean) => [
+    ...new Set(
+      fields.filter(({ field }) => isWanted(field)).map(({ steps }) => `${steps.at(-1)?.on}.${steps.at(-1)?.name}`),
+    ),
+  ]
+  expect(named(({ extensions }) => extensions.shown === undefined)).toEqual([])
+  expect(named((field) => scopeOf(field) !== null && isNonNullType(field.type))).toEqual([])
+  expect(named((field) => scopeOf(field) !== null).length).toBeGreaterThan(15)
+})
+
+describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
+  test('is checked before anything is done: scopes and arguments of every field that its payload leads to', async () => {
+    const { app, ours } = await startWorlds(engine)
+    await app.fee('0.5')
+    const servers = [true, false].map((isPlanned) => serverLike(app, { isPlanned }))
+    const { apiKey: writing } = await newKey(app, { scopes: scopes.filter((scope) => scope !== 'read') })
+    const { apiKey } = app.merchant
+    let refused = 0
+    for (const [mutation, given] of mutations(ours)) {
+      const input = { idempotencyKey: `for ${mutation}`, ...given }
+      if (mutation === 'payoutQuote') continue
+      const before = await whatIsStored(app)
+      const expectRefused = async (code: string, status: number, key: string, query: string, variables: object) => {
+        const answer = await ask(servers[refused++ % 2] as App['server'], key, query, variables)
+        const seen = [answer.status, answer.data, answer.errors?.[0]?.extensions.code]
+        expect([query, ...seen]).toEqual([query, status, undefined, code])
+      }
+      for (const reached of reachedBy(mutation)) {
+        if (scopeOf(reached.field) === null) continue
+        await expectRefused('INSUFFICIENT_SCOPE', 403, writing, documentOf(mutation, reached), { input })
+        for (const argument of reached.field.args) {
+          const query = documentOf(mutation, reached, argument)
+          for (const wrong of wrongValues(argument.type)) {
+            await expectRefused('INVALID_INPUT', 200, apiKey, query, { input, given: wrong })
+          }
+        }
+      }
+      expect([mutation, await whatIsStored(app)]).toEqual([mutation, before])
+      const bare = documentOf(mutation, { steps: [], field: mutationFields[mutation] as never })
+      const { errors } = await ask(app.server, writing, bare, { input })
+      expect([mutation, errors]).toEqual([mutation, undefined])
+      const isStored = mutation !== 'createClientToken'
+      if (isStored) expect([mutation, await whatIsStored(app)]).not.toEqual([mutation, before])
+    }
+    expect(refused).toBeGreaterThan(500)
+    await app.expectBooksToBalance()
+  })
+
+  test.each([true, false])(
+    'is checked as far as it is included, under its own names (planned: %s)',
+    async (isPlanned) => {
+      const app = await startApp(engine)
+      const customerId = await app.customer()
+      const server = serverLike(app, { isPlanned })
+      const before = await whatIsStored(app)
+      const query = `mutation($input: CreateWalletInput!, $first: Int, $isSeen: Boolean = true) {
+      made: createWallet(input: $input) { ...Shown } }
+      fragment Shown on CreateWalletResult { ... on CreateWalletPayload { wallet { id ...Owner @include(if: $isSeen) } } }
+      fragment Owner on Wallet { owner: customer { theirs: wallets(first: $first, last: 1) { nodes { id } } } }`
+      const input = { currency: 'NGN', description: 'Cash', customerId }
+      const askFor = (variables: object) => ask(server, app.merchant.apiKey, query, { input, ...variables })
+      const refused = await askFor({ first: 1 })
+      expect(refused).toMatchObject({
+        errors: [
+          {
+            path: ['made', 'wallet', 'owner', 'theirs'],
+            extensions: { code: 'INVALID_INPUT', fields: [{ field: 'last', code: 'INVALID_PARAMETER' }] },
+          },
+        ],
+      })
+      const undecided = await askFor({ first: null, isSeen: null })
+      expect(undecided.errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }])
+      expect([refused.data, undecided.data, await whatIsStored(app)]).toEqual([undefined, undefined, before])
+
+      expect(await askFor({ first: 1, isSeen: false })).toMatchObject({ data: { made: { wallet: {} } } })
+      expect((await askFor({ first: null })).data.made.wallet.owner.theirs.nodes).toHaveLength(1)
+    },
+  )
+
+  test('is checked in all mutations of a document before the first is done', async () => {
+    const app = await startApp(engine)
+    const before = await whatIsStored(app)
+    const { apiKey } = await newKey(app, { scopes: ['wallets', 'read'] })
+    const wallet = '{ currency: "NGN", description: "Cash" }'
+    const second = (selection: string) => `mutation { a: createWallet(input: ${wallet}) { __typename } ${selection} }`
+    for (const [code, selection] of [
+      ['INSUFFICIENT_SCOPE', 'b: disableWebhookEndpoint(input: { webhookId: "x" }) { __typename }'],
+      [
+        'INVALID_INPUT',
+        `b: createWallet(input: ${wallet}) { ... on CreateWalletPayload { wallet { payouts(first: 101) { totalCount } } } }`,
+      ],
+    ] as const) {
+      const { data, errors } = await ask(app.server, apiKey, second(selection), {})
+      expect([data, errors.length, errors[0].extensions.code]).toEqual([undefined, 1, code])
+    }
+    expect((await whatIsStored(app)).wallets).toEqual(before.wallets)
+  })
+
+  test('that can no longer be read leaves what was done in the answer, and a retry shows it', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const isAway = { now: false }
+    const execute: Database['execute'] = (statement, params) =>
+      isAway.now ? Promise.reject(unavailable('The database is away.')) : app.db.execute(statement, params)
+    const write: Database['write'] = async (...work) => {
+      const result = await app.db.write(...work)
+      isAway.now = true
+      return result
+    }
+    const service = { ...app.service, db: { ...app.db, execute, write } }
+    const query = `mutation($input: CreatePayoutInput!) { createPayout(input: $input) { ... on CreatePayoutPayload {
+      payout { uuid status wallet { balance } events { status } } } } }`
+    for (const isPlanned of [true, false]) {
+      const server = serverLike(app, { isPlanned, service, onLog: () => {} })
+      const input = { ...payoutInput, idempotencyKey: `planned ${isPlanned}` }
+      const { status, data, errors } = await ask(server, app.merchant.apiKey, query, { input })
+      expect([status, data.createPayout.payout]).toEqual([
+        200,
+        { uuid: expect.any(String), status: 'PROCESSING', wallet: null, events: null },
+      ])
+      const faults = errors.map((error: { path: unknown; extensions: object }) => [error.path, error.extensions])
+      expect(faults).toMatchObject([
+        [['createPayout', 'payout', 'wallet'], { code: 'UNAVAILABLE' }],
+        [['createPayout', 'payout', 'events'], { code: 'UNAVAILABLE' }],
+      ])
+      isAway.now = false
+      const retried = await ask(app.server, app.merchant.apiKey, query, { input })
+      expect([retried.errors, retried.data.createPayout.payout]).toMatchObject([
+        undefined,
+        { uuid: data.createPayout.payout.uuid, wallet: { balance: expect.any(String) }, events: [] },
+      ])
+    }
+    await app.expectBooksToBalance()
+  })
+})
+
+const bankAccount = {
+  ...{ accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044', recipientName: 'Ada Obi' },
+  ...{ recipientCurrency: 'NGN', recipientCountry: 'NIGERIA' },
+}
+const payoutInput = { assetCode: 'USDC', amount: '1', recipient: { bankAccount }, paymentPurpose: 'GIFTS' }
