@@ -3,8 +3,8 @@ import { hasScope, noCaller, requireAllowed, unread } from './callers/api-caller
 import type { Database } from './database/database.ts'
 import { forCustomer } from './database/one-customer.ts'
 import { Refusal } from './errors.ts'
-import type { Clock } from './ids.ts'
-import { steadyClock, timestamp, uuidV7Source, wallClock } from './ids.ts'
+import type { Clock, RecordClock, WallClock } from './ids.ts'
+import { aheadBy, steadyClock, timestamp, uuidV7Source, wallClockOf } from './ids.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import { noSecrets } from './secrets/secrets.ts'
 
@@ -16,13 +16,10 @@ export type Mode = (typeof modes)[number]
 export type Service = {
   readonly db: Database
   readonly mode: Mode
-  /** Milliseconds since 1970; never goes back. */
-  readonly now: Clock
-  /**
-   * Milliseconds since 1970 as the machine has them, which go back where its clock is put right: for what the clocks of others
-   * are held against, and for what must not wait until a clock that was ahead has been caught up with.
-   */
-  readonly wallClock: Clock
+  /** When something is made or changed; never goes back. */
+  readonly now: RecordClock
+  /** What the clocks of others are compared with, and what decides whether something is over or due; goes back when corrected. */
+  readonly wallClock: WallClock
   /** A UUIDv7 for now. */
   readonly newId: () => string
   /** Keeps what must be read again but not lie open, where there is a key for it. */
@@ -83,7 +80,7 @@ export type Context = Service & {
 export function createService({
   db,
   mode,
-  clock = wallClock,
+  clock = Date.now,
   secrets = noSecrets,
   webhookAllowed = [],
   perform = performHere,
@@ -97,7 +94,7 @@ export function createService({
 }): Service {
   const now = steadyClock(clock)
   const newId = uuidV7Source()
-  return { db, mode, now, wallClock: clock, newId: () => newId(now()), secrets, webhookAllowed, perform }
+  return { db, mode, now, wallClock: wallClockOf(clock), newId: () => newId(now()), secrets, webhookAllowed, perform }
 }
 
 /**
@@ -112,7 +109,7 @@ export function createContext(
   aheadMs = 0,
   caller: Caller = noCaller,
 ): Context {
-  const now = aheadMs === 0 ? service.now : () => service.now() + aheadMs
+  const now = aheadMs === 0 ? service.now : aheadBy(aheadMs, service.now)
   const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
   // Put into the same object: to whatever reads contexts those of all callers are of one form.
   return caller.scopes === null && caller.customerId === null ? context : Object.assign(context, restrictions(context))
@@ -142,12 +139,7 @@ const narrowedOf = new WeakMap<Caller, { readonly whole: Database; readonly db: 
 
 /** The same request by another clock. */
 export function atClock(context: Context, aheadMs: number): Context {
-  return { ...context, now: () => machineTime(context) + aheadMs, aheadMs }
-}
-
-/** The machine's time, by which other machines and what is due are waited for, in milliseconds since 1970. */
-export function machineTime({ now, aheadMs }: Pick<Context, 'now' | 'aheadMs'>): number {
-  return now() - aheadMs
+  return { ...context, now: aheadBy(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
 /** When a row changes: now, and never before it was made or last changed, by the clock of whichever process that was. */

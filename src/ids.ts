@@ -1,7 +1,26 @@
 import { randomFillSync } from 'node:crypto'
 
-/** A source of time in milliseconds since 1970. */
+/** A source of time in milliseconds since 1970, as it comes from outside. */
 export type Clock = () => number
+
+declare const kind: unique symbol
+
+/**
+ * Milliseconds since 1970 as the machine has them, which go back when its clock is corrected: for whatever is fresh, expires, or is
+ * due.
+ */
+export type WallTime = number & { readonly [kind]: 'wall' }
+export type WallClock = () => WallTime
+
+/**
+ * Milliseconds since 1970 as rows record them, which never go back within a process, and are a merchant's own in the sandbox: for
+ * when something was made or changed. After a clock was ahead they stay ahead until it has caught up.
+ */
+export type RecordTime = number & { readonly [kind]: 'record' }
+export type RecordClock = () => RecordTime
+
+/** A wall time from which on something is due, as columns hold it. */
+export type DueTime = bigint & { readonly [kind]: 'wall' }
 
 /** From 0 to below 1, for what must only be spread. */
 export const random: () => number = Math.random
@@ -9,16 +28,38 @@ export const random: () => number = Math.random
 /** A source of ids for the millisecond given. */
 export type IdSource = (now: number) => string
 
-/** The system's clock as it is, which goes back when it is put right. */
-export const wallClock: Clock = () => Date.now()
+/** A clock as it is, the system's unless it is given. */
+export function wallClockOf(clock: Clock = Date.now): WallClock {
+  return () => clock() as WallTime
+}
 
 /** A clock, the system's unless it is given, held so that it never goes back within this process: rows made later never look older. */
-export function steadyClock(clock: Clock = wallClock): Clock {
+export function steadyClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
     latest = Math.max(latest, clock())
-    return latest
+    return latest as RecordTime
   }
+}
+
+/** The same clock, ahead by a time. */
+export function aheadBy(aheadMs: number, clock: RecordClock): RecordClock {
+  return () => (clock() + aheadMs) as RecordTime
+}
+
+/** A time after a wall time, or before it. */
+export function laterBy(delayMs: number, time: WallTime): WallTime {
+  return (time + delayMs) as WallTime
+}
+
+/** When something is due that waits for a while, or not at all. */
+export function dueAfter(delayMs: number, time: WallTime): DueTime {
+  return BigInt(time + delayMs) as DueTime
+}
+
+/** The place of what waits for no time in a queue that is ordered by due times: among what was queued then. */
+export function queuedSince(time: number): DueTime {
+  return BigInt(time) as DueTime
 }
 
 /** ISO 8601 in UTC with milliseconds, as every timestamp of the contract. */

@@ -11,8 +11,8 @@ import { seldom } from './seldom.ts'
 import type { Started } from './start.ts'
 
 /** The rails that this installation has: those that it was told of, and in the sandbox its own. */
-export function railsOf({ mode, rails }: Config, { now }: Pick<Service, 'now'>): readonly Rail[] {
-  const banks = rails.map((rail) => httpRail({ ...rail, now }))
+export function railsOf({ mode, rails }: Config, { wallClock }: Pick<Service, 'wallClock'>): readonly Rail[] {
+  const banks = rails.map((rail) => httpRail({ ...rail, wallClock }))
   return { sandbox: [sandboxRail, ...banks], live: banks }[mode]
 }
 

@@ -5,6 +5,7 @@ import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import type { Service } from '../context.ts'
 import { backedUpFile, openDatabase } from '../database/open-database.ts'
+import type { WallTime } from '../ids.ts'
 import type { BackupFile } from './backup-files.ts'
 import { backupsIn, nextBackup, unfinishedIn } from './backup-files.ts'
 import type { Config } from './config.ts'
@@ -29,7 +30,7 @@ const program = resolve(import.meta.dirname, 'main.ts')
  */
 export function startBackups(
   config: Config,
-  { now }: Pick<Service, 'now'>,
+  { wallClock }: Pick<Service, 'wallClock'>,
   logger: Started['logger'],
   mostMs = Math.max(config.backupEveryMs, patienceMs),
 ): Backups {
@@ -41,7 +42,7 @@ export function startBackups(
   let isStopped = false
   let timer = setTimeout(
     begin,
-    tried(() => dueInMs(backupsIn(folder, path)[0], { now: now(), everyMs }), 0),
+    tried(() => dueInMs(backupsIn(folder, path)[0], { now: wallClock(), everyMs }), 0),
   )
 
   function begin(): void {
@@ -58,7 +59,7 @@ export function startBackups(
   /** Why it could not be made; `null` where it was. */
   async function made(folder: string, path: string): Promise<string | null> {
     try {
-      const file = nextBackup(folder, path, now())
+      const file = nextBackup(folder, path, wallClock())
       child = spawn(process.execPath, [program, 'backup', JSON.stringify({ file })], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
@@ -93,7 +94,7 @@ const advice =
  * When the next is due: at once where there is none, or the latest is of a time that has not come yet, because a clock was put
  * back and how old it is can't be known. Never later than one interval.
  */
-export function dueInMs(latest: BackupFile | undefined, { now, everyMs }: { now: number; everyMs: number }): number {
+export function dueInMs(latest: BackupFile | undefined, { now, everyMs }: { now: WallTime; everyMs: number }): number {
   const age = now - (latest?.madeAt ?? Number.NEGATIVE_INFINITY)
   return age < 0 ? 0 : Math.max(0, everyMs - age)
 }

@@ -3,7 +3,6 @@ import { lacking } from '../callers/api-caller.ts'
 import type { Scope } from '../callers/scopes.ts'
 import { customerScopes, scopes } from '../callers/scopes.ts'
 import type { Context, Done } from '../context.ts'
-import { machineTime } from '../context.ts'
 import { findCustomer } from '../customers/get-customer.ts'
 import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
@@ -46,7 +45,7 @@ export async function createClientToken(
     if (key.scopes !== null && !key.scopes.includes(scope)) throw lacking(context.caller, scope)
   }
   if (customerId !== null) await findCustomer(context.db, context, customerId)
-  const issuedAt = Math.floor(machineTime(context) / 1_000)
+  const issuedAt = Math.floor(context.wallClock() / 1_000)
   const expiresAt = issuedAt + (expiresIn ?? standardTokenSeconds)
   const claims = { id: context.newId(), customerId, scopes, issuedAt, expiresAt }
   const token = await signClientToken(context.secrets, key, claims)

@@ -1,4 +1,5 @@
 import type { GeneratedAlways } from 'kysely'
+import type { DueTime } from '../ids.ts'
 
 /**
  * What a column holds, the same on every engine: `text`, `uuid` and `timestamp` are strings in memory, `integer` a
@@ -29,6 +30,9 @@ export const json = <Value>(): Column<Value> => column('json')
 
 /** A moment in milliseconds since 1970, where the engine reckons with it: of the same kind as amounts. */
 export const milliseconds = (): Column<bigint> => column('amount')
+
+/** A wall time from which on something is due. */
+export const dueTime = (): Column<DueTime> => column('amount')
 
 /** A column that may hold NULL. */
 export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({

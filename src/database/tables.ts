@@ -1,5 +1,5 @@
 import type { ColumnKind, NewRow, Row, TableTypes } from './columns.ts'
-import { amount, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
+import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
  * Every table and column, once: Kysely's types, the columns that an insert writes and how a row is read follow from it.
@@ -286,7 +286,7 @@ export const tables = {
     status: text<'pending' | 'delivered' | 'exhausted'>(),
     attempts: integer(),
     attemptsBefore: integer(),
-    nextAttemptAt: nullable(milliseconds()),
+    nextAttemptAt: nullable(dueTime()),
     createdAt: timestamp(),
   },
   webhookAttempts: {
@@ -303,7 +303,7 @@ export const tables = {
   webhookLeases: {
     merchantId: uuid(),
     holder: text(),
-    until: milliseconds(),
+    until: dueTime(),
   },
   payoutTransfers: {
     orderId: uuid(),
@@ -321,7 +321,7 @@ export const tables = {
       | 'CANCELLED'
       | 'ATTENTION'
     >(),
-    dueAt: nullable(milliseconds()),
+    dueAt: nullable(dueTime()),
     asked: integer(),
     attempts: integer(),
     submittedAt: nullable(timestamp()),

@@ -1,3 +1,6 @@
+import type { WallTime } from '../ids.ts'
+import { laterBy } from '../ids.ts'
+
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
 /** How long after the attempt before it each attempt is due; the first is due at once. */
@@ -24,7 +27,7 @@ const longestRetryAfterMs = 24 * hour
 export type Attempted = {
   /** Attempts that were made, this one included. */
   readonly attempts: number
-  readonly now: number
+  readonly now: WallTime
   /** The header `Retry-After` of the answer. */
   readonly retryAfter: string | null
   /** From 0 to below 1. */
@@ -36,15 +39,15 @@ export type Attempted = {
  *
  * `Retry-After` puts an attempt off and never forward: a receiver that says "in a second" for days would get more than others.
  */
-export function nextAttemptAt({ attempts, now, retryAfter, random }: Attempted): number | null {
+export function nextAttemptAt({ attempts, now, retryAfter, random }: Attempted): WallTime | null {
   const delay = attemptDelaysMs[attempts]
   if (delay === undefined) return null
   const scheduled = delay * (1 - jitter + 2 * jitter * random())
-  return now + Math.round(Math.max(scheduled, retryAfterMs(retryAfter, now)))
+  return laterBy(Math.round(Math.max(scheduled, retryAfterMs(retryAfter, now))), now)
 }
 
 /** How long a `Retry-After` asks for, seconds or an HTTP date: at most a day, and 0 for what is neither. */
-export function retryAfterMs(text: string | null, now: number): number {
+export function retryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const asked = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0
   return Math.min(Math.max(asked || 0, 0), longestRetryAfterMs)

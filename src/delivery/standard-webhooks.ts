@@ -1,4 +1,5 @@
 import { createHmac, sign, timingSafeEqual } from 'node:crypto'
+import type { WallTime } from '../ids.ts'
 import type { Signer } from './signing-secrets.ts'
 
 /** The headers of Standard Webhooks 1.0.0. */
@@ -14,7 +15,7 @@ const toleranceSeconds = 300
 /** Signatures that are looked at: a sender has one by each of its secrets, and those of a rotation are two. */
 const mostSignatures = 10
 
-type Signed = { readonly body: string; readonly signer: Signer; readonly now: number }
+type Signed = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
 
 /** `webhook-id`, `webhook-timestamp` in seconds, and a signature by each secret and private key that is valid now. */
 export function signedHeaders(

@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto'
+import type { WallTime } from '../ids.ts'
 import type { WebhookFormat } from './formats.ts'
 import type { EventMessage, Post } from './message.ts'
 import type { Signer } from './signing-secrets.ts'
 import { signedHeaders } from './standard-webhooks.ts'
 
 /** How an event is written for one attempt; `now` is the time of the attempt in milliseconds, and is what is signed. */
-export type PostOptions = { readonly format: WebhookFormat; readonly signer: Signer; readonly now: number }
+export type PostOptions = { readonly format: WebhookFormat; readonly signer: Signer; readonly now: WallTime }
 
 /**
  * What is posted at an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0 over it.
@@ -45,7 +46,7 @@ function envelope({ id, type, timestamp, sequence, object, mode, data }: EventMe
  * in `data`. There is room for one signature, which in a rotation is by the newest secret; the headers have all of them. The
  * secret is the text that its owner was shown, `whsec_` included: that is what they pass to createHmac.
  */
-function stablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: number }): string {
+function stablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event
   const object: unknown = JSON.parse(event.data)
   const signed = JSON.stringify({ id, timestamp: now, event_type: type, data: object })

@@ -5,7 +5,7 @@ import { judge, nextAttemptAt } from '../delivery/retries.ts'
 import type { Sender, Sent } from '../delivery/send.ts'
 import type { Signer } from '../delivery/signing-secrets.ts'
 import { writePost } from '../delivery/write-post.ts'
-import { timestamp } from '../ids.ts'
+import { dueAfter, timestamp } from '../ids.ts'
 import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import type { Attempted } from './record-attempts.ts'
 
@@ -66,7 +66,7 @@ type Made = {
   readonly startedAt: number
   readonly sent: Sent
   readonly verdict: Judgement
-  readonly next: number | null
+  readonly next: ReturnType<typeof nextAttemptAt>
 }
 
 function attemptedOf({ item, startedAt, sent, verdict, next }: Made): Attempted {
@@ -84,6 +84,6 @@ function attemptedOf({ item, startedAt, sent, verdict, next }: Made): Attempted 
     answer,
     error: error === null ? null : `${error.kind}: ${error.message}`,
     becomes: verdict.isDelivered ? 'delivered' : next === null ? 'exhausted' : 'pending',
-    nextAttemptAt: next === null ? null : BigInt(next),
+    nextAttemptAt: next === null ? null : dueAfter(0, next),
   }
 }

@@ -3,6 +3,7 @@ import { createContext } from '../context.ts'
 import type { Sender } from '../delivery/send.ts'
 import type { Following } from '../events/follow.ts'
 import { followEvents } from '../events/follow.ts'
+import type { WallTime } from '../ids.ts'
 import { random as anyNumber } from '../ids.ts'
 import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import type { Lane } from './lane.ts'
@@ -97,7 +98,7 @@ export function startDispatcher({
     const version = service.db.version('webhookEndpoints')
     if (version === null || version !== seen) known = await endpointsSentTo(service.db, {})
     seen = version
-    const time = service.now()
+    const time = service.wallClock()
     const wanted = known.filter((endpoint) => isSentTo(endpoint, time))
     const byMerchant = Map.groupBy(wanted, ({ merchantId }) => merchantId)
     const own = await leases.take([...byMerchant.keys()])
@@ -142,7 +143,7 @@ export function startDispatcher({
     merchants.set(merchantId, merchant)
     const rows = await endpointsByIds(service.db, { merchantId, ids })
     if (isStopped) return
-    for (const endpoint of rows) if (isSentTo(endpoint, service.now())) open(merchant, endpoint)
+    for (const endpoint of rows) if (isSentTo(endpoint, service.wallClock())) open(merchant, endpoint)
     // Reading may wait for nothing, and there may be thousands.
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -198,7 +199,7 @@ export function startDispatcher({
 }
 
 /** Whether it is enabled, or to be tried now. */
-function isSentTo({ status, probeAt }: Pick<Wanted, 'status' | 'probeAt'>, now: number): boolean {
+function isSentTo({ status, probeAt }: Pick<Wanted, 'status' | 'probeAt'>, now: WallTime): boolean {
   return status === 'enabled' || (probeAt !== null && Date.parse(probeAt) <= now)
 }
 

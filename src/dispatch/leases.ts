@@ -1,5 +1,6 @@
 import type { Service } from '../context.ts'
 import { allInOrder } from '../errors.ts'
+import { dueAfter } from '../ids.ts'
 import { allLeases, renewLeases, takeLease } from './repository.ts'
 
 /** How long a process has a merchant for itself unless it says so again, and how often it does. */
@@ -32,7 +33,7 @@ export function leases({ db, wallClock }: Service, holder: string): Leases {
   return {
     take: async (merchantIds) => {
       const time = wallClock()
-      const until = BigInt(time + leaseMs)
+      const until = dueAfter(leaseMs, time)
       if (performance.now() - renewedAt >= renewMs) {
         renewedAt = performance.now()
         const renewed = held.size > 0 ? await db.write((tx) => renewLeases(tx, { holder, until })) : []
@@ -40,7 +41,7 @@ export function leases({ db, wallClock }: Service, holder: string): Leases {
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
       // No lease is for longer: one that is was taken by a clock that was wrong.
-      const [from, to] = [BigInt(time), BigInt(time + 2 * leaseMs)]
+      const [from, to] = [dueAfter(0, time), dueAfter(2 * leaseMs, time)]
       const others = new Set(
         (await allLeases(db, {})).flatMap((lease) =>
           lease.holder !== holder && lease.until >= from && lease.until <= to ? [lease.merchantId] : [],
@@ -59,7 +60,7 @@ export function leases({ db, wallClock }: Service, holder: string): Leases {
       return held
     },
     giveBack: async () => {
-      if (held.size > 0) await db.write((tx) => renewLeases(tx, { holder, until: 0n }))
+      if (held.size > 0) await db.write((tx) => renewLeases(tx, { holder, until: dueAfter(0, wallClock()) }))
       held = new Set()
     },
   }

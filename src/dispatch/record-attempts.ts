@@ -4,7 +4,8 @@ import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
 import { allInOrder } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
-import { timestamp } from '../ids.ts'
+import type { DueTime } from '../ids.ts'
+import { dueAfter, timestamp } from '../ids.ts'
 import { lockWebhookEndpointById, storeWebhookEndpoint } from '../webhooks/repository.ts'
 import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import { shownEndpoint } from '../webhooks/webhook-endpoint.ts'
@@ -32,7 +33,7 @@ export type Attempted = Pick<
   readonly tries: number
   readonly becomes: 'delivered' | 'pending' | 'exhausted'
   /** In milliseconds since 1970, where it is pending. */
-  readonly nextAttemptAt: bigint | null
+  readonly nextAttemptAt: DueTime | null
 }
 
 /** An event that waits until what is pending of its object is over. */
@@ -142,7 +143,7 @@ async function releaseObjects(tx: Tx, context: Context, { endpointId, attempted,
   if (sequences.length === 0) return []
   const rows = await pendingObjects(tx, { merchantId, endpointId, sequences })
   const pending = [...new Set(rows.map(({ objectId }) => objectId))]
-  const now = BigInt(context.wallClock())
+  const now = dueAfter(0, context.wallClock())
   await allInOrder(pending.map((objectId) => releaseObject(tx, { merchantId, endpointId, objectId, now })))
   return pending
 }
@@ -176,7 +177,7 @@ async function storeEndpoint(tx: Tx, context: Context, { endpoint, report }: Cha
   }
   // It was tried to see whether it is there again.
   const revived = hasSucceeded ? ({ status: 'enabled', disabledReason: null } as const) : {}
-  const probeAt = hasSucceeded ? null : timestamp(context.now() + probeAfterMs)
+  const probeAt = hasSucceeded ? null : timestamp(context.wallClock() + probeAfterMs)
   await storeWebhookEndpoint(tx, { ...fares, ...revived, probeAt, updatedAt: timeOfNextChange(context, endpoint) })
   return hasSucceeded
 }
@@ -187,7 +188,7 @@ function hasFailedForLong({ now }: Context, { failures, failingSince }: StoredWe
 
 /** Its cursor and what is pending stay as they are: enabled again, it goes on from there. */
 async function disable(tx: Tx, context: Context, endpoint: StoredWebhookEndpoint): Promise<void> {
-  const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.now() + probeAfterMs) : null
+  const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.wallClock() + probeAfterMs) : null
   const updatedAt = timeOfNextChange(context, endpoint)
   const disabled = { ...endpoint, status: 'disabled', probeAt, updatedAt } as const
   await storeWebhookEndpoint(tx, disabled)

@@ -15,6 +15,7 @@ import {
   statementOne,
 } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
+import type { DueTime } from '../ids.ts'
 
 type Whose = { merchantId: string; endpointId: string }
 
@@ -36,7 +37,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
 )
 
 /** What is to be tried again by now: of each object what came first. */
-export const dueDeliveries = query((p: Params<Whose & { now: bigint; limit: number }>) =>
+export const dueDeliveries = query((p: Params<Whose & { now: DueTime; limit: number }>) =>
   from('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
     .where('due.merchantId', '=', p.merchantId)
@@ -63,7 +64,7 @@ export const dueDeliveries = query((p: Params<Whose & { now: bigint; limit: numb
 )
 
 /** When the next after a time is to be tried again. */
-export const nextDelivery = queryOne((p: Params<Whose & { after: bigint }>) =>
+export const nextDelivery = queryOne((p: Params<Whose & { after: DueTime }>) =>
   from('webhookDeliveries')
     .select('nextAttemptAt')
     .where('merchantId', '=', p.merchantId)
@@ -136,7 +137,7 @@ export const storeWaiting = statement(
 )
 
 /** Has what came first of what is pending of an object tried now, if it was waiting for an earlier one. */
-export const releaseObject = statement((p: Params<Whose & { objectId: string; now: bigint }>) =>
+export const releaseObject = statement((p: Params<Whose & { objectId: string; now: DueTime }>) =>
   change('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
     .where('merchantId', '=', p.merchantId)
@@ -169,10 +170,10 @@ export const storeProgress = statement(
 /** Who sends for which merchants, over all merchants. */
 export const allLeases = query(() => acrossMerchants(from('webhookLeases').selectAll()))
 
-type Lease = { merchantId: string; holder: string; until: bigint }
+type Lease = { merchantId: string; holder: string; until: DueTime }
 
 /** Takes what nobody has, or nobody until a time between `from` and `to`; `null` where another has it. */
-export const takeLease = statementOne((p: Params<Lease & { from: bigint; to: bigint }>) =>
+export const takeLease = statementOne((p: Params<Lease & { from: DueTime; to: DueTime }>) =>
   into('webhookLeases')
     .values(sameNames(p, ['merchantId', 'holder', 'until']))
     .onConflict((conflict) =>
@@ -191,7 +192,7 @@ export const takeLease = statementOne((p: Params<Lease & { from: bigint; to: big
 )
 
 /** Prolongs all that somebody has; answers which these are. */
-export const renewLeases = statement((p: Params<{ holder: string; until: bigint }>) =>
+export const renewLeases = statement((p: Params<{ holder: string; until: DueTime }>) =>
   acrossMerchants(
     change('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
   ),

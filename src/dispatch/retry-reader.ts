@@ -3,6 +3,7 @@ import type { EventMessage } from '../delivery/message.ts'
 import { eventsNumbered } from '../events/repository.ts'
 import { eventMessage } from '../feed/event-message.ts'
 import { toldEvents } from '../feed/told.ts'
+import { dueAfter } from '../ids.ts'
 import type { StoredWebhookEndpoint } from '../webhooks/webhook-endpoint.ts'
 import type { Item } from './attempt.ts'
 import type { Queue } from './queue.ts'
@@ -13,7 +14,7 @@ import { dueDeliveries, nextDelivery } from './repository.ts'
 const retriesRead = 16
 
 /** Later than anything is due. */
-const endOfTime = 2n ** 52n
+const endOfTimeMs = 2 ** 52
 
 /** Takes up again what is due of one endpoint. */
 export type RetryReader = {
@@ -60,8 +61,8 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
 
   /** Has what is due taken up again; when the next is. */
   async function takeDue(): Promise<number> {
-    const now = BigInt(wallClock())
-    const [by, limit] = [isProbe ? endOfTime : now, retriesRead * 2]
+    const now = dueAfter(0, wallClock())
+    const [by, limit] = [isProbe ? dueAfter(endOfTimeMs, wallClock()) : now, retriesRead * 2]
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...whose, now: by, limit })
     const next = await nextDelivery(db, { ...whose, after: by })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Answer } from '../database/query.ts'
 import { invalidInput } from '../errors.ts'
 import { timestamp } from '../ids.ts'
@@ -35,7 +34,7 @@ export function periodOf(context: Context, asked: { from: string | null; to: str
   if (from !== null && from > to) {
     throw invalidInput([{ field: 'from', code: 'INVALID_PARAMETER', message: 'must not be after the end' }])
   }
-  return { from, to, isFinal: Date.parse(to) <= machineTime(context) - settlingMs }
+  return { from, to, isFinal: Date.parse(to) <= context.wallClock() - settlingMs }
 }
 
 /** What is known of a numbered row. */

@@ -66,7 +66,9 @@ function makePrecheck(schema: GraphQLSchema, operation: OperationDefinitionNode,
   const conditions = conditionsIn(operation, fragments)
   const selected = selectedBy(schema, operation, fragments)
   const scoped = selected.flatMap((each) => scopeCheck(each, isMutation))
-  const parsed = selected.flatMap((each) => argumentCheck(each, isMutation))
+  // Whatever is wrong with the arguments of the first mutation keeps it from being done anyway.
+  const [first] = selected
+  const parsed = selected.flatMap((each) => (each === first ? [] : argumentCheck(each, isMutation)))
   return (caller, variables) => {
     // A variable that has a default value may be null all the same.
     const undecided = conditions.find((name) => typeof variables.coerced[name] !== 'boolean')
@@ -113,16 +115,20 @@ function scopeOfField({ extensions }: Selected['field']): Scope | null {
   return shown === undefined ? 'read' : scopeOfShown[shown.kind]
 }
 
-/** What parses the arguments of a field below the root; operations and streams parse those of the root before they begin. */
+/** What checks the arguments of a field; operations and streams parse those of the root themselves, before they begin. */
 function argumentCheck(selected: Selected, isMutation: boolean): Check<VariableValues>[] {
   const { field, node, path } = selected
   const { shown } = field.extensions as { shown?: Shown }
-  if (field.args.length === 0 || path.length === 1) return []
-  if (shown?.kind !== 'sliced') throw new Error(`the arguments of ${field.name} can't be parsed before they are used`)
+  if (field.args.length === 0 || (path.length === 1 && !isMutation)) return []
   let given: ReturnType<typeof argumentsAt> | null = null
-  const check = (variables: VariableValues) => {
+  const argumentsNow = (variables: VariableValues) => {
     given ??= argumentsAt({ field, node })
-    const cursors = shown.parse(given({ variables }) as never)
+    return given({ variables })
+  }
+  if (path.length === 1) return [{ selected, check: argumentsNow }]
+  if (shown?.kind !== 'sliced') throw new Error(`the arguments of ${field.name} can't be parsed before they are used`)
+  const check = (variables: VariableValues) => {
+    const cursors = shown.parse(argumentsNow(variables) as never)
     if (!isMutation) return
     // Whether they are of this list depends on what the mutation has yet to make.
     for (const name of ['after', 'before'] as const) if (cursors[name] !== null) throw noCursor(name)

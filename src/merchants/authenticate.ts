@@ -5,6 +5,7 @@ import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import type { Database } from '../database/database.ts'
 import { Refusal } from '../errors.ts'
+import type { WallTime } from '../ids.ts'
 import { timestamp } from '../ids.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { isClientToken, keyNamedBy, verifyClientToken } from './client-token.ts'
@@ -42,7 +43,7 @@ export function authenticate(service: Service, text: string): Admitted | Promise
   // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
   const keys = knownKeys(service)
   const known = keys && knownKey(keys, text)
-  if (!known || isOver(known, service.now()))
+  if (!known || isOver(known, service.wallClock()))
     return lookUp(service, text, (found) => keys?.byHash.set(hashSecret(text), found))
   recordUse(service, known)
   return known
@@ -67,7 +68,7 @@ async function lookUp(service: Service, presented: string, remember: (key: Known
     token === null
       ? keyFound(row, matchesHash(key?.secret ?? nobody.secret, row?.secretHash ?? nobodysHash) && key !== null)
       : await tokenFound(service, token, row)
-  if (!row || !found || row.revokedAt !== null || row.mode !== service.mode || isOver(found, service.now())) {
+  if (!row || !found || row.revokedAt !== null || row.mode !== service.mode || isOver(found, service.wallClock())) {
     // Whoever is refused has looked for a key that is there and for one that is not, in whichever order.
     await apiKeyById(service.db, { id: row ? nobody.id : (latestUsed.get(service.db) ?? nobody.id) })
     throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
@@ -105,7 +106,7 @@ async function tokenFound({ secrets }: Service, token: string, row: KeyRow | nul
   return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, endsAt, networks: null }
 }
 
-function isOver({ endsAt }: Pick<Admitted, 'endsAt'>, now: number): boolean {
+function isOver({ endsAt }: Pick<Admitted, 'endsAt'>, now: WallTime): boolean {
   return endsAt !== null && endsAt <= now
 }
 
@@ -159,11 +160,12 @@ const keysOfVersion = new WeakMap<Service, KnownKeys>()
 const latestUsed = new WeakMap<Database, string>()
 
 function recordUse(service: Service, { keyId: id, merchantId, lastUsedAtMs }: KnownKey): void {
-  const { db, now } = service
-  const at = now()
+  const { db, wallClock } = service
+  const at = wallClock()
   const uses = recordedUses.get(db) ?? new Map<string, number>()
   recordedUses.set(db, uses)
-  if (at - Math.max(uses.get(id) ?? 0, lastUsedAtMs) < lastUsedPrecisionMs) return
+  // One that was noted by a clock that was ahead is no use within the same minute.
+  if (Math.abs(at - Math.max(uses.get(id) ?? 0, lastUsedAtMs)) < lastUsedPrecisionMs) return
   uses.set(id, at)
   // Not waited for: a request must not fail or take longer because this can't be stored now.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})

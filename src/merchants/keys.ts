@@ -104,10 +104,10 @@ export async function listKeys(service: Service, merchantId: string): Promise<Ap
   return keys.map(({ secretHash: _, ...key }) => key)
 }
 
-async function liveKeys(tx: Tx, { now }: Service, merchantId: string) {
+async function liveKeys(tx: Tx, { wallClock }: Service, merchantId: string) {
   const { id } = await lockMerchant(tx, merchantId)
   const keys = await apiKeysOfMerchant(tx, { merchantId: id })
-  const time = timestamp(now())
+  const time = timestamp(wallClock())
   return keys.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > time))
 }
 

@@ -37,9 +37,9 @@ export async function measureStore(service: Service, rails: readonly string[]): 
   return { processing, unsealed, unknown, rateAges: await measureRates(service) }
 }
 
-async function measureProcessing({ db, now }: Service): Promise<StoreMeasured['processing']> {
+async function measureProcessing({ db, wallClock }: Service): Promise<StoreMeasured['processing']> {
   let payouts = 0
-  let oldestAt = now()
+  let oldestAt: number = wallClock()
   for await (const merchantIds of everyMerchantId(db)) {
     const rows = await processingOf(db, { merchantIds, limit: mostCounted - payouts })
     for (const { rowCount, oldestAt: at } of rows) {
@@ -48,27 +48,27 @@ async function measureProcessing({ db, now }: Service): Promise<StoreMeasured['p
     }
     if (payouts >= mostCounted) break
   }
-  return { payouts, oldestSeconds: (now() - oldestAt) / 1_000 }
+  return { payouts, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
 }
 
-async function measureUnsealed({ db, now }: Service): Promise<StoreMeasured['unsealed']> {
+async function measureUnsealed({ db, wallClock }: Service): Promise<StoreMeasured['unsealed']> {
   let events = 0
-  let oldestAt = now()
+  let oldestAt: number = wallClock()
   for await (const merchantIds of everyMerchantId(db)) {
     for (const { latest, through, oldestAt: at } of await unsealedSince(db, { merchantIds })) {
       events += latest - (through ?? 0)
       if (at !== null) oldestAt = Math.min(oldestAt, Number(at))
     }
   }
-  return { events, oldestSeconds: (now() - oldestAt) / 1_000 }
+  return { events, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
 }
 
-async function measureRates({ db, now }: Service): Promise<StoreMeasured['rateAges']> {
+async function measureRates({ db, wallClock }: Service): Promise<StoreMeasured['rateAges']> {
   const ages = new Map<string, number>()
   for (const fromCode of payoutAssetCodes) {
     for (const toCode of recipientCurrencies) {
-      const rate = await rateInForce(db, { fromCode, toCode, at: timestamp(now()) })
-      if (rate) ages.set(`${fromCode}/${toCode}`, (now() - Date.parse(rate.effectiveAt)) / 1_000)
+      const rate = await rateInForce(db, { fromCode, toCode, at: timestamp(wallClock()) })
+      if (rate) ages.set(`${fromCode}/${toCode}`, (wallClock() - Date.parse(rate.effectiveAt)) / 1_000)
     }
   }
   return ages

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import type { RowOf } from '../database/tables.ts'
+import { dueAfter } from '../ids.ts'
 import { insertTransfer } from './repository.ts'
 
 /** Puts a new payout in the queue of the rail that carries it. */
@@ -16,7 +16,7 @@ export async function queueTransfer(
     payoutId: payout.id,
     rail,
     state: 'QUEUED',
-    dueAt: BigInt(machineTime(context)),
+    dueAt: dueAfter(0, context.wallClock()),
     asked: 0,
     attempts: 0,
     submittedAt: null,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
-import { atClock, machineTime, requireSandbox } from '../context.ts'
+import { atClock, requireSandbox } from '../context.ts'
 import type { Reader, Tx } from '../database/query.ts'
 import type { FieldFault } from '../errors.ts'
 import { invalidInput } from '../errors.ts'
 import { once } from '../idempotency/once.ts'
-import { timestamp } from '../ids.ts'
+import { dueAfter, timestamp } from '../ids.ts'
 import { instant, isGiven, optional, parse, refuse } from '../input.ts'
 import { clockOfMerchant, lockMerchantById, storeClock } from '../merchants/repository.ts'
 import { lockTransfer, pausedRails } from '../payout-transfers/repository.ts'
@@ -64,7 +64,7 @@ export async function advanceClock(
   const { result, isReplayed } = await once(context, 'advanceClock', request, async (tx) => {
     await lockMerchantById(tx, { id: context.merchantId })
     const target = targetOf(context, await aheadNow(tx, context), request)
-    return { target, now: timestamp(machineTime(context) + target) }
+    return { target, now: timestamp(recordsNow(context) + target) }
   })
   await runUntil(context, result.target)
   return { result: { now: result.now }, isReplayed }
@@ -79,7 +79,7 @@ function choiceFaults({ to, by }: z.input<typeof AdvanceClockInput>): FieldFault
 }
 
 function targetOf(context: Context, ahead: number, { to, by }: z.output<typeof AdvanceClockInput>): number {
-  const machine = machineTime(context)
+  const machine = recordsNow(context)
   const target = to === null ? ahead + (by ?? 0) : Date.parse(to) - machine
   const field = to === null ? 'by' : 'to'
   if (target < ahead) {
@@ -91,6 +91,11 @@ function targetOf(context: Context, ahead: number, { to, by }: z.output<typeof A
     throw invalidInput([{ field, code: 'INVALID_PARAMETER', message }])
   }
   return target
+}
+
+/** What the merchant's clock would say if it had never been moved on. */
+function recordsNow({ now, aheadMs }: Context): number {
+  return now() - aheadMs
 }
 
 async function aheadNow(db: Reader, { merchantId }: Context): Promise<number> {
@@ -118,8 +123,8 @@ function step(context: Context, target: number): Promise<Step> {
   return db.write(async (tx) => {
     await lockMerchantById(tx, { id: merchantId })
     const before = await aheadNow(tx, context)
-    const machine = machineTime(context)
-    const next = await nextDueOf(tx, { merchantId, rail: sandboxRailName, after: BigInt(machine) })
+    const machine = context.wallClock()
+    const next = await nextDueOf(tx, { merchantId, rail: sandboxRailName, after: dueAfter(0, machine) })
     const untilNext = next?.dueAt == null ? Number.POSITIVE_INFINITY : Number(next.dueAt) - machine
     const by = Math.max(0, Math.min(target - before, untilNext))
     const ahead = before + by
@@ -158,9 +163,9 @@ async function settleDown(context: Context): Promise<void> {
 }
 
 async function dueOrders(db: Reader, context: Context): Promise<string[]> {
-  const asked = { merchantId: context.merchantId, rail: sandboxRailName, now: BigInt(machineTime(context)) }
+  const asked = { merchantId: context.merchantId, rail: sandboxRailName }
   const isPaused = (await pausedRails(db, {})).some(({ rail }) => rail === sandboxRailName)
   const submissions = isPaused ? [] : await dueSubmissionsOf(db, asked)
-  const due = [...submissions, ...(await dueQuestionsOf(db, asked))]
+  const due = [...submissions, ...(await dueQuestionsOf(db, { ...asked, now: dueAfter(0, context.wallClock()) }))]
   return due.map(({ orderId }) => orderId)
 }

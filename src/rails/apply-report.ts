@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
+import { dueAfter } from '../ids.ts'
 import { changeTransfer, moveTransfer, noteOfTransfer } from '../payout-transfers/change-transfer.ts'
 import type { Transfer, TransferReport } from '../payout-transfers/transfer.ts'
 import { consequenceOf } from '../payout-transfers/transfer.ts'
@@ -66,7 +66,7 @@ function asked(
   { nextAfterMs }: TransferReport,
 ): Schedule {
   if (transfer.state === 'ATTENTION') return { asked: 0, dueAt: null }
-  if (nextAfterMs !== undefined) return { asked: 0, dueAt: BigInt(machineTime(context) + nextAfterMs) }
+  if (nextAfterMs !== undefined) return { asked: 0, dueAt: dueAfter(nextAfterMs, context.wallClock()) }
   if (transfer.state !== 'ACCEPTED') return { asked: 0, dueAt: null }
   return { asked: transfer.asked + 1, dueAt: nextQuestionAt(context, transfer.asked) }
 }
@@ -74,5 +74,5 @@ function asked(
 /** The turns in which it is asked to take the order back go on, and what it says by itself meanwhile delays none. */
 function askedToCancel(context: Context, { transfer, isAnswer }: Applied): Schedule {
   if (isAnswer) return { asked: transfer.asked + 1, dueAt: nextQuestionAt(context, transfer.asked) }
-  return { asked: transfer.asked, dueAt: BigInt(machineTime(context)) }
+  return { asked: transfer.asked, dueAt: dueAfter(0, context.wallClock()) }
 }

@@ -2,7 +2,8 @@ import { createCaller } from '../delivery/caller.ts'
 import type { Exchanged, Limits, Outgoing } from '../delivery/exchange.ts'
 import type { Signer } from '../delivery/signing-secrets.ts'
 import { signedHeaders } from '../delivery/standard-webhooks.ts'
-import type { Clock } from '../ids.ts'
+import type { WallClock } from '../ids.ts'
+import { laterBy } from '../ids.ts'
 
 /** What a bank is asked. */
 export type Question = 'submit' | 'find' | 'cancel'
@@ -23,7 +24,7 @@ type BankOptions = {
   readonly url: string
   readonly signer: Signer
   /** The machine's clock: a bank refuses what is older than five minutes. */
-  readonly now: Clock
+  readonly wallClock: WallClock
   readonly limits: Limits
   readonly ca?: string
 }
@@ -35,7 +36,7 @@ export type Bank = { readonly call: (call: BankCall) => Promise<Exchanged>; read
  * Makes what asks a bank. What is signed is `webhook-id`, the time and the body. A `find` and a `cancel` have none, so the
  * `webhook-id` says the question and the order, as `find_<order id>`: who has seen one can't make another of it.
  */
-export function bankAt({ url, signer, now, limits, ca }: BankOptions): Bank {
+export function bankAt({ url, signer, wallClock, limits, ca }: BankOptions): Bank {
   const { exchange, close } = createCaller({ limits, ...(ca !== undefined && { ca }) })
   return {
     call: ({
@@ -47,7 +48,7 @@ export function bankAt({ url, signer, now, limits, ca }: BankOptions): Bank {
       ageMs = 0,
       headers = same,
     }) => {
-      const signed = signedHeaders(signedAs, { body, signer: signedBy, now: now() - ageMs })
+      const signed = signedHeaders(signedAs, { body, signer: signedBy, now: laterBy(-ageMs, wallClock()) })
       const all = { ...signed, ...(question === 'submit' && { 'idempotency-key': orderId }) }
       const method = ({ submit: 'POST', find: 'GET', cancel: 'POST' } as const)[question]
       return exchange(new URL(`${url}${pathOf(question, orderId)}`), { method, headers: headers(all), body })

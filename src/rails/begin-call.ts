@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
-import { timestamp } from '../ids.ts'
+import type { DueTime } from '../ids.ts'
+import { dueAfter, timestamp } from '../ids.ts'
 import { changeTransfer, moveTransfer } from '../payout-transfers/change-transfer.ts'
 import { lockTransfer } from '../payout-transfers/repository.ts'
 import type { Transfer } from '../payout-transfers/transfer.ts'
@@ -13,7 +13,7 @@ import type { Order, Rail } from './rail.ts'
 export type Begun = {
   readonly call: 'submit' | 'find' | 'cancel'
   readonly order: Order
-  readonly dueAt: bigint
+  readonly dueAt: DueTime
 }
 
 /** The longest that a call to a rail takes, and for how long it may be given an order again. */
@@ -48,10 +48,11 @@ export async function beginDue(
   context: Context,
   { transfer, rail }: { transfer: Transfer; rail: CallLimits },
 ): Promise<Begun | null> {
-  const time = machineTime(context)
-  if (transfer.dueAt === null || transfer.dueAt > BigInt(time)) return null
+  const time = context.wallClock()
+  // What is queued waits for its turn, and for no time.
+  if (transfer.dueAt === null || (transfer.state !== 'QUEUED' && transfer.dueAt > BigInt(time))) return null
   const payout = await findPayout(tx, context, transfer.payoutId)
-  const dueAt = BigInt(time + rail.callMs + marginMs)
+  const dueAt = dueAfter(rail.callMs + marginMs, time)
   const taken = await take(tx, context, { transfer, dueAt, rail })
   // By turns, so that what a bank does not answer that question about is heard of all the same.
   const wantsCancel = taken.cancelAskedAt !== null && isWithBank(taken) && taken.asked % 2 === 0
@@ -64,7 +65,7 @@ function isWithBank({ state }: Transfer): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN'
 }
 
-type Taking = { readonly transfer: Transfer; readonly dueAt: bigint; readonly rail: CallLimits }
+type Taking = { readonly transfer: Transfer; readonly dueAt: DueTime; readonly rail: CallLimits }
 
 function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Promise<Transfer> {
   switch (transfer.state) {

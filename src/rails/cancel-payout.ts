@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { once } from '../idempotency/once.ts'
-import { timestamp } from '../ids.ts'
+import { dueAfter, timestamp } from '../ids.ts'
 import { parse } from '../input.ts'
 import { changeTransfer, moveTransfer } from '../payout-transfers/change-transfer.ts'
 import { lockTransfer } from '../payout-transfers/repository.ts'
@@ -54,7 +53,7 @@ function isWithBank({ state }: Transfer): boolean {
 
 /** It is not submitted again while that is not known. */
 function askBank(tx: Tx, context: Context, transfer: Transfer): Promise<Transfer> {
-  const asking = { cancelAskedAt: timestamp(context.now()), dueAt: BigInt(machineTime(context)), asked: 0 }
+  const asking = { cancelAskedAt: timestamp(context.now()), dueAt: dueAfter(0, context.wallClock()), asked: 0 }
   if (transfer.state !== 'QUEUED') return changeTransfer(tx, transfer, asking)
   return moveTransfer(tx, context, transfer, { ...asking, state: 'UNKNOWN', cause: 'it is to be cancelled' })
 }

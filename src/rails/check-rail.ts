@@ -67,7 +67,7 @@ type CheckedBank = ReturnType<typeof checkedBank>
 /** A bank with the orders that are tried. */
 function checkedBank(service: Service, { url, secrets }: HttpRailAt, account: Account) {
   const signer = signerOf(secrets)
-  const { call, close } = bankAt({ url, signer, now: service.now, limits: bankLimits })
+  const { call, close } = bankAt({ url, signer, wallClock: service.wallClock, limits: bankLimits })
   const newOrder = () => orderTo(service, account)
   const ask = async (order: Order, change: Omit<BankCall, 'orderId'>): Promise<Seen> => {
     const body = change.question === 'submit' ? { body: orderBody(order) } : {}

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
+import { dueAfter } from '../ids.ts'
 import { hastenOrders } from './repository.ts'
 
-/** Has a rail that answers again asked now of what it could not answer. */
+/** Has a rail asked now about orders that it was to be asked about later. */
 export async function hastenQuestions(context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> {
   const { db, merchantId } = context
-  const dueAt = BigInt(machineTime(context))
+  const dueAt = dueAfter(0, context.wallClock())
   await db.write((tx) => hastenOrders(tx, { merchantId, orderIds, dueAt }), { merchantId })
 }

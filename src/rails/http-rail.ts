@@ -2,7 +2,7 @@ import type { Exchanged, Limits } from '../delivery/exchange.ts'
 import { signerOf } from '../delivery/signing-secrets.ts'
 import { verifiedId } from '../delivery/standard-webhooks.ts'
 import { Refusal } from '../errors.ts'
-import type { Clock } from '../ids.ts'
+import type { WallClock } from '../ids.ts'
 import type { Question } from './bank-calls.ts'
 import { bankAt } from './bank-calls.ts'
 import { orderBody, readCancelling, readPosted, readReport } from './bank-messages.ts'
@@ -24,7 +24,7 @@ export type HttpRailAt = {
 
 type Options = HttpRailAt & {
   /** The machine's clock, whatever a merchant's says: it is what signatures are held to. */
-  readonly now: Clock
+  readonly wallClock: WallClock
   readonly limits?: Limits
   /** Certificates to trust in place of the system's. */
   readonly ca?: string
@@ -38,9 +38,9 @@ type Options = HttpRailAt & {
  *
  * @throws where a secret is none
  */
-export function httpRail({ name, url, secrets, now, limits = bankLimits, ca }: Options): Rail {
+export function httpRail({ name, url, secrets, wallClock, limits = bankLimits, ca }: Options): Rail {
   const signer = signerOf(secrets)
-  const { call } = bankAt({ url, signer, now, limits, ...(ca !== undefined && { ca }) })
+  const { call } = bankAt({ url, signer, wallClock, limits, ...(ca !== undefined && { ca }) })
   const ask = async (question: Question, order: Order, more: CallHeaders = {}) => {
     const body = question === 'submit' ? orderBody(order) : ''
     return answerOf(await call({ question, orderId: order.id, body, headers: (own) => ({ ...more, ...own }) }))

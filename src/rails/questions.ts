@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
+import type { DueTime } from '../ids.ts'
+import { dueAfter } from '../ids.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
 /** How long after the bank was asked it is asked again, the last for ever. */
-const questionDelaysMs: readonly number[] = [
+export const questionDelaysMs: readonly number[] = [
   10 * second,
   30 * second,
   2 * minute,
@@ -14,8 +15,8 @@ const questionDelaysMs: readonly number[] = [
   24 * hour,
 ]
 
-/** When a bank that was asked so often is asked again, by the machine's clock. */
-export function nextQuestionAt(context: Pick<Context, 'now' | 'aheadMs'>, asked: number): bigint {
+/** When a bank that was asked so often is asked again. */
+export function nextQuestionAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
   const delay = questionDelaysMs[Math.min(asked, questionDelaysMs.length - 1)] ?? 0
-  return BigInt(machineTime(context) + delay)
+  return dueAfter(delay, wallClock())
 }

@@ -1,3 +1,4 @@
+import type { WallTime } from '../ids.ts'
 import type { TransferReport } from '../payout-transfers/transfer.ts'
 
 /** A payment to make: what a bank is asked for. `id` is the payout's reference, and the same however often it is asked. */
@@ -71,7 +72,7 @@ export type PostedReports = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
   /** When it came, in milliseconds since 1970. */
-  readonly now: number
+  readonly now: WallTime
 }
 
 /** A report that says which order it is about. */

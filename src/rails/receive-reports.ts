@@ -46,9 +46,10 @@ export async function readLeftReports(
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // What has just come is being read by who took it.
-  const before = timestamp(service.now() - leftAfterMs)
-  const left = await unreadReports(service.db, { rail: rail.name, before, limit: mostUnread })
+  // What has just come is being read by who took it; what is still to come was taken by a clock that was ahead.
+  const now = service.wallClock()
+  const [before, after] = [timestamp(now - leftAfterMs), timestamp(now + leftAfterMs)]
+  const left = await unreadReports(service.db, { rail: rail.name, before, after, limit: mostUnread })
   const unknown: string[] = []
   for (const { messageId, body } of left) {
     try {

@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../database/query.ts'
+import type { DueTime } from '../ids.ts'
+import { queuedSince } from '../ids.ts'
 import { changeTransfer, moveTransfer } from '../payout-transfers/change-transfer.ts'
 import { lockTransfer } from '../payout-transfers/repository.ts'
 import type { Transfer, TransferReport } from '../payout-transfers/transfer.ts'
@@ -15,7 +17,7 @@ export type Answer = TransferReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | {
 type Answered = {
   readonly orderId: string
   /** By which the question is known. */
-  readonly dueAt: bigint
+  readonly dueAt: DueTime
   readonly answer: Answer
   /** For how long after it was first submitted it may be submitted again. */
   readonly idempotentForMs: number
@@ -78,7 +80,7 @@ function notFound(
 ): Promise<Transfer> {
   if (transfer.state === 'UNKNOWN' && transfer.cancelAskedAt === null && mayBeSubmitted(context, transfer, answered)) {
     // Before all that came later.
-    const dueAt = BigInt(Date.parse(transfer.createdAt) - context.aheadMs)
+    const dueAt = queuedSince(Date.parse(transfer.createdAt) - context.aheadMs)
     return moveTransfer(tx, context, transfer, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
   const isUnheardOf = transfer.state === 'UNKNOWN'

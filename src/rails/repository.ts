@@ -13,19 +13,23 @@ import {
   statementOne,
 } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
+import type { DueTime } from '../ids.ts'
+import { questionDelaysMs } from './questions.ts'
 
 const due = ['merchantId', 'orderId', 'state'] as const
 
-type Due = { rail: string; now: bigint; limit: number }
+type Due = { rail: string; now: DueTime; limit: number }
 
-/** What is to be submitted to a rail, in order of age; an operator's view. */
-export const dueSubmissions = query((p: Params<Due>) =>
+/**
+ * What is to be submitted to a rail, in order of age; an operator's view. It waits for its turn and for no time: one that was queued by
+ * a clock that was ahead waits no longer.
+ */
+export const dueSubmissions = query((p: Params<Omit<Due, 'now'>>) =>
   acrossMerchants(
     from('payoutTransfers')
       .select(due)
       .where('rail', '=', p.rail)
       .where('state', '=', sql.lit('QUEUED'))
-      .where('dueAt', '<=', p.now)
       .orderBy('dueAt')
       .limit(p.limit),
   ),
@@ -50,7 +54,7 @@ export const orderById = queryOne((p: Params<{ orderId: string }>) =>
 )
 
 /** What a rail could not answer and is to be asked again later, and was not submitted too often; an operator's view. */
-export const unknownOrders = query((p: Params<{ rail: string; after: bigint; attempts: number; limit: number }>) =>
+export const unknownOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
     from('payoutTransfers')
       .select(['merchantId', 'orderId'])
@@ -64,13 +68,38 @@ export const unknownOrders = query((p: Params<{ rail: string; after: bigint; att
   ),
 )
 
-/** Has what could not be answered asked again from a time on. */
-export const hastenOrders = statement((p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: bigint }>) =>
-  change('payoutTransfers')
-    .set({ dueAt: p.dueAt })
-    .where('orderId', 'in', list(p.orderIds))
-    .where('merchantId', '=', p.merchantId)
-    .where('state', '=', sql.lit('UNKNOWN')),
+/** How long an order waits at most before the bank is asked again; a bank of the sandbox says itself when it has more. */
+const longestWait = sql<bigint>`case when state = 'ACCEPTED' and asked = 0 then ${sql.lit(Number.MAX_SAFE_INTEGER)} ${sql.join(
+  questionDelaysMs.map((delayMs, place) => sql`when asked <= ${sql.lit(place + 1)} then ${sql.lit(delayMs)}`),
+  sql` `,
+)} else ${sql.lit(questionDelaysMs.at(-1) ?? 0)} end`
+
+/**
+ * Orders that are to be asked about later than any schedule has it, by `toleranceMs` at least: the clock was ahead that scheduled them.
+ * An operator's view.
+ */
+export const postponedOrders = query((p: Params<Due & { toleranceMs: bigint }>) =>
+  acrossMerchants(
+    from('payoutTransfers')
+      .select(['merchantId', 'orderId'])
+      .where('rail', '=', p.rail)
+      .where('state', '<>', sql.lit('QUEUED'))
+      .where('dueAt', '>', p.now)
+      .where(sql<boolean>`due_at - ${p.now} - ${p.toleranceMs} > ${longestWait}`)
+      .orderBy('dueAt')
+      .limit(p.limit),
+  ),
+)
+
+/** Has orders asked about from a time on that were to be asked about later. */
+export const hastenOrders = statement(
+  (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
+    change('payoutTransfers')
+      .set({ dueAt: p.dueAt })
+      .where('orderId', 'in', list(p.orderIds))
+      .where('merchantId', '=', p.merchantId)
+      .where('state', '<>', sql.lit('QUEUED'))
+      .where('dueAt', '>', p.dueAt),
 )
 
 /** Keeps what a bank has posted, once; `null` where it was there. */
@@ -86,13 +115,13 @@ export const reportById = queryOne((p: Params<{ rail: string; messageId: string 
   from('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
-/** What was posted and not read yet, the oldest first. */
-export const unreadReports = query((p: Params<{ rail: string; before: string; limit: number }>) =>
+/** What was posted before a time, or after another, and not read yet, the oldest first. */
+export const unreadReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
   from('railReports')
     .selectAll()
     .where('rail', '=', p.rail)
     .where('readAt', 'is', null)
-    .where('receivedAt', '<', p.before)
+    .where(({ eb, or }) => or([eb('receivedAt', '<', p.before), eb('receivedAt', '>', p.after)]))
     .orderBy('receivedAt')
     .limit(p.limit),
 )
@@ -136,18 +165,17 @@ export const attentionOfAll = query((p: Params<AttentionRange>) => acrossMerchan
 type OwnRail = { merchantId: string; rail: string }
 
 /** A merchant's orders that wait to be submitted to a rail. */
-export const dueSubmissionsOf = query((p: Params<OwnRail & { now: bigint }>) =>
+export const dueSubmissionsOf = query((p: Params<OwnRail>) =>
   from('payoutTransfers')
     .select(['orderId'])
     .where('rail', '=', p.rail)
     .where('merchantId', '=', p.merchantId)
     .where('state', '=', sql.lit('QUEUED'))
-    .where('dueAt', '<=', p.now)
     .orderBy('dueAt'),
 )
 
 /** A merchant's orders of which a rail is to be asked. */
-export const dueQuestionsOf = query((p: Params<OwnRail & { now: bigint }>) =>
+export const dueQuestionsOf = query((p: Params<OwnRail & { now: DueTime }>) =>
   from('payoutTransfers')
     .select(['orderId'])
     .where('rail', '=', p.rail)
@@ -158,7 +186,7 @@ export const dueQuestionsOf = query((p: Params<OwnRail & { now: bigint }>) =>
 )
 
 /** When a rail is to be asked next of the merchant's orders, after a time. */
-export const nextDueOf = queryOne((p: Params<OwnRail & { after: bigint }>) =>
+export const nextDueOf = queryOne((p: Params<OwnRail & { after: DueTime }>) =>
   from('payoutTransfers')
     .select(['dueAt'])
     .where('rail', '=', p.rail)
@@ -189,7 +217,7 @@ type Shift = { merchantId: string; by: bigint }
  */
 export const shiftTransfers = statement((p: Params<Shift>) =>
   change('payoutTransfers')
-    .set({ dueAt: sql<bigint>`due_at - ${p.by}` })
+    .set({ dueAt: sql<DueTime>`due_at - ${p.by}` })
     .where('merchantId', '=', p.merchantId)
     .where('dueAt', 'is not', null)
     .where('state', '<>', sql.lit('QUEUED'))
@@ -199,7 +227,7 @@ export const shiftTransfers = statement((p: Params<Shift>) =>
 /** The same of what is to be posted again. */
 export const shiftDeliveries = statement((p: Params<Shift>) =>
   change('webhookDeliveries')
-    .set({ nextAttemptAt: sql<bigint>`next_attempt_at - ${p.by}` })
+    .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
     .where('merchantId', '=', p.merchantId)
     .where('status', '=', sql.lit('pending'))
     .where('nextAttemptAt', 'is not', null),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Context, Done, Mode } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import { Refusal } from '../errors.ts'
 import { once } from '../idempotency/once.ts'
+import { dueAfter } from '../ids.ts'
 import { freeText, oneOf, parse } from '../input.ts'
 import { moveTransfer } from '../payout-transfers/change-transfer.ts'
 import { lockTransfer } from '../payout-transfers/repository.ts'
@@ -78,7 +78,7 @@ async function resolveWithin(
   const { state, settles } = resolution
   if (settles !== null)
     await settleWithin(tx, context, { payoutId, status: settles, cause, reference: transfer.reference })
-  const dueAt = action === 'RETRY' ? BigInt(machineTime(context)) : null
+  const dueAt = action === 'RETRY' ? dueAfter(0, context.wallClock()) : null
   // Whoever has it tried again does not want it cancelled any more.
   await moveTransfer(tx, context, transfer, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
 }

@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts'
-import { machineTime } from '../context.ts'
 import type { Begun, CallLimits } from './begin-call.ts'
 import { beginCall } from './begin-call.ts'
 import type { Order, Rail } from './rail.ts'
@@ -24,7 +23,7 @@ export function limitsOf({ callMs, idempotentForMs }: Rail): CallLimits {
 export async function answerBegun(context: Context, rail: Rail, { call, order, dueAt }: Begun): Promise<Ran> {
   const { callMs, idempotentForMs } = rail
   // A process may have stood still since it began: the order is another's soon or by now, and may have been given up.
-  if (BigInt(machineTime(context) + callMs) > dueAt) return 'nothing'
+  if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await answerWithin(callMs, () => ask(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
   return typeof answer === 'object' && 'failure' in answer ? 'unanswered' : 'answered'

@@ -1,11 +1,12 @@
 import type { Context, Service } from '../context.ts'
+import { dueAfter } from '../ids.ts'
 import { pausedRails } from '../payout-transfers/repository.ts'
 import type { Breaker } from './breaker.ts'
 import { createBreaker } from './breaker.ts'
 import { hastenQuestions } from './hasten-questions.ts'
 import type { Rail } from './rail.ts'
 import { readLeftReports } from './receive-reports.ts'
-import { dueQuestions, dueSubmissions, unknownOrders } from './repository.ts'
+import { dueQuestions, dueSubmissions, postponedOrders, unknownOrders } from './repository.ts'
 import { runOrder } from './run-order.ts'
 
 /** How often it is looked for what is due, whatever else tells of it. */
@@ -19,6 +20,12 @@ const mostHastened = 1_000
 
 /** How often they were submitted at most: what a rail does not take though it answers would have it left alone again and again. */
 const mostAttempts = 2
+
+/** By how much the machine's clock may go back without being taken for one that was ahead. */
+const clockToleranceMs = 1_000
+
+/** How much longer than its schedule an order may wait: a call may be under way, and clocks of several machines differ. */
+const postponedByMs = 60_000
 
 /** Has what is due on rails done. */
 export type Rails = {
@@ -64,6 +71,8 @@ export function startRails({
   let isStopped = false
   let looking: Promise<void> | null = null
   let isAskedAgain = false
+  /** The machine's clock less one that goes on by itself, when they were last compared. */
+  let difference = Number.POSITIVE_INFINITY
 
   /** Looks once more after what looks already, for all who ask meanwhile. */
   function look(): Promise<void> {
@@ -85,7 +94,9 @@ export function startRails({
     if (isStopped) return
     const stored = (await pausedRails(service.db, {})).map(({ rail }) => rail)
     const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || stored.includes(name)
+    const wasAhead = hasGoneBack()
     for (const lane of lanes) {
+      if (wasAhead) await askPostponed(lane.rail)
       const unknown = await readLeftReports(service, lane.rail, onFault)
       if (unknown.length > 0) onUnknown(lane.rail.name, unknown)
       await fill(lane, isPaused(lane.rail))
@@ -96,8 +107,8 @@ export function startRails({
     const { rail, underWay, breaker } = lane
     const room = breaker.room(rail.callsAtOnce, underWay.size)
     if (room <= 0) return
-    const asked = { rail: rail.name, now: BigInt(service.now()), limit: room + underWay.size }
-    const questions = await dueQuestions(service.db, asked)
+    const asked = { rail: rail.name, limit: room + underWay.size }
+    const questions = await dueQuestions(service.db, { ...asked, now: dueAfter(0, service.wallClock()) })
     const submissions = isPaused ? [] : await dueSubmissions(service.db, asked)
     // What may be with the bank or not is older than what waits, and few.
     const [doubtful, others] = split(questions, ({ state }) => state === 'UNKNOWN')
@@ -128,10 +139,30 @@ export function startRails({
     running.add(run)
   }
 
+  /** Whether the machine's clock has gone back since it was last looked at, or may have before this process began. */
+  function hasGoneBack(): boolean {
+    const before = difference
+    difference = service.wallClock() - clock()
+    return difference < before - clockToleranceMs
+  }
+
+  /** What a clock that was ahead has put off. */
+  async function askPostponed({ name, callMs }: Rail): Promise<void> {
+    const toleranceMs = BigInt(callMs + postponedByMs)
+    const asked = { rail: name, now: dueAfter(0, service.wallClock()), toleranceMs, limit: mostHastened }
+    const orders = await postponedOrders(service.db, asked)
+    // Those that are left are found at the next look.
+    if (orders.length === mostHastened) difference = Number.POSITIVE_INFINITY
+    await hastenEach(orders)
+  }
+
   /** What it could not answer while it was down is older than what waits. */
   async function hasten({ name }: Rail): Promise<void> {
-    const asked = { rail: name, after: BigInt(service.now()), attempts: mostAttempts, limit: mostHastened }
-    const orders = await unknownOrders(service.db, asked)
+    const asked = { rail: name, after: dueAfter(0, service.wallClock()), attempts: mostAttempts, limit: mostHastened }
+    await hastenEach(await unknownOrders(service.db, asked))
+  }
+
+  async function hastenEach(orders: readonly Due[]): Promise<void> {
     for (const [merchantId, own] of Map.groupBy(orders, (order) => order.merchantId)) {
       const context = await contextOf(merchantId)
       await service.perform(hastenQuestions, context, { orderIds: own.map(({ orderId }) => orderId) })

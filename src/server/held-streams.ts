@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { Refusal } from '../errors.ts'
+import type { WallTime } from '../ids.ts'
 import { endedKeys } from '../merchants/authenticate.ts'
 
 /** Answers that one merchant may hold open at once, in all processes of a machine together. */
@@ -106,7 +107,7 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
     if (isLooking) return
     isLooking = true
     try {
-      endWhatIsOver(service.now(), streams())
+      endWhatIsOver(service.wallClock(), streams())
       // Taken before the rows are read: what they say holds as of then.
       const version = service.db.version('apiKeys')
       if (version !== null && version === seen) return
@@ -134,7 +135,7 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
   }
 }
 
-function endWhatIsOver(now: number, streams: readonly Stream[]): void {
+function endWhatIsOver(now: WallTime, streams: readonly Stream[]): void {
   for (const { endsAt, refuse } of streams) {
     if (endsAt !== null && endsAt <= now) refuse(new Refusal('INVALID_TOKEN', 'The token of this stream has expired.'))
   }

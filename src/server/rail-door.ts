@@ -51,7 +51,7 @@ export function railDoor<Opened extends OpenRail>({ service, rails, limits }: Ra
     requireSigned: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
       const { headers } = request
       try {
-        return railOf(request).reports.verify({ headers, body, now: service.now() })
+        return railOf(request).reports.verify({ headers, body, now: service.wallClock() })
       } catch (error) {
         return turnAway(error, request, reply)
       }

@@ -6,6 +6,7 @@ import { describedValues } from '../doors/described-values.ts'
 import type { FieldFault } from '../errors.ts'
 import { latestOf, requireKnown } from '../events/latest-event.ts'
 import { once } from '../idempotency/once.ts'
+import { dueAfter } from '../ids.ts'
 import { isGiven, oneOf, optional, parse } from '../input.ts'
 import { untried } from './create-webhook-endpoint.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
@@ -43,7 +44,7 @@ export async function enableWebhookEndpoint(
     const { merchantId, id: endpointId } = endpoint
     const cursor = await startOf(tx, context, { ...request, cursor: endpoint.cursor })
     if (request.from === 'now') await dropDeliveries(tx, { merchantId, endpointId })
-    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: BigInt(context.wallClock()) })
+    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: dueAfter(0, context.wallClock()) })
 
     const updated = { ...endpoint, ...untried, cursor, updatedAt: timeOfNextChange(context, endpoint) }
     await storeWebhookEndpoint(tx, updated)

@@ -1,6 +1,7 @@
 import type { Service } from '../context.ts'
 import type { SealedSecret } from '../database/tables.ts'
 import { newKeyPair, newSharedSecret } from '../delivery/signing-secrets.ts'
+import type { WallTime } from '../ids.ts'
 import { timestamp } from '../ids.ts'
 import type { KeyedWebhookEndpoint, StoredWebhookEndpoint } from './webhook-endpoint.ts'
 import { shownEndpoint } from './webhook-endpoint.ts'
@@ -30,12 +31,12 @@ export function newSigning({ secrets }: Service, key: Key, isAsymmetric: boolean
 export function rotated(
   service: Service,
   endpoint: StoredWebhookEndpoint,
-  { at, until }: { at: string; until: string },
+  { now, until }: { now: WallTime; until: string },
 ): Signing {
   const fresh = newSigning(service, endpoint, endpoint.publicKey !== null)
   const retire = <Sealed extends SealedSecret>(sealed: readonly Sealed[]) =>
     sealed.map((each) => ({ ...each, until: each.until !== null && each.until < until ? each.until : until }))
-  const isValid = isValidAt(at)
+  const isValid = isValidAt(now)
   return {
     secrets: [...fresh.secrets, ...retire(endpoint.secrets).filter(isValid)].slice(0, mostSecrets),
     signingKeys: [...fresh.signingKeys, ...retire(endpoint.signingKeys).filter(isValid)].slice(0, mostSecrets),
@@ -48,9 +49,9 @@ export function rotated(
  *
  * @throws Refusal NOT_CONFIGURED where the key that sealed one is not there
  */
-export function secretsInForce({ secrets, now }: Service, endpoint: StoredWebhookEndpoint): string[] {
+export function secretsInForce({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
-    .filter(isValidAt(timestamp(now())))
+    .filter(isValidAt(wallClock()))
     .map(({ sealed }) => secrets.open(sealed, placeOf(endpoint)))
 }
 
@@ -65,7 +66,8 @@ export function withSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint
 }
 
 /** Whether one still signs at a time. */
-export function isValidAt(at: string): (secret: SealedSecret) => boolean {
+export function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
+  const at = timestamp(now)
   return ({ until }) => until === null || until > at
 }
 

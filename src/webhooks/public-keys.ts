@@ -1,5 +1,4 @@
 import type { Service } from '../context.ts'
-import { timestamp } from '../ids.ts'
 import { isValidAt } from './endpoint-secrets.ts'
 import { allSigningKeys } from './repository.ts'
 
@@ -21,8 +20,8 @@ export function publicKeys(service: Service): Promise<readonly string[]> {
   return keys
 }
 
-async function readKeys({ db, now }: Service): Promise<readonly string[]> {
-  const isValid = isValidAt(timestamp(now()))
+async function readKeys({ db, wallClock }: Service): Promise<readonly string[]> {
+  const isValid = isValidAt(wallClock())
   const rows = await allSigningKeys(db, {})
   return rows.flatMap(({ signingKeys }) => signingKeys.filter(isValid).map(({ publicKey }) => publicKey)).toSorted()
 }

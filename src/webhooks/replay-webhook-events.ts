@@ -10,7 +10,7 @@ import { eventId, sequenceOfEventId } from '../events/event.ts'
 import { requireKnown } from '../events/latest-event.ts'
 import { eventsNumbered } from '../events/repository.ts'
 import { once } from '../idempotency/once.ts'
-import { timestamp } from '../ids.ts'
+import { dueAfter, timestamp } from '../ids.ts'
 import { instant, isGiven, optional, parse } from '../input.ts'
 import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
 import { spanOfEvents } from './list-webhook-deliveries.ts'
@@ -87,7 +87,7 @@ async function replayOne(
   }
   const now = context.wallClock()
   const { sequence, objectId } = event
-  const times = { nextAttemptAt: BigInt(now), createdAt: timestamp(now) }
+  const times = { nextAttemptAt: dueAfter(0, now), createdAt: timestamp(now) }
   await sendAgain(tx, { merchantId, endpointId, sequence, objectId, ...times })
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
 import { tables } from '../database/tables.ts'
+import type { DueTime } from '../ids.ts'
 import type { StoredWebhookEndpoint } from './webhook-endpoint.ts'
 
 type EndpointKey = { merchantId: string; id: string }
@@ -110,7 +111,7 @@ export const sendAgain = statement((p: Params<Again>) =>
 )
 
 /** Has what is waiting for its next attempt tried at this time; not what waits for an earlier event of its object. */
-export const hastenDeliveries = statement((p: Params<DeliveriesKey & { nextAttemptAt: bigint }>) =>
+export const hastenDeliveries = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
   change('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
     .where('merchantId', '=', p.merchantId)

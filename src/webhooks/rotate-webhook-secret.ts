@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
-import { machineTime, timeOfNextChange } from '../context.ts'
+import { timeOfNextChange } from '../context.ts'
 import { once } from '../idempotency/once.ts'
 import { timestamp } from '../ids.ts'
 import { optional, parse } from '../input.ts'
@@ -33,8 +33,8 @@ export async function rotateWebhookSecret(
   const request = parse(RotateWebhookSecretInput, input)
   const { result, isReplayed } = await once(context, 'rotateWebhookSecret', request, async (tx) => {
     const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
-    const now = machineTime(context)
-    const span = { at: timestamp(now), until: timestamp(now + request.overlapHours * hourMs) }
+    const now = context.wallClock()
+    const span = { now, until: timestamp(now + request.overlapHours * hourMs) }
     const updated = {
       ...endpoint,
       ...rotated(context, endpoint, span),

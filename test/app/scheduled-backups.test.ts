@@ -1,3 +1,5 @@
+import { wallTime } from '../support/times.ts'
+import { wallClockOf } from '../../src/ids.ts'
 import { mkdirSync, readdirSync, statSync, unlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -107,7 +109,7 @@ describe('the schedule', () => {
     mkdirSync(folder)
     const said: unknown[] = []
     const logger = { error: (told: unknown) => said.push(told), info: () => {} } as unknown as Started['logger']
-    const backups = startBackups(readConfig(place.env), { now: Date.now }, logger, 1)
+    const backups = startBackups(readConfig(place.env), { wallClock: wallClockOf() }, logger, 1)
     onTestFinished(backups.stop)
 
     await expect.poll(() => said.length, patience).toBe(2)
@@ -150,7 +152,7 @@ describe('a backup is due', () => {
     ['at once where the latest is of a time to come, as a clock that was ahead has left it', now + 1, 0],
   ])('%s', (_, madeAt, due) => {
     const latest = madeAt === undefined ? undefined : { path: '', number: 1, madeAt }
-    expect(dueInMs(latest, { now, everyMs })).toBe(due)
+    expect(dueInMs(latest, { now: wallTime(now), everyMs })).toBe(due)
   })
 })
 

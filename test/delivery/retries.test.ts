@@ -1,10 +1,11 @@
+import { wallTime } from '../support/times.ts'
 import { describe, expect, test } from 'vitest'
 import { attemptDelaysMs, judge, nextAttemptAt, retryAfterMs } from '../../src/delivery/retries.ts'
 
 const now = Date.parse('2026-11-21T10:00:00.000Z')
 const hour = 3_600_000
 const next = (attempts: number, change: { retryAfter?: string; random?: number } = {}) => {
-  const at = nextAttemptAt({ attempts, now, retryAfter: change.retryAfter ?? null, random: () => change.random ?? 0.5 })
+  const at = nextAttemptAt({ attempts, now: wallTime(now), retryAfter: change.retryAfter ?? null, random: () => change.random ?? 0.5 })
   return at === null ? null : at - now
 }
 
@@ -54,7 +55,7 @@ describe('Retry-After', () => {
     ['soon', 0],
     ['Sat, never', 0],
     ['', 0],
-  ])('%j asks for %i ms', (text, expected) => expect(retryAfterMs(text, now)).toBe(expected))
+  ])('%j asks for %i ms', (text, expected) => expect(retryAfterMs(text, wallTime(now))).toBe(expected))
 })
 
 test.each([

@@ -1,3 +1,4 @@
+import { wallTime } from '../support/times.ts'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
@@ -54,7 +55,7 @@ describe('an answer', () => {
   test('comes to exactly what was written', async () => {
     const receiver = await startReceiver()
     const signer = signerOf([newSharedSecret()])
-    const written = writePost(dullEvent(), { format: 'standard', signer, now: Date.parse(dullEvent().timestamp) })
+    const written = writePost(dullEvent(), { format: 'standard', signer, now: wallTime(Date.parse(dullEvent().timestamp)) })
     await senderOf().send(`${receiver.url}?a=b%20c`, written)
     await senderOf().send(receiver.url, post)
     const [first, second] = receiver.received

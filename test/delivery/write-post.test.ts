@@ -1,3 +1,4 @@
+import { wallTime } from '../support/times.ts'
 import { spawnSync } from 'node:child_process'
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import { join } from 'node:path'
@@ -37,7 +38,7 @@ const oddData = [
 ]
 
 const write = (format: WebhookFormat, { data = dullEvent().data, secrets = [secret], now = happened } = {}): Post =>
-  writePost(dullEvent({ data }), { format, signer: signerOf(secrets), now })
+  writePost(dullEvent({ data }), { format, signer: signerOf(secrets), now: wallTime(now) })
 
 /**
  * The sample that the provider gives its integrators, written anew after what its documentation says: it takes the

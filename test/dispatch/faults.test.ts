@@ -1,3 +1,5 @@
+import { laterBy } from '../../src/ids.ts'
+import { dueTime } from '../support/times.ts'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -211,7 +213,7 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
         attemptedAt: '2026-03-02T09:00:00.000Z',
         durationMs: 15_000,
       },
-      ...{ status: null, answer: null, error: 'timeout: x', becomes: 'pending', nextAttemptAt: 1n, tries: 0 },
+      ...{ status: null, answer: null, error: 'timeout: x', becomes: 'pending', nextAttemptAt: dueTime(1), tries: 0 },
     }
     const whose = { merchantId: app.merchant.id, endpointId, sequences: [1] }
     for (const known of [null, 0]) {
@@ -318,7 +320,7 @@ describePostgres('two processes on one database', {}, () => {
     const { app, endpoint, pass, contextOf } = await startWorld('postgres')
     const { id } = await app.otherMerchant()
     await endpoint('http://127.0.0.1:1/', {}, contextOf(id))
-    const wrong: Service = { ...app.service, wallClock: () => app.service.now() + 10 * 365 * day }
+    const wrong: Service = { ...app.service, wallClock: () => laterBy(10 * 365 * day, app.service.wallClock()) }
     expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
     pass(minute)
     expect((await leases(app.service, 'right').take([id])).size).toBe(1)

@@ -1,3 +1,4 @@
+import { dueTime } from '../support/times.ts'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/dispatch/attempt.ts'
 import { createFeedReader } from '../../src/dispatch/feed-reader.ts'
@@ -14,7 +15,7 @@ test.each(everyEngine)(
     const endpointId = await endpoint('http://127.0.0.1:1/')
     const objectId = await app.customer()
     const times = { happenedAt: '2026-03-02T09:00:00.000Z', attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 1 }
-    const failed = { status: 500, answer: null, error: null, becomes: 'pending', nextAttemptAt: 1n } as const
+    const failed = { status: 500, answer: null, error: null, becomes: 'pending', nextAttemptAt: dueTime(1) } as const
     await recordAttempts(app.context(), {
       endpointId,
       attempted: [{ sequence: 1, objectId, known: null, tries: 0, ...times, ...failed }],

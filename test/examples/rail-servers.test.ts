@@ -1,3 +1,5 @@
+import { wallTime } from '../support/times.ts'
+import { wallClockOf } from '../../src/ids.ts'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { httpRail } from '../../src/rails/http-rail.ts'
@@ -22,7 +24,7 @@ test.each(['TypeScript', 'Python'] as const)(
       response.end()
       heard.resolve(received)
     })
-    const rail = httpRail({ ...place.at, now: Date.now })
+    const rail = httpRail({ ...place.at, wallClock: wallClockOf() })
     const order = dullOrder()
 
     const first = await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '1000000' })
@@ -32,7 +34,7 @@ test.each(['TypeScript', 'Python'] as const)(
 
     await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '0' })
     const { headers, body } = await heard.promise
-    expect(rail.reports?.verify({ headers, body, now: Date.now() })).toMatch(/^report_/)
+    expect(rail.reports?.verify({ headers, body, now: wallTime(Date.now()) })).toMatch(/^report_/)
     const said = { state: 'COMPLETED', reference: taken.reference, code: null, at: expect.any(String) }
     expect(rail.reports?.read(body)).toEqual([{ id: order.id, ...said }])
     expect(await rail.find(order)).toEqual(said)

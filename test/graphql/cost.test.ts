@@ -1,3 +1,4 @@
+import { dueTime } from '../support/times.ts'
 import * as fc from 'fast-check'
 import type { GraphQLField, GraphQLNamedType, GraphQLObjectType } from 'graphql'
 import {
@@ -296,7 +297,7 @@ async function deliverOften(app: App, times: number): Promise<void> {
     durationMs: 1,
     status: 500,
   }
-  const failed = { ...sent, answer: null, error: null, becomes: 'pending', nextAttemptAt: 1n } as const
+  const failed = { ...sent, answer: null, error: null, becomes: 'pending', nextAttemptAt: dueTime(1) } as const
   const report = {
     endpointId: body.data.id,
     waiting: [],

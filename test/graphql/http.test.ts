@@ -3,6 +3,7 @@ import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { unavailable } from '../../src/errors.ts'
+import { globalId } from '../../src/graphql/global-ids.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App, RestMethod } from '../support/app.ts'
 import { everyWay, startApp } from '../support/app.ts'
@@ -396,23 +397,28 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
     const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
       fragment F on Node { ... on Customer { payouts(after: "junk") { totalCount } wallets(after: "junk") { totalCount } } }`
     const { data, errors } = await app.graphql(query, { ids })
-    expect(data).toEqual({ z: [null, null], a: [null, null] })
+    const customers = ids.map((id) => ({ id: globalId('Customer', id), payouts: null, wallets: null }))
+    expect(data).toEqual({ z: customers, a: customers })
     const paths = [
       ['z', 0],
       ['z', 1],
       ['a', 0],
       ['a', 1],
-    ].map((path) => [...path, 'payouts'])
+    ].flatMap((path) => [
+      [...path, 'payouts'],
+      [...path, 'wallets'],
+    ])
     expect(errors.map(({ path }: { path: unknown[] }) => path)).toEqual(paths)
   })
 
-  test('of one mutation leave what those before it have done', async () => {
+  test('in the arguments of one mutation keep all in the document from being done', async () => {
     const app = await startApp(engine, { hasShortWay })
     const wallet = 'createWallet(input: { currency: "NGN", description: "A" }) { __typename }'
     const query = `mutation ($input: CreateWalletInput = { currency: "NGN", description: "B" }) { a: ${wallet} b: createWallet(input: $input) { __typename } }`
     const { data, errors } = await app.graphql(query, { input: null })
-    expect(data).toEqual({ a: { __typename: 'CreateWalletPayload' }, b: null })
+    expect(data).toBeNull()
     expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'INVALID_INPUT' } }])
+    expect((await app.graphql('{ wallets { totalCount } }')).data).toEqual({ wallets: { totalCount: 0 } })
   })
 
   test('of one field leave what can be null', async () => {

@@ -4,7 +4,6 @@ import type { Params } from '../../src/database/query.ts'
 import { change, statement } from '../../src/database/query.ts'
 import { setFee } from '../../src/fees/set-fee.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import type { AppOptions } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 
 const path = '/api/payouts/banks'
@@ -12,9 +11,9 @@ const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
 // Ruling 110. The rate of these tests is 1500.
 describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engine) => {
-  async function start(balance: string, fee: { flat?: string; percent?: string }, options: AppOptions = {}) {
+  async function start(balance: string, fee: { flat?: string; percent?: string }) {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now, ...options })
+    const app = await startApp(engine, { clock: () => now })
     await setFee(app.service, { ...pair, ...fee, deductedFrom: 'AMOUNT' })
     const walletId = await app.wallet({ balance })
     const pay = async (amount: string, headers: Record<string, string> = {}) =>
@@ -112,7 +111,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
   })
 
   test('is found by the audit when a row says that the fee came from elsewhere', async () => {
-    const app = await start('100', { flat: '0.5' }, { isTampered: true })
+    const app = await start('100', { flat: '0.5' })
     const { data } = await app.pay('40')
     const wrong = { merchantId: app.merchant.id, id: data.id }
     await app.db.write((tx) => misstateFeeSource(tx, wrong))

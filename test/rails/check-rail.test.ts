@@ -8,6 +8,7 @@ import { checkRail } from '../../src/rails/check-rail.ts'
 import type { Received } from '../delivery/support/receiver.ts'
 import { startReceiver } from '../delivery/support/receiver.ts'
 import { cli, demoPlace } from '../support/process.ts'
+import { wallTime } from '../support/times.ts'
 import type { exampleBanks } from './support/example-bank.ts'
 import { placeForBank } from './support/example-bank.ts'
 
@@ -98,12 +99,13 @@ function beforeBank(received: Received, { url, signer }: { url: string; signer: 
     received,
     question,
     orderId: ownId,
-    isSigned: (as = `${question}_${ownId}`, now = service.now()) => verifiedId(headers, { body, signer, now }) === as,
+    isSigned: (as = `${question}_${ownId}`, now: number = service.wallClock()) =>
+      verifiedId(headers, { body, signer, now: wallTime(now) }) === as,
     ask: async (change) => {
       const { orderId = ownId, as = question } = change ?? {}
       const sent = body.replaceAll(ownId || '-', orderId || '-')
       const signed = change
-        ? signedHeaders(`${as}_${orderId}`, { body: sent, signer, now: service.now() })
+        ? signedHeaders(`${as}_${orderId}`, { body: sent, signer, now: service.wallClock() })
         : Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('webhook-')))
       const answer = await fetch(url + pathTo(as, orderId), {
         method: as === 'find' ? 'GET' : 'POST',

@@ -7,6 +7,7 @@ import { Refusal } from '../../src/errors.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
 import type { PostedReports } from '../../src/rails/rail.ts'
 import { startReceiver } from '../delivery/support/receiver.ts'
+import { wallTime } from '../support/times.ts'
 import { dullOrder } from './support/orders.ts'
 
 const order = dullOrder()
@@ -20,7 +21,7 @@ type Reply = (response: ServerResponse) => unknown
 async function railTo(reply: Reply, change: Partial<Parameters<typeof httpRail>[0]> = {}) {
   const bank = await startReceiver(reply)
   const url = `http://127.0.0.1:${bank.port}/v1`
-  const rail = httpRail({ name: 'bank', url, secrets: [secret], now: () => now, limits, ...change })
+  const rail = httpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now), limits, ...change })
   return { rail, bank, cancel: async () => rail.cancel?.(order) }
 }
 
@@ -304,7 +305,7 @@ test('whatever a bank answers is a state that it says, NOT_FOUND by its status, 
 })
 
 describe('reports', () => {
-  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], now: () => now })
+  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], wallClock: () => wallTime(now) })
   const one = { id: order.id, state: 'COMPLETED', reference: 'R1' }
   const body = JSON.stringify(one)
   const id = 'report_1'
@@ -315,7 +316,7 @@ describe('reports', () => {
       'webhook-timestamp': String(now / 1000),
       'webhook-signature': signature(secret, id, body),
     }
-    return { headers: { ...signed, ...headers }, body: sent, now }
+    return { headers: { ...signed, ...headers }, body: sent, now: wallTime(now) }
   }
   const codeOf = (run: () => unknown) => {
     try {
@@ -410,6 +411,7 @@ describe('reports', () => {
 })
 
 test('a secret that is none makes no rail', () => {
-  const make = (text: string) => httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], now: () => now })
+  const make = (text: string) =>
+    httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(now) })
   expect(() => make('whsec_c2VjcmV0')).toThrow(/^((?!c2VjcmV0).)*$/)
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
+import { wallClockOf } from '../../src/ids.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
 import { readLeftReports } from '../../src/rails/receive-reports.ts'
 import { insertReport } from '../../src/rails/repository.ts'
@@ -11,9 +12,10 @@ import { setRoute } from '../../src/rails/routes.ts'
 import type { App } from '../support/app.ts'
 import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { demoPlace, startService } from '../support/process.ts'
+import { wallTime } from '../support/times.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
-const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], now: Date.now })
+const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock: wallClockOf() })
 
 async function startWithPayout(setup: (typeof everyEngineAndWorkers)[number]) {
   const app = await startApp(setup, { rails: [bank] })
@@ -27,7 +29,7 @@ type Posting = { readonly id?: string; readonly now?: number; readonly key?: str
 
 function post(app: App, body: object, { id = 'msg_1', now = Date.now(), key = secret, path = 'bank' }: Posting = {}) {
   const text = JSON.stringify(body)
-  const headers = { ...signedHeaders(id, { body: text, signer: signerOf([key]), now }) }
+  const headers = { ...signedHeaders(id, { body: text, signer: signerOf([key]), now: wallTime(now) }) }
   return app.rest('POST', `/rails/${path}/reports`, { key: null, payload: text, headers })
 }
 

@@ -100,7 +100,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
       response.writeHead(isRight || method === 'GET' ? 200 : 422).end(JSON.stringify(said))
     })
     const url = `http://127.0.0.1:${bank.port}`
-    run(httpRail({ name: 'bank', url, secrets: [newSharedSecret()], now: app.service.now }))
+    run(httpRail({ name: 'bank', url, secrets: [newSharedSecret()], wallClock: app.service.wallClock }))
     const { id } = await pay(app)
 
     const causes = async () => (await timeline(app, id)).map(({ cause }: { cause: string | null }) => cause)

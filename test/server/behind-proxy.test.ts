@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { describe, expect, test } from 'vitest'
+import { wallClockOf } from '../../src/ids.ts'
 import { createKey } from '../../src/merchants/keys.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
 import type { TrustedProxies } from '../../src/server/caller-address.ts'
@@ -99,7 +100,7 @@ describe('the address of a caller', () => {
 describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
   const [proxy, office, stranger] = ['10.0.0.5', '203.0.113.9', '198.51.100.7']
   const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
-  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], now: Date.now })
+  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], wallClock: wallClockOf() })
 
   async function start(trustedProxies: TrustedProxies, rateLimit?: number) {
     // A clock that stands: whatever is counted within a second stays counted.

@@ -1,3 +1,4 @@
+import { dueTime } from '../support/times.ts'
 import { describe, expect, test } from 'vitest'
 import { insertRow } from '../../src/database/query.ts'
 import { eventId } from '../../src/events/event.ts'
@@ -32,7 +33,7 @@ async function startDelivered(engine: Setup) {
     async (tx) => {
       for (const [i, status] of statuses.entries()) {
         const { sequence, objectId } = events[i] as (typeof events)[0]
-        const nextAttemptAt = status === 'pending' ? BigInt(start + 1_000_000_000) : null
+        const nextAttemptAt = status === 'pending' ? dueTime(start + 1_000_000_000) : null
         const key = { merchantId, endpointId, sequence }
         const createdAt = new Date(start).toISOString()
         await insertDelivery(tx, { ...key, objectId, status, attempts: 2, attemptsBefore: 0, nextAttemptAt, createdAt })

@@ -23,7 +23,7 @@ export const consoleCommand: Command = {
 
 async function runConsole(service: Service, _: readonly string[], { port }: Options, going: Going): Promise<void> {
   const { tell, signal, rails } = going
-  const entrance = createEntrance(service.now)
+  const entrance = createEntrance(() => performance.now())
   const app = createConsole(
     {
       service,

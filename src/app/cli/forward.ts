@@ -66,13 +66,13 @@ export async function forwardEvents(
 
 /** Whether it was taken, which only an end can prevent. */
 async function forward(
-  { now }: Context,
+  { wallClock }: Context,
   told: Told,
   { url, signer, sender, tell, signal }: Forwarder & Going,
 ): Promise<boolean> {
   const { sequence, id, type } = told
   for (let attempt = 1; !signal.aborted; attempt++) {
-    const post = writePost(eventMessage(told), { format: 'standard', signer, now: now() })
+    const post = writePost(eventMessage(told), { format: 'standard', signer, now: wallClock() })
     const sent = await orEnd(signal, sender.send(url, post))
     if (sent === null) return false
     const { status, error, durationMs } = sent

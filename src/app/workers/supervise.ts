@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasOneWriter, takenOverCode } from '../../database/database.ts'
-import { steadyClock } from '../../ids.ts'
+import { wallClockOf } from '../../ids.ts'
 import { sharedWindows } from '../../server/rate-limit.ts'
 import type { Config } from '../config.ts'
 import { createLogger, standardOutput } from '../logger.ts'
@@ -163,7 +163,7 @@ export async function supervise(config: Config): Promise<void> {
   ])
   isReady = true
   // Where any process writes, nobody else makes them once.
-  if (writerPath === null && !isEnding) backups = startBackups(config, { now: steadyClock() }, logger)
+  if (writerPath === null && !isEnding) backups = startBackups(config, { wallClock: wallClockOf() }, logger)
   process.stderr.write(greeting as string)
 }
 

@@ -1,3 +1,4 @@
+import { dueTime } from '../../support/times.ts'
 import { recordAttempts } from '../../../src/dispatch/record-attempts.ts'
 import { timestamp } from '../../../src/ids.ts'
 import { noSecrets } from '../../../src/secrets/secrets.ts'
@@ -218,7 +219,7 @@ export async function listWebhookDeliveries(transcript: Transcript): Promise<voi
       { ...attempt, sequence: 1, status: 200, answer: 'ok', error: null, becomes: 'delivered', nextAttemptAt: null },
       {
         ...{ ...attempt, sequence: 2, status: null, answer: null, error: 'timeout: No whole answer came.' },
-        ...{ becomes: 'pending', nextAttemptAt: BigInt(now + 5_000) },
+        ...{ becomes: 'pending', nextAttemptAt: dueTime(now + 5_000) },
       },
     ],
     waiting: [],

@@ -1,3 +1,4 @@
+import { wallClockOf } from '../../../src/ids.ts'
 import { createHash } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { httpRail } from '../../../src/rails/http-rail.ts'
@@ -11,7 +12,7 @@ export const nodeRail: Rail = httpRail({
   name: 'node',
   url: 'http://127.0.0.1:9',
   secrets: [nodeSecret],
-  now: Date.now,
+  wallClock: wallClockOf(),
 })
 
 /** What a node signs with: the headers over a body, or over the path that it asks for. */

@@ -1,3 +1,4 @@
+import { dueTime } from '../../support/times.ts'
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import { insertRow } from '../../../src/database/query.ts'
 import { eventsAfter } from '../../../src/events/repository.ts'
@@ -157,7 +158,7 @@ async function fail({ db }: App, { merchantId, id }: { merchantId: string; id: s
       const failing = { failures: 20, failingSince: at, status: 'disabled', disabledReason: 'failing' } as const
       await storeWebhookEndpoint(tx, { ...endpoint, ...failing })
       const key = { merchantId, endpointId: id, sequence }
-      const times = { nextAttemptAt: BigInt(Date.parse(at)), createdAt: at }
+      const times = { nextAttemptAt: dueTime(Date.parse(at)), createdAt: at }
       await insertDelivery(tx, { ...key, objectId, status: 'pending', attempts: 1, attemptsBefore: 0, ...times })
       const answer = words.text('answer')
       const error = words.text('error')

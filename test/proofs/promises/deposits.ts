@@ -17,6 +17,7 @@ import { walletById } from '../../../src/wallets/repository.ts'
 import { perform } from '../../support/perform.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
+import { wallTime } from '../../support/times.ts'
 import type { Address, ChainNode, Sighting } from '../chain.ts'
 import { startChain, startNode } from '../chain.ts'
 import type { Change } from '../changed-source.ts'
@@ -173,7 +174,7 @@ const signer = signerOf([secret])
 let requests = 0
 
 function headersOver(content: string) {
-  return signedHeaders(`msg_${requests++}`, { body: content, signer, now: Date.now() })
+  return signedHeaders(`msg_${requests++}`, { body: content, signer, now: wallTime(Date.now()) })
 }
 
 async function listAddresses({ port }: Server): Promise<Address[]> {

@@ -8,6 +8,7 @@ import { median } from '../../bench/statistics.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import { processorTimeOf } from '../../support/processor-time.ts'
+import { dueTime } from '../../support/times.ts'
 import type { Change } from '../changed-source.ts'
 import { payFor } from '../payout-load.ts'
 import { newPostgresDatabase } from '../postgres-database.ts'
@@ -121,7 +122,7 @@ async function loadOnce({ child, port }: Server, { apiKey, accountNumber, forMs,
 }
 
 async function isAnyOpen(db: Database): Promise<boolean> {
-  const any = { rail: sandboxRailName, now: BigInt(Number.MAX_SAFE_INTEGER), limit: 1 }
+  const any = { rail: sandboxRailName, now: dueTime(Number.MAX_SAFE_INTEGER), limit: 1 }
   return [...(await dueSubmissions(db, any)), ...(await dueQuestions(db, any))].length > 0
 }
 

@@ -8,6 +8,7 @@ import type { Answer } from '../../../src/rails/record-answer.ts'
 import { recordAnswer } from '../../../src/rails/record-answer.ts'
 import { nigerian } from '../../payouts/payout-places.ts'
 import { perform } from '../../support/perform.ts'
+import { dueTime } from '../../support/times.ts'
 
 /** A payout that the sandbox's bank would carry, where it was at work: here a test is the bank. */
 export async function carriedPayout(context: Context, amount = '10') {
@@ -32,7 +33,7 @@ export async function answer(
 /** Has the bank say something that it was not asked for, or was asked for by somebody else. */
 export async function report(context: Context, payoutId: string, reported: Answer): Promise<void> {
   const { orderId } = await transferOf(context, payoutId)
-  await recordAnswer(context, { orderId, dueAt: 0n, answer: reported, idempotentForMs: 0 })
+  await recordAnswer(context, { orderId, dueAt: dueTime(0), answer: reported, idempotentForMs: 0 })
 }
 
 /** A payout of which the bank has said first one thing and then another. */

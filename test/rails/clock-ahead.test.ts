@@ -1,0 +1,155 @@
+// What is left of an hour by which a machine's clock was ahead for some seconds.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createService } from '../../src/context.ts'
+import { signerOf } from '../../src/delivery/signing-secrets.ts'
+import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
+import { contextByClock } from '../../src/merchants/clock.ts'
+import { httpRail } from '../../src/rails/http-rail.ts'
+import type { Rail } from '../../src/rails/rail.ts'
+import { setRoute } from '../../src/rails/routes.ts'
+import { startRails } from '../../src/rails/run-rails.ts'
+import { createServer } from '../../src/server/host.ts'
+import type { App, Engine } from '../support/app.ts'
+import { everyEngine, loggerOfPlanFaults, payoutBody, startApp } from '../support/app.ts'
+import { wallTime } from '../support/times.ts'
+import { createBank } from './support/bank.ts'
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
+
+/** A service whose machine has a clock that is set by hand, beside one that goes on by itself. */
+async function startWithClocks(engine: Engine) {
+  const clocks = { wall: Date.parse('2026-03-01T12:00:00.000Z'), monotonic: 0 }
+  const wallClock = () => wallTime(clocks.wall)
+  const posting = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
+  const app = await startApp(engine, { clock: () => clocks.wall, rails: [posting] })
+  await app.wallet({ network: 'erc20', balance: '1000' })
+  await setRoute(app.service, { rail: 'bank' })
+  return {
+    app,
+    posting,
+    now: () => clocks.wall,
+    /** The clock goes on, from an hour ahead of what it should be where it `isAhead`, and is right again then. */
+    pass: (ms: number) => {
+      clocks.wall += ms
+      clocks.monotonic += ms
+    },
+    setClock: (by: number) => {
+      clocks.wall += by
+    },
+    /** A process that starts on the same database, with a clock that has never been ahead. */
+    restarted: () =>
+      createService({ db: app.db, mode: 'sandbox', secrets: app.service.secrets, clock: () => clocks.wall }),
+    run: (rail: Rail, service = app.service) => {
+      const rails = startRails({
+        service,
+        rails: [rail],
+        paused: [],
+        contextOf: (merchantId) => contextByClock(service, merchantId),
+        onUnknown: () => {},
+        onFault: (error) => {
+          throw error
+        },
+        clock: () => clocks.monotonic,
+      })
+      onTestFinished(() => rails.stop())
+      return rails
+    },
+  }
+}
+
+async function pay(app: App) {
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+  return { id: body.data.id as string, orderId: body.data.reference_id as string }
+}
+
+async function timeline(app: App, id: string): Promise<string[]> {
+  const query = 'query($id: ID!) { payout(id: $id) { timeline { state } } }'
+  const { data } = await app.graphql(query, { id })
+  return data.payout.timeline.map(({ state }: { state: string }) => state)
+}
+
+const statusOf = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
+
+describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on %s', (engine) => {
+  test.each(['forward', 'back'])(
+    'leaves a bank’s reports accepted after it was set %s and right again',
+    async (way) => {
+      const { app, now, pass, setClock } = await startWithClocks(engine)
+      const by = way === 'forward' ? hour : -hour
+      setClock(by)
+      await pay(app)
+      pass(3 * second)
+      setClock(-by)
+      const { id, orderId } = await pay(app)
+      const payload = JSON.stringify({ id: orderId, state: 'COMPLETED', reference: 'B-1' })
+      const signed = signedHeaders('msg_1', { body: payload, signer: signerOf([secret]), now: wallTime(now()) })
+      const posted = await app.rest('POST', '/rails/bank/reports', { key: null, payload, headers: { ...signed } })
+      expect([posted.status, await statusOf(app, id)]).toEqual([200, 'COMPLETED'])
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test.each(['the same process', 'a process that starts then'])(
+    'has payouts submitted soon after, by %s',
+    async (who) => {
+      const { app, pass, setClock, restarted, run } = await startWithClocks(engine)
+      const before = await pay(app)
+      setClock(hour)
+      const during = await pay(app)
+      pass(3 * second)
+      setClock(-hour)
+      const after = await pay(app)
+      const bank = createBank()
+      const rails = run(bank.rail, who === 'the same process' ? app.service : restarted())
+      await rails.look()
+      for (const { id } of [before, during, after]) await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test.each(['the same process', 'a process that starts then'])(
+    'has a bank asked again soon after, by %s',
+    async (who) => {
+      const { app, pass, setClock, restarted, run } = await startWithClocks(engine)
+      const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
+      const rails = run(bank.rail)
+      await rails.look()
+      setClock(hour)
+      const { id } = await pay(app)
+      await rails.look()
+      await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
+      pass(3 * second)
+      setClock(-hour)
+      if (who !== 'the same process') await rails.stop()
+      await (who === 'the same process' ? rails : run(bank.rail, restarted())).look()
+      await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test('leaves a token made then its fifteen minutes, and no more', async () => {
+    const { app, now, pass, setClock, restarted } = await startWithClocks(engine)
+    const make = async () => {
+      const body = { customer_id: null, scopes: ['read'] }
+      return (await app.rest('POST', '/api/client-tokens', { body })).body.data as { token: string; expires_at: string }
+    }
+    setClock(hour)
+    await pay(app)
+    pass(3 * second)
+    setClock(-hour)
+    const { token, expires_at } = await make()
+    expect(Date.parse(expires_at) - now()).toBeLessThanOrEqual(15 * minute)
+    const server = createServer({ service: restarted(), logger: loggerOfPlanFaults(), rateLimit: null })
+    onTestFinished(() => server.close())
+    const read = async () => {
+      const headers = { authorization: `Bearer ${token}` }
+      const here = await app.rest('GET', '/api/wallets', { key: null, headers })
+      const there = await server.inject({ method: 'GET', url: '/api/wallets', headers })
+      return [here.status, there.statusCode]
+    }
+    expect(await read()).toEqual([200, 200])
+    pass(15 * minute)
+    expect(await read()).toEqual([401, 401])
+  })
+})
