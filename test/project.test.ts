@@ -108,6 +108,7 @@ const timers: Readonly<Record<string, string>> = {
   'test/graphql/support/listen.ts': 'what does not come at all fails',
   'test/rails/sandbox-rail.test.ts': 'a clock is moved on while a bank is asked, and waits for it',
   'test/server/server.test.ts': 'only the kernel knows when bytes have arrived that nobody reads yet',
+  'test/support/postgres-server.ts': 'a server that does not start in time is ended and started again',
 }
 
 const sourcesOfTests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })

@@ -23,7 +23,7 @@ function customersRows(table: string): string | null {
   return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
-/** A merchant's table, whether it has any policy, and the condition that its policy for customers was made from. */
+/** A merchant's table, whether it has any policy, and the condition of its policy for customers; `null` where it has none. */
 type Held = { readonly name: string; readonly isSecured: boolean; readonly ofCustomers: string | null }
 
 /**
@@ -34,8 +34,8 @@ type Held = { readonly name: string; readonly isSecured: boolean; readonly ofCus
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<Held>(`
     select c.relname as name, exists (select from pg_policy where polrelid = c.oid and polpermissive) as "isSecured",
-        (select obj_description(oid, 'pg_policy') from pg_policy where polrelid = c.oid and polname = 'one_customer')
-          as "ofCustomers"
+        (select coalesce(obj_description(oid, 'pg_policy'), '') from pg_policy
+          where polrelid = c.oid and polname = 'one_customer') as "ofCustomers"
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum = 1 and a.attname = 'merchant_id'
       where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') order by 1`)
   for (const held of rows) await secureTable(client, held)

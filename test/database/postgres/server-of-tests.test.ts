@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,11 +13,9 @@ describePostgres('a PostgreSQL server of the tests', {}, () => {
     const { rows } = await asked(server.url('postgres'), 'show data_directory')
     const lock = `${rows[0]?.data_directory}/postmaster.pid`
     await server.kill()
-    // As if another server had these files, which one that starts takes for alive.
-    const other = spawn('sleep', ['60'], serverUser)
-    onTestFinished(() => void other.kill())
+    // As if another server had these files for a while.
+    const other = spawn('sleep', ['2'], serverUser)
     writeFileSync(lock, `${other.pid}\n${dirname(lock)}\n0\n5432\n\n127.0.0.1\n0 0\n`)
-    setTimeout(() => rmSync(lock), 1_000)
 
     await server.start()
 
