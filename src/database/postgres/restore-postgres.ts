@@ -38,7 +38,10 @@ export async function restorePostgres({ url, backup, isReplacing, inspect }: Res
       await client.query('analyze')
       await inspect(url)
     } catch (error) {
-      await client.query(dropAll)
+      await client.query(dropAll).catch((failure: Error) => {
+        const { message } = error as Error
+        throw new Error(`${message} It could not be removed again (${failure.message}): drop ${place.name}.`)
+      })
       throw error
     }
     return { file: place.name, kept: null }
