@@ -287,7 +287,8 @@ describe('the page', () => {
   test('is sent once to each browser, says how to begin where there is no demo, and answers HEAD', async () => {
     const { headers, body, statusCode } = await get()
     expect(statusCode).toBe(200)
-    expect(body.includes('# Welcome to payout-gateway.')).toBe(true)
+    // The operation comes before what is said of it.
+    expect(body.includes('# Welcome to payout-gateway. Notes below.\\nquery WhoAmI {')).toBe(true)
     expect(body.includes('pgw_sandbox_')).toBe(false)
 
     const etag = String(headers.etag)

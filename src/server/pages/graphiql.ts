@@ -12,8 +12,14 @@ export type GraphiqlPage = () => Promise<MadePage>
 
 /** Where there is no demo there is no key to begin with. */
 const welcome: Tab = {
-  query: `# Welcome to payout-gateway.
-#
+  query: `# Welcome to payout-gateway. Notes below.
+query WhoAmI {
+  merchant {
+    id
+    name
+  }
+}
+
 # Every request needs the API key of a merchant. Put yours
 # in the place of "your key" under "Headers", below;
 #   npm run -s cli -- merchant create <name>
@@ -21,13 +27,6 @@ const welcome: Tab = {
 # left, which read the schema anew: from then on the editor
 # completes what you type (Ctrl-Space), and the book at the
 # upper left explains every type and field.
-
-query WhoAmI {
-  merchant {
-    id
-    name
-  }
-}
 `,
   headers: '{\n  "x-api-key": "your key"\n}',
 }
