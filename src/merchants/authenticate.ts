@@ -23,11 +23,17 @@ export type Admitted = {
   readonly merchantId: string
   readonly aheadMs: number
   readonly caller: Caller
-  /** When the key or token ends by itself, in milliseconds since 1970. */
-  readonly endsAt: number | null
+  /** Between which times the key or token is good by itself. */
+  readonly validity: Validity
   /** The networks from which the key may be used, in CIDR notation; `null` for any. Tokens are for whoever has them. */
   readonly networks: readonly string[] | null
 }
+
+/** Wall times, in milliseconds since 1970: `from` which it is good, and `until` which, exclusive. */
+export type Validity = { readonly from: number; readonly until: number }
+
+/** How far the clock of the process that made a token may be ahead. */
+const clockToleranceMs = 60_000
 
 /** A key that was found valid: what its next use needs of it. */
 type KnownKey = Admitted & { readonly keyId: string; readonly lastUsedAtMs: number }
@@ -43,7 +49,7 @@ export function authenticate(service: Service, text: string): Admitted | Promise
   // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
   const keys = knownKeys(service)
   const known = keys && knownKey(keys, text)
-  if (!known || isOver(known, service.wallClock()))
+  if (!known || !isValidAt(known.validity, service.wallClock()))
     return lookUp(service, text, (found) => keys?.byHash.set(hashSecret(text), found))
   recordUse(service, known)
   return known
@@ -68,7 +74,13 @@ async function lookUp(service: Service, presented: string, remember: (key: Known
     token === null
       ? keyFound(row, matchesHash(key?.secret ?? nobody.secret, row?.secretHash ?? nobodysHash) && key !== null)
       : await tokenFound(service, token, row)
-  if (!row || !found || row.revokedAt !== null || row.mode !== service.mode || isOver(found, service.wallClock())) {
+  if (
+    !row ||
+    !found ||
+    row.revokedAt !== null ||
+    row.mode !== service.mode ||
+    !isValidAt(found.validity, service.wallClock())
+  ) {
     // Whoever is refused has looked for a key that is there and for one that is not, in whichever order.
     await apiKeyById(service.db, { id: row ? nobody.id : (latestUsed.get(service.db) ?? nobody.id) })
     throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
@@ -89,7 +101,10 @@ function keyFound(row: KeyRow | null, isSecretRight: boolean): KnownKey | null {
     merchantId,
     aheadMs: Number(row.aheadMs ?? 0),
     caller: { keyId, tokenId: null, scopes: row.scopes as Scope[] | null, customerId: null },
-    endsAt: expiresAt === null ? null : Date.parse(expiresAt),
+    validity: {
+      from: Number.NEGATIVE_INFINITY,
+      until: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+    },
     networks,
     lastUsedAtMs: lastUsedAt === null ? 0 : Date.parse(lastUsedAt),
   }
@@ -102,12 +117,15 @@ async function tokenFound({ secrets }: Service, token: string, row: KeyRow | nul
   if (claims === null || key === null) return null
   const { id: tokenId, scopes, customerId } = claims
   if (!scopes.every((scope) => hasScope(key.caller, scope))) return null
-  const endsAt = Math.min(claims.expiresAt * 1_000, key.endsAt ?? Number.POSITIVE_INFINITY)
-  return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, endsAt, networks: null }
+  // One that says it is yet to be made was made by a clock that was ahead, and would last for longer than it may.
+  const from = claims.issuedAt * 1_000 - clockToleranceMs
+  const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }
+  return { ...key, caller: { keyId: key.keyId, tokenId, scopes, customerId }, validity, networks: null }
 }
 
-function isOver({ endsAt }: Pick<Admitted, 'endsAt'>, now: WallTime): boolean {
-  return endsAt !== null && endsAt <= now
+/** Whether a key or a token is good by itself now. */
+export function isValidAt({ from, until }: Validity, now: WallTime): boolean {
+  return from <= now && now < until
 }
 
 /** The keys among `ids` that are valid no more, by one look at all of them. */

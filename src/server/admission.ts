@@ -3,7 +3,7 @@ import type { Caller } from '../callers/api-caller.ts'
 import type { Service } from '../context.ts'
 import { statusOfCode } from '../doors/http-status.ts'
 import { Refusal } from '../errors.ts'
-import type { Admitted } from '../merchants/authenticate.ts'
+import type { Admitted, Validity } from '../merchants/authenticate.ts'
 import { authenticate } from '../merchants/authenticate.ts'
 import { isWithin } from '../merchants/networks.ts'
 import { callerAddress } from './caller-address.ts'
@@ -19,8 +19,8 @@ declare module 'fastify' {
     aheadMs: number
     /** Who asks, by that key or a token made with it. */
     caller: Caller
-    /** When that key or token ends by itself, in milliseconds since 1970. */
-    endsAt: number | null
+    /** Between which times that key or token is good by itself. */
+    validity: Validity
     /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
     refusalCode: string | null
     /** The type and name of the GraphQL operation that it ran. */
@@ -39,12 +39,12 @@ declare module 'fastify' {
  */
 export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
   const admit = (request: FastifyRequest, reply: FastifyReply, admitted: Admitted) => {
-    const { merchantId, aheadMs, caller, endsAt, networks } = admitted
+    const { merchantId, aheadMs, caller, validity, networks } = admitted
     if (networks !== null && !isWithin(networks, callerAddress(request))) throw elsewhere()
     request.merchantId = merchantId
     request.aheadMs = aheadMs
     request.caller = caller
-    request.endsAt = endsAt
+    request.validity = validity
     return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
   }
   const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Service } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import type { WallTime } from '../ids.ts'
-import { endedKeys } from '../merchants/authenticate.ts'
+import type { Validity } from '../merchants/authenticate.ts'
+import { endedKeys, isValidAt } from '../merchants/authenticate.ts'
 
 /** Answers that one merchant may hold open at once, in all processes of a machine together. */
 export const streamsPerMerchant = 100
@@ -26,8 +27,8 @@ type HeldStream = { readonly ended: Promise<Refusal | null>; readonly release: (
 type Stream = {
   readonly keyId: string
   readonly tokenId: string | null
-  /** When its key or token ends by itself, in milliseconds since 1970. */
-  readonly endsAt: number | null
+  /** Between which times its key or token is good by itself. */
+  readonly validity: Validity
   readonly refuse: (refusal: Refusal) => void
   readonly end: () => void
 }
@@ -57,7 +58,7 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
     watch.stop()
     for (const { end } of every()) end()
   })
-  return ({ merchantId, caller: { keyId, tokenId }, endsAt }, reply, onEnding = () => reply.raw.destroy()) => {
+  return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
     // Whoever is gone already is told of no more: nobody would hear of it a second time, and the stream would never end.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
     // It was let in before the service began to end, which ends what is open then, and no later.
@@ -78,7 +79,7 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
       throw new Refusal('RATE_LIMITED', `At most ${streamsPerToken} streams of a token may be open at once.`)
     }
     const { promise, resolve } = Promise.withResolvers<Refusal | null>()
-    const stream = { keyId: keyId ?? '', tokenId, endsAt, refuse: resolve, end: onEnding }
+    const stream = { keyId: keyId ?? '', tokenId, validity, refuse: resolve, end: onEnding }
     // nginx, as Debian configures it, keeps an answer until it has several KiB or its end. Set here, so that no stream lacks it.
     reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
@@ -136,8 +137,8 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
 }
 
 function endWhatIsOver(now: WallTime, streams: readonly Stream[]): void {
-  for (const { endsAt, refuse } of streams) {
-    if (endsAt !== null && endsAt <= now) refuse(new Refusal('INVALID_TOKEN', 'The token of this stream has expired.'))
+  for (const { validity, refuse } of streams) {
+    if (!isValidAt(validity, now)) refuse(new Refusal('INVALID_TOKEN', 'The token of this stream has expired.'))
   }
 }
 

@@ -117,7 +117,7 @@ export function createServer({
   app.decorateRequest('merchantId', '')
   app.decorateRequest('aheadMs', 0)
   app.decorateRequest('caller')
-  app.decorateRequest('endsAt', null)
+  app.decorateRequest('validity')
   app.decorateRequest('names', null)
   app.decorateRequest('refusalCode', null)
   app.decorateRequest('operation', null)
