@@ -108,6 +108,19 @@ export const asciiWord = (limit: number) =>
 /** One of a list of values, exactly as written there. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
+/** One of a list of values, in any case; absent, null or empty mean `null`. */
+export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
+  z
+    .preprocess((value) => (value === '' ? null : inCaseOf(values, value)), oneOf(values).nullish())
+    .transform((value) => value ?? null)
+
+/** The value of a list that is given in another case; anything else as it is. */
+export function inCaseOf<Given>(values: readonly string[], given: Given): Given | string {
+  return typeof given === 'string'
+    ? (values.find((value) => value.toLowerCase() === given.toLowerCase()) ?? given)
+    : given
+}
+
 /** Some of a list of values, at least one: each once, and in the list's order. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
   z.array(z.string()).transform((given, context): Values[number][] => {
@@ -135,6 +148,16 @@ export const whoseId = () =>
         return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty: leave it out, or give null')
       return parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID')
     })
+
+/**
+ * The same where an empty one means the merchant too, as the contract has it of payout methods (ruling 20): there it moves no
+ * money, and what is changed or deleted is named by its own id.
+ */
+export const whoseIdOrEmpty = () => z.preprocess((value) => (isEmptyText(value) ? null : value), whoseId())
+
+function isEmptyText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === ''
+}
 
 /** The id of what an operation is about, in lower case; what is no id stays as it is, and nothing is found by it (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)

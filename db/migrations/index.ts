@@ -42,6 +42,7 @@ import { seals } from './0040-seals.ts'
 import { operatorActions } from './0041-operator-actions.ts'
 import { feeSources } from './0042-fee-sources.ts'
 import { givenAddresses } from './0046-given-addresses.ts'
+import { noUsdcOnTron } from './0049-no-usdc-on-tron.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -88,6 +89,7 @@ export const migrations: readonly Migration[] = [
   operatorActions,
   feeSources,
   givenAddresses,
+  noUsdcOnTron,
 ]
 
 /** The one that every database of ours has. */

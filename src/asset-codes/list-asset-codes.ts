@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Service } from '../context.ts'
 import type { Reader } from '../database/query.ts'
-import { oneOf, optional, parse } from '../input.ts'
+import { optionalOneOf, parse } from '../input.ts'
 import type { AssetCode } from './asset-code.ts'
 import { assetTypes } from './asset-code.ts'
 import { allAssetCodes, allAssetNetworks } from './repository.ts'
 
-export const ListAssetCodesInput = z.object({ assetType: optional(oneOf(assetTypes)) })
+export const ListAssetCodesInput = z.object({ assetType: optionalOneOf(assetTypes) })
 
 /**
  * The supported asset codes with their networks, newest first (contract 4.12).

@@ -22,6 +22,33 @@ export function readJson(text: string): Read {
   return { value: JSON.parse(plain), repeated }
 }
 
+/**
+ * The number that a JSON object has under `name`, as its text has it: `JSON.parse` makes a double of it, which has not as many
+ * digits. A reviver is shown the text as well, but it is called by recursion, and a text may nest as deep as it is long.
+ *
+ * @param text a valid text, with no name twice in its outermost object
+ */
+export function numberLiteral(text: string, name: string): string | undefined {
+  let depth = 0
+  let string = { start: 0, end: 0 }
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    else if (character === '"') {
+      string = { start: at, end: endOfString(text, at) }
+      at = string.end
+    } else if (character === ':' && depth === 1) {
+      if (JSON.parse(text.slice(string.start, string.end + 1)) !== name) continue
+      number.lastIndex = at + 1
+      return number.exec(text)?.[1]
+    }
+  }
+  return undefined
+}
+
+const number = /\s*(-?[\d.eE+-]+)/y
+
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a

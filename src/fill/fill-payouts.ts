@@ -12,7 +12,7 @@ import type { Amount } from '../money/amount.ts'
 import { oneUnit } from '../money/amount.ts'
 import { withChecksum } from '../payouts/contents.ts'
 import type { Payout } from '../payouts/payout.ts'
-import { paymentPurposes, payoutAssetCodes, untouched } from '../payouts/payout.ts'
+import { paymentPurposes, payoutAssetCodes, standardTransferType, untouched } from '../payouts/payout.ts'
 import { priceOf } from '../payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../payouts/repository.ts'
 import { settlementTold, settlementTransfer } from '../payouts/settle-payout.ts'
@@ -165,7 +165,7 @@ async function writePayout(
     accountNumber: random.digits(10),
     paymentPurpose: random.pick(paymentPurposes),
     narration: random.chance(0.5) ? `Invoice ${sequence}` : null,
-    transferType: bank.currency === 'NGN' ? 'nip' : 'eft',
+    transferType: standardTransferType,
     payoutMethodId: null,
   }
   await insertPayout(tx, withChecksum(payout))

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { oneOf, optional, optionalText, uuid, whoseId } from '../input.ts'
+import { inCaseOf, optionalOneOf, optionalText, uuid, whoseId } from '../input.ts'
 import { ownerFilter } from './owner.ts'
 
 /**
@@ -27,19 +27,22 @@ export const byOwner = (description: string, rest: Rest | null = {}) => ({
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
 })
 
-/** One of a list of values. */
+/** One of a list of values, in any case (ruling 19). */
 export const byOneOf = <const Values extends readonly string[]>(
   values: Values,
   description: string,
   rest: Rest | null = {},
-) => filter(values, optional(oneOf(values)), { description, rest })
+) => filter(values, optionalOneOf(values), { description, rest })
 
 /** The same where REST takes any text, and one that is no such value matches nothing (ruling 19). */
 export const byOneOfOrNothing = <const Values extends readonly string[]>(
   values: Values,
   description: string,
   restDescription: string,
-) => ({ ...byOneOf(values, description, { description: restDescription }), pageSchema: optionalText() })
+) => ({
+  ...byOneOf(values, description, { description: restDescription }),
+  pageSchema: optionalText().transform((text) => inCaseOf(values, text)),
+})
 
 /** Any text; one that is not known matches nothing. */
 export const byText = (description: string, rest: Rest | null = {}) =>

@@ -10,15 +10,18 @@ export const oneUnit: Amount = 100_000_000n
 /** The largest amount or balance: what a signed 64-bit column holds on either engine. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
-/** The form of an amount that moves money: at most ten digits and eight places, nothing else (ruling 36). */
-export const amountPattern = /^(0|[1-9]\d{0,9})(\.\d{1,8})?$/
+/** The form of an amount that moves money: at most ten digits and eight places, beside zeros that change nothing (ruling 36). */
+export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
+
+/** With its zeros; a body may hold a thousand times as many, and to look through them would hold up others. */
+const maxLength = 255
 
 /** Reads the form of ruling 36 exactly; `null` for any other text. Zero is an amount; whether it may move is the caller's. */
 export function parseAmount(text: string): Amount | null {
-  if (!amountPattern.test(text)) return null
-  const point = text.indexOf('.')
-  if (point === -1) return BigInt(text) * oneUnit
-  return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(amountPlaces, '0'))
+  const parts = text.length > maxLength ? null : amountPattern.exec(text)
+  if (parts === null) return null
+  const [, whole = '0', fraction = ''] = parts
+  return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 
 /** The amount as a decimal string of eight places: `40.00000000`. */

@@ -66,10 +66,14 @@ export function networkLabel(network: Network): Capitalize<Network> {
   return labels[network]
 }
 
-/** Every spelling that requests may have: their own, and that of asset codes. */
-export const networkSpellings: readonly string[] = [...networks, ...networks.map((network) => networkLabel(network))]
+/** The spellings that are shown to callers: that of requests, that of asset codes, and capitals. Any other case is taken too. */
+export const networkSpellings: readonly string[] = [
+  ...networks,
+  ...networks.map((network) => networkLabel(network)),
+  ...networks.map((network) => network.toUpperCase()),
+]
 
-/** What a request says of a network, with the spelling of asset codes made that of requests; anything else as it is. */
+/** What a request says of a network, in any case, as requests spell it; anything else as it is (ruling 25). */
 export function networkWritten<Given>(given: Given): Given | Network {
-  return networks.find((network) => labels[network] === given) ?? given
+  return typeof given === 'string' ? (networks.find((network) => network === given.toLowerCase()) ?? given) : given
 }

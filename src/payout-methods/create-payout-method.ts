@@ -5,25 +5,42 @@ import type { Context, Done } from '../context.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { Tx } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
+import type { FieldFault } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
-import { asciiWord, identifier, oneOf, optionalFreeText, optionalIdentifier, parse, text, whoseId } from '../input.ts'
+import {
+  asciiWord,
+  identifier,
+  oneOf,
+  optional,
+  optionalFreeText,
+  optionalIdentifier,
+  parse,
+  text,
+  whoseIdOrEmpty,
+} from '../input.ts'
 import { newRowOfOwner } from '../lists/sequence.ts'
+import { addressFormFault } from '../networks/address-form.ts'
 import type { Network } from '../networks/network.ts'
+import { networks } from '../networks/network.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
 import { payoutMethods } from './list.ts'
-import type { BankPayoutMethod, WalletPayoutMethod } from './payout-method.ts'
+import type { BankPayoutMethod, PayoutMethodType, WalletPayoutMethod } from './payout-method.ts'
 import { insertPayoutMethod } from './repository.ts'
 
+/** The endpoint says which type it registers, so a type may be left out (ruling 104). */
+const typeOfEndpoint = <const Type extends PayoutMethodType>(type: Type) =>
+  optional(oneOf([type])).transform(() => type)
+
 export const CreateBankPayoutMethodInput = z.object({
-  type: oneOf(['BANK']),
+  type: typeOfEndpoint('BANK'),
   accountName: text(),
   accountNumber: identifier(),
   bankName: text(),
   currency: text(),
   bankCode: identifier(),
-  customerId: whoseId(),
+  customerId: whoseIdOrEmpty(),
   sortCode: optionalIdentifier(),
   swiftCode: optionalIdentifier(),
   routingNumber: optionalIdentifier(),
@@ -31,11 +48,11 @@ export const CreateBankPayoutMethodInput = z.object({
 })
 
 export const CreateWalletPayoutMethodInput = z.object({
-  type: oneOf(['WALLET']),
+  type: typeOfEndpoint('WALLET'),
   walletAddress: asciiWord(128),
   network: z.string().min(1),
   currency: text(),
-  customerId: whoseId(),
+  customerId: whoseIdOrEmpty(),
   label: optionalFreeText(100),
 })
 
@@ -70,6 +87,8 @@ export async function createBankPayoutMethod(
 /**
  * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
  *
+ * Its form must be that of its network; what its checksum says is kept with it and refuses nothing (ruling 23).
+ *
  * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the method is the
  *   merchant's
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
@@ -88,6 +107,7 @@ export async function createWalletPayoutMethod(
       field: 'network',
       network: input.network,
     }),
+    ...addressFault(input),
   ])
   const request = { ...parsed, network: parsed.network as Network }
   return once(context, 'createWalletPayoutMethod', request, (tx) =>
@@ -97,6 +117,14 @@ export async function createWalletPayoutMethod(
       checks: checkWalletAddress(request),
     }),
   )
+}
+
+/** An address that fits no form of its network, such as one of another network, reaches nobody (ruling 23). */
+function addressFault({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldFault[] {
+  const { data: address } = CreateWalletPayoutMethodInput.shape.walletAddress.safeParse(walletAddress)
+  const known = networks.find((each) => each === network)
+  const message = address !== undefined && known ? addressFormFault(known, address) : null
+  return message === null ? [] : [{ field: 'walletAddress', code: 'INVALID_FORMAT', message }]
 }
 
 /** What methods of other types have. */

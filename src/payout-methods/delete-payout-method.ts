@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import type { Context, Done } from '../context.ts'
 import { timeOfChange } from '../context.ts'
-import { notFound } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
-import { lookupId, parse, whoseId } from '../input.ts'
+import { lookupId, parse, whoseIdOrEmpty } from '../input.ts'
 import { payoutMethods } from './list.ts'
 import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
-export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: whoseId() })
+export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: whoseIdOrEmpty() })
+
+/** The provider's own sentence, without a full stop (ruling 100). */
+const notDeletable = "Payout method not found or doesn't belong to requester"
 
 /**
  * Deletes a payout method of either type for good (contract 4.7); payouts made with its details keep them.
@@ -27,7 +30,8 @@ export async function deletePayoutMethod(
   const request = parse(DeletePayoutMethodInput, input)
   return once(context, 'deletePayoutMethod', request, async (tx) => {
     const method = await lockOwnedPayoutMethod(tx, context, request)
-    if (!(await deletePayoutMethodRow(tx, method))) throw notFound('Payout method')
+    if (method === null || !(await deletePayoutMethodRow(tx, method)))
+      throw new Refusal('RESOURCE_NOT_FOUND', notDeletable)
     await payoutMethods.count(tx, method, -1)
     await recordEvent(tx, context, {
       type: 'payout_method.deleted',

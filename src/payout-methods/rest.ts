@@ -1,7 +1,7 @@
 import { networkSpellings, networkWritten } from '../networks/network.ts'
 import { text } from '../rest/forms.ts'
 import { listRoute, neighbours } from '../rest/list-route.ts'
-import { idField } from '../rest/reference.ts'
+import { idField, idOrEmptyField } from '../rest/reference.ts'
 import type { Group } from '../rest/route.ts'
 import { post, put, remove } from '../rest/route.ts'
 import { from, listOf, message } from '../rest/shape.ts'
@@ -22,13 +22,13 @@ const walletExample = walletExamples('erc20')
 
 /** What both ways to write a bank account take. */
 const bankFields = {
-  type: 'Says that it is a bank account.',
+  type: 'Says that it is a bank account; the path says so without it.',
   accountName: bankTexts.accountName,
   accountNumber: bankTexts.accountNumber,
   bankName: bankTexts.bankName,
   currency: 'The code of the currency of the account: a supported fiat currency, such as `NGN` or `ZAR`.',
   bankCode: bankTexts.bankCode,
-  customerId: idField('The customer whose it will be; without it, it is the merchant’s own.'),
+  customerId: idOrEmptyField('The customer whose it will be; without it, it is the merchant’s own.'),
   sortCode: bankTexts.sortCode,
   swiftCode: bankTexts.swiftCode,
   routingNumber: bankTexts.routingNumber,
@@ -38,9 +38,16 @@ const bankFields = {
 /** What names one that is there. */
 const named = {
   payoutMethodId: idField('The id of the payout method.'),
-  customerId: idField('The customer whose it is; it must be left out for the merchant’s own.'),
+  customerId: idOrEmptyField('The customer whose it is; it must be left out for the merchant’s own.'),
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
+
+/** The provider's sentences, which begin with whose it is (ruling 100). */
+const byOwner = (said: string) =>
+  from(
+    ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${said}`,
+    text('A sentence for people.', `Merchant ${said}`),
+  )
 
 export const payoutMethodEndpoints: Group = {
   name: 'Payout methods',
@@ -51,7 +58,11 @@ export const payoutMethodEndpoints: Group = {
       title: 'List payout methods',
       description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
       example: { type: 'BANK', limit: 2 },
-      message: message('Payout methods retrieved successfully'),
+      message: {
+        of: ({ owner }) =>
+          `${typeof owner === 'object' ? 'Customer' : 'Merchant'} payout methods retrieved successfully`,
+        example: 'Merchant payout methods retrieved successfully',
+      },
       rows: listOf('The payout methods of the page.', payoutMethod),
       pagination: neighbours,
     }),
@@ -72,7 +83,7 @@ export const payoutMethodEndpoints: Group = {
         bankCode: '044',
       },
       refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-      answer: { message: message('Bank payout method created successfully'), data: bankMethod },
+      answer: { message: byOwner('payout method added successfully!'), data: bankMethod },
     }),
     put('/api/payout/methods/banks/:payout_method_id', {
       name: 'updateBankPayoutMethod',
@@ -84,17 +95,17 @@ export const payoutMethodEndpoints: Group = {
       fields: { payoutMethodId: named.payoutMethodId, ...bankFields, customerId: named.customerId },
       example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
       refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-      answer: { message: message('Bank payout method updated successfully'), data: bankMethod },
+      answer: { message: message('Bank account updated successfully'), data: bankMethod },
     }),
     post('/api/payout/methods/wallets', {
       name: 'createWalletPayoutMethod',
       title: 'Register a crypto address',
       description:
-        'Registers a crypto address to pay out to, for the merchant or for one of its customers. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
+        'Registers a crypto address to pay out to, for the merchant or for one of its customers. It must have the form of its network. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
       input: CreateWalletPayoutMethodInput,
       operation: createWalletPayoutMethod,
       fields: {
-        type: 'Says that it is a crypto address.',
+        type: 'Says that it is a crypto address; the path says so without it.',
         walletAddress: walletTexts.walletAddress,
         network: { enum: networkSpellings, read: networkWritten, description: walletTexts.network },
         currency: 'The code of a supported stablecoin, such as `USDC`.',
@@ -103,7 +114,7 @@ export const payoutMethodEndpoints: Group = {
       },
       example: { type: 'WALLET', currency: 'USDC', ...walletExample },
       refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-      answer: { message: message('Wallet payout method created successfully'), data: walletMethod },
+      answer: { message: byOwner('payout method added successfully!'), data: walletMethod },
     }),
     remove('/api/payout/methods/:payout_method_id', {
       name: 'deletePayoutMethod',
@@ -115,14 +126,7 @@ export const payoutMethodEndpoints: Group = {
       fields: named,
       example: { payoutMethodId: exampleId },
       refusals: ['RESOURCE_NOT_FOUND'],
-      // The contract has the text differ by whose the method was.
-      answer: {
-        message: from(
-          ({ customerId }: PayoutMethod) =>
-            `${customerId === null ? 'Merchant' : 'Customer'} payout method deleted successfully`,
-          text('A sentence for people.', 'Merchant payout method deleted successfully'),
-        ),
-      },
+      answer: { message: byOwner('payout method deleted successfully') },
     }),
   ],
 }

@@ -7,7 +7,7 @@ import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { notFound } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
 import { once } from '../idempotency/once.ts'
-import { lookupId, parse, sentFields, whoseId } from '../input.ts'
+import { lookupId, parse, sentFields, whoseIdOrEmpty } from '../input.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
 import { payoutMethods } from './list.ts'
@@ -20,7 +20,7 @@ const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
 export const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
-  customerId: whoseId(),
+  customerId: whoseIdOrEmpty(),
   ...z.object(fields).partial().shape,
 })
 
@@ -45,7 +45,7 @@ export async function updateBankPayoutMethod(
   const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
   return once(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
     const method = await lockOwnedPayoutMethod(tx, context, request)
-    if (method.type !== 'BANK') throw notFound('Payout method')
+    if (method?.type !== 'BANK') throw notFound('Payout method')
     await lockActiveCustomer(tx, context, method.customerId)
 
     const merged = { ...method, ...changes }

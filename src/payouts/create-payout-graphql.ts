@@ -71,7 +71,10 @@ const termsOf = (pays: string) => ({
     'What to pay out. A fee is deducted from it or from the balance of the wallet, as the fee was set; a quote shows which.',
     'Amount',
   ),
-  transferType: optional('Another way than the usual one of the country.', TransferTypeEnum),
+  transferType: optional(
+    'For payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says.',
+    TransferTypeEnum,
+  ),
 })
 
 const PayoutQuoteInput = inputType('PayoutQuoteInput', 'A payout to think about.', {
@@ -147,7 +150,7 @@ const PayoutQuote = objectType<PayoutQuoteRow>('PayoutQuote', {
       assetCode: 'The stablecoin that would pay.',
       recipientCurrency: 'The code of the currency that would arrive.',
       recipientCountry: 'The country of the bank.',
-      transferType: 'The way that the money would take.',
+      transferType: 'What the payout would answer: what is asked for, or `ach`.',
     }),
     ...columnsOrNull({ recipientName: 'Who would get it; null where nobody is named.' }),
     amount: column('amount', 'The amount that was asked for.', 'Amount'),

@@ -19,7 +19,7 @@ import { withChecksum } from './contents.ts'
 import type { Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { Payout } from './payout.ts'
-import { asCreated, railOf, untouched } from './payout.ts'
+import { asCreated, standardTransferType, untouched } from './payout.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { parsePayout } from './payout-input.ts'
 import type { Quote } from './quote.ts'
@@ -146,7 +146,7 @@ function newPayout(
     accountNumber: recipient.accountNumber,
     paymentPurpose: request.paymentPurpose,
     narration: request.narration,
-    transferType: railOf(request.transferType, recipient.recipientCurrency),
+    transferType: request.transferType ?? standardTransferType,
     ...untouched,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -25,7 +25,7 @@ export type Recipient = Destination & {
  * Whom the request pays: it says so itself, or names a payout method. The merchant may pay to any of its customers' methods;
  * a customer's money goes to that customer's own.
  *
- * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency)
+ * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
 export function findRecipient(db: Reader, context: Context, request: PayoutRequest): Answer<Recipient> {
   const { customerId, payoutMethodId } = request
@@ -41,8 +41,11 @@ async function holderOf(
 ): Promise<Recipient> {
   const row = await payoutMethodById(db, { merchantId, id: payoutMethodId })
   const method = row && payoutMethodOf(row)
-  const isPayable = method?.type === 'BANK' && (customerId === null || method.customerId === customerId)
-  if (!isPayable) throw notFound('Payout method')
+  if (!method || (customerId !== null && method.customerId !== customerId)) throw notFound('Payout method')
+  if (method.type !== 'BANK') {
+    const message = 'is a crypto address: only bank accounts are paid'
+    throw invalidInput([{ field: 'payoutMethodId', code: 'INVALID_PARAMETER', message }])
+  }
   return recipientOf(method)
 }
 

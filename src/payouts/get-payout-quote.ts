@@ -11,7 +11,7 @@ import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination, Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
-import { corridorTo, railOf, recipientCurrencies } from './payout.ts'
+import { corridorTo, recipientCurrencies, standardTransferType } from './payout.ts'
 import { payoutChecks } from './payout-checks.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { CreatePayoutInput, corridorFault, emptyMethodFault, parsePayout } from './payout-input.ts'
@@ -90,7 +90,7 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
     recipientName: recipient.recipientName,
     recipientCurrency: recipient.recipientCurrency,
     recipientCountry: recipient.recipientCountry,
-    transferType: railOf(request.transferType, recipient.recipientCurrency),
+    transferType: request.transferType ?? standardTransferType,
     warnings: warningsAbout(recipient),
     quotedAt: timestamp(now),
   }

@@ -98,7 +98,8 @@ export const Payout = nodeType<PayoutRow>('Payout', {
       bankName: 'What the bank is called.',
       bankCode: 'The code of the bank in its country.',
       accountNumber: 'The number of the account.',
-      transferType: 'The way that the money takes: `nip` in Nigeria, `eft` in South Africa, or the one asked for.',
+      transferType:
+        'What was asked for, or `ach`. The bank is told the local rail whatever it says; older payouts have the name of that.',
     }),
     paymentPurpose: columnHolding('paymentPurpose', 'What it is for.', PaymentPurposeEnum),
     reason: made('String', ['accountNumber', 'bankCode'], "The service's own words for it.", payoutReason),

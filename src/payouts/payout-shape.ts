@@ -95,10 +95,10 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
   narration: orNull((payout) => payout.narration, text('What the recipient reads.', 'Happy birthday')),
   transfer_type: from(
     (payout) => payout.transferType,
-    oneOf('The way that the money takes: the local one of the country, or the one asked for.', [
-      ...corridors.map(({ localTransferType }) => localTransferType),
-      ...transferTypes,
-    ]),
+    oneOf(
+      'What was asked for, or `ach`. The bank is told the local rail whatever it says; older payouts have the name of that.',
+      [...transferTypes, ...corridors.map(({ localTransferType }) => localTransferType)],
+    ),
   ),
   provider_transfer_type: always('Who carries it.', 'LOCAL'),
 })

@@ -8,7 +8,7 @@ export const payoutAssetCodes = describedValues({
   USDT: 'USDT, worth one US dollar.',
 })
 
-/** Where payouts go, and the local rail that carries one when the caller names none (rulings 39 and 41). */
+/** Where payouts go, and the local rail that carries them there, whatever the caller names (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
@@ -24,10 +24,13 @@ export function corridorTo(recipientCurrency: unknown): (typeof corridors)[numbe
   return corridors.find((corridor) => corridor.recipientCurrency === recipientCurrency)
 }
 
-/** The rail that carries a payout: the one asked for, or else the local one of its corridor (ruling 41). */
-export function railOf(transferType: string | null, recipientCurrency: string): string {
-  return transferType ?? corridorTo(recipientCurrency)?.localTransferType ?? ''
+/** What a bank is told of how to carry a payout: the local rail of its corridor (ruling 41). */
+export function localRailTo(recipientCurrency: string): string {
+  return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
+
+/** What a payout answers as its `transfer_type` where none was asked for, as the contract's own sample does (ruling 41). */
+export const standardTransferType = 'ach'
 
 export const transferTypes = describedValues({
   ach: 'The American clearing house.',

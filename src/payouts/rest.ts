@@ -2,7 +2,7 @@ import { amountPattern } from '../money/amount.ts'
 import { listRoute } from '../rest/list-route.ts'
 import { addition, idField } from '../rest/reference.ts'
 import type { Group } from '../rest/route.ts'
-import { get, post } from '../rest/route.ts'
+import { act, get } from '../rest/route.ts'
 import { listOf } from '../rest/shape.ts'
 import { createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
@@ -38,7 +38,7 @@ export const payoutEndpoints: Group = {
       refusals: ['RESOURCE_NOT_FOUND'],
       answer: { data: payout },
     }),
-    post('/api/payouts/banks', {
+    act('/api/payouts/banks', {
       name: 'createPayout',
       title: 'Pay out to a bank account',
       description:
@@ -53,15 +53,17 @@ export const payoutEndpoints: Group = {
         bankCode: `The code of the bank in its country: ${identifierText}.`,
         amount: {
           pattern: amountPattern.source,
+          takesNumber: true,
           description:
-            'What is paid out, above zero, in units of `currency`; the fee comes on top. It is never rounded.',
+            'What is paid out, above zero, in units of `currency`; the fee comes on top. It is never rounded. A JSON number is taken too, digit by digit, but not one with an exponent.',
         },
         recipientName: 'Who gets it.',
         recipientCurrency: 'The currency that arrives.',
         recipientCountry: 'The country of the bank, which must be that of the currency.',
         paymentPurpose: 'What it is for; `OTHER` when it is left out.',
         narration: 'What the recipient reads.',
-        transferType: 'An international way for the money; without it, it takes the local one of the country.',
+        transferType:
+          'Answered as it is sent, and as `ach` where it is not. It is for payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says.',
       },
       example: {
         assetCode: 'USDC',

@@ -4,7 +4,7 @@ import { newSharedSecret, signerOf } from '../delivery/signing-secrets.ts'
 import { timestamp } from '../ids.ts'
 import { identifier, oneOf, optional, parse, positiveAmount, text } from '../input.ts'
 import { formatAmount } from '../money/amount.ts'
-import { corridorTo, recipientCurrencies } from '../payouts/payout.ts'
+import { corridorTo, localRailTo, recipientCurrencies } from '../payouts/payout.ts'
 import type { BankCall } from './bank-calls.ts'
 import { bankAt, messageId } from './bank-calls.ts'
 import { orderBody } from './bank-messages.ts'
@@ -100,7 +100,7 @@ function orderTo(service: Service, { amount, currency: asked, ...recipient }: Ac
     amount: amount === null ? '1.00000000' : formatAmount(amount),
     currency,
     country: corridorTo(currency)?.recipientCountry ?? '',
-    transferType: corridorTo(currency)?.localTransferType ?? '',
+    transferType: localRailTo(currency),
     recipient: { name, accountNumber, bankName, bankCode },
     purpose: 'GIFTS',
     narration: 'rail check',

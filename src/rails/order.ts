@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Transfer } from '../payout-transfers/transfer.ts'
 import type { Payout } from '../payouts/payout.ts'
+import { localRailTo } from '../payouts/payout.ts'
 import type { Order } from './rail.ts'
 
 /** What a bank is asked for, of a payout and how far it has come. */
@@ -11,7 +12,7 @@ export function orderOf(payout: Payout, transfer: Transfer, { now }: Pick<Contex
     amount: payout.amountFiat,
     currency: payout.recipientCurrency,
     country: payout.recipientCountry,
-    transferType: payout.transferType,
+    transferType: localRailTo(payout.recipientCurrency),
     recipient: {
       name: payout.recipientName,
       accountNumber: payout.accountNumber,

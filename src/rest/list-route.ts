@@ -7,11 +7,11 @@ import type { OwnerFilter } from '../lists/owner.ts'
 import type { Page } from '../lists/page.ts'
 import { totalPages } from '../lists/page.ts'
 import type { Form } from './forms.ts'
-import { integer, truth } from './forms.ts'
+import { integer, text, truth } from './forms.ts'
 import type { InputField } from './reference.ts'
 import type { Endpoint, Route } from './route.ts'
 import { get } from './route.ts'
-import type { Member, Members } from './shape.ts'
+import type { Members } from './shape.ts'
 import { from, shape } from './shape.ts'
 
 /** A list, as far as its endpoint needs it. */
@@ -28,11 +28,14 @@ type Options<Row> = Pick<Endpoint<z.ZodType, unknown>, 'name' | 'title' | 'descr
   readonly refusals?: readonly ErrorCode[]
   /** A sentence for each filter by time, where it has them. */
   readonly times?: { readonly [Field in keyof typeof createdFields]: string }
-  readonly message?: Member<unknown>
+  /** The sentence of the answer, where it has one, by what is asked for. */
+  readonly message?: { readonly of: (input: { readonly owner?: OwnerFilter }) => string; readonly example: string }
   readonly rows: Form<readonly Row[]>
   /** What is said of the page beside its numbers. */
   readonly pagination?: Members<Page<unknown>>
 }
+
+type Answered<Row> = Page<Row> & { readonly message?: string }
 
 /** The endpoint that lists rows page by page, with the filters that the list shows at this door. */
 export function listRoute<Row>(
@@ -40,14 +43,18 @@ export function listRoute<Row>(
   { filters, pageSize, PageInput, page }: Listed<Row>,
   { rows, message, pagination, fields, times, ...options }: Options<Row>,
 ): Route {
-  const endpoint: Endpoint<z.ZodType, Page<Row>> = {
+  const endpoint: Endpoint<z.ZodType, Answered<Row>> = {
     input: PageInput,
-    operation: page as Endpoint<z.ZodType, Page<Row>>['operation'],
+    operation: message
+      ? async (context, input) => ({ ...(await page(context, input as never)), message: message.of(input as object) })
+      : (page as Endpoint<z.ZodType, Answered<Row>>['operation']),
     refusals: [],
     ...options,
     fields: { ...fields, ...fieldsOf(filters), ...timesOf(times), ...placeOf(pageSize) },
     answer: {
-      ...(message && { message }),
+      ...(message && {
+        message: from(({ message = '' }: Answered<Row>) => message, text('A sentence for people.', message.example)),
+      }),
       data: from(({ items }) => items, rows),
       pagination: shape('Where the page stands in the list.', { ...numbers, ...pagination }),
     },

@@ -31,6 +31,8 @@ type SpecialField = JsonSchema & {
   readonly description: string
   readonly name?: string
   readonly read?: (given: unknown) => unknown
+  /** Whether a JSON number is taken too: the operation gets its text, digit by digit. */
+  readonly takesNumber?: true
 }
 
 /** All fields of an input: one that is not among them, or among them and not in the input, does not compile. */
@@ -41,3 +43,9 @@ export const addition = 'It is an addition to the contract.'
 
 /** The form of a field that takes an id. */
 export const idField = (description: string) => ({ format: 'uuid', description })
+
+/** The same where it may be empty, which means that it is left out. */
+export const idOrEmptyField = (description: string) => ({
+  anyOf: [{ type: 'string', format: 'uuid' }, { type: 'string', maxLength: 0 }, { type: 'null' }],
+  description,
+})

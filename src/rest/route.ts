@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Context, Done, Operation } from '../context.ts'
 import { snakeCase } from '../database/tables.ts'
+import { numberLiteral } from '../doors/json-text.ts'
 import type { Names } from '../doors/refusal-text.ts'
 import { nameOf } from '../doors/refusal-text.ts'
 import type { ErrorCode, FieldFault } from '../errors.ts'
@@ -68,7 +69,7 @@ export type Group = { readonly name: string; readonly description: string; reado
 /** A field of the input: its name there and on the wire, what is said of it beyond its schema, and what reads its value. */
 type Field = ReturnType<typeof fieldOf>
 
-/** Creations answer 201: the contract does not say, and the service that it describes does so (ruling 1). */
+/** Creations answer 201, but for payouts: the contract does not say, and the service that it describes does so (ruling 1). */
 const created = 201
 
 /** An endpoint that reads, which it does here. */
@@ -108,7 +109,7 @@ const writing =
   }
 
 export const post = writing('POST', created)
-/** A POST that makes nothing of its own. */
+/** A POST that makes nothing of its own, or a payout. */
 export const act = writing('POST', 200)
 export const put = writing('PUT', 200)
 export const remove = writing('DELETE', 200)
@@ -140,8 +141,8 @@ function route<Schema extends z.ZodType, Result>(
 
 function fieldOf(field: string, given: InputField) {
   const special = typeof given === 'string' ? { description: given } : given
-  const { name: wire = snakeCase(field), read = asItIs, ...said } = special
-  return { field, wire, read, said: said as JsonSchema }
+  const { name: wire = snakeCase(field), read = asItIs, takesNumber = false, ...said } = special
+  return { field, wire, read, takesNumber, said: said as JsonSchema }
 }
 
 function asItIs(given: unknown): unknown {
@@ -153,22 +154,24 @@ export type Parts = {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
+  readonly bodyText: string | null
 }
 
 /**
  * The operation's input: fields in the path from there, the others from the query of a GET and the body of anything else.
  *
  * Unknown names are ignored, except in a body one that is a known name in another spelling: ignoring `customerId` would
- * act for the wrong owner (ruling 13).
+ * act for the wrong owner (ruling 13). Those of a body are named to the caller, whatever the answer will be (ruling 103).
  *
  * @param doorFaults what is wrong with the request beside its fields, to be reported with the rest
+ * @param onIgnored is called before anything is thrown, where a body has names that are ignored
  * @throws Refusal INVALID_INPUT for such a name, for a query parameter given twice, and for a body that is no object;
  *   with them whatever else is wrong with the input in itself, so that all is reported at once (ruling 3)
  */
 export function unpack(
   route: Route,
-  { params, query, body }: Parts,
-  doorFaults: readonly FieldFault[] = [],
+  { params, query, body, bodyText }: Parts,
+  { doorFaults, onIgnored }: { doorFaults: readonly FieldFault[]; onIgnored: (names: readonly string[]) => void },
 ): Record<string, unknown> {
   const { method, schema, fields, names } = route
   const isQuery = method === 'GET'
@@ -176,11 +179,15 @@ export function unpack(
   const inPath = asRecord(params)
 
   const input: Record<string, unknown> = {}
-  for (const { field, wire, read } of fields) {
+  for (const { field, wire, read, takesNumber } of fields) {
     const from = Object.hasOwn(inPath, wire) ? inPath : source
-    if (Object.hasOwn(from, wire)) input[field] = read(from[wire])
+    if (!Object.hasOwn(from, wire)) continue
+    const given = from[wire]
+    const isLiteral = takesNumber && typeof given === 'number' && bodyText !== null
+    input[field] = isLiteral ? numberLiteral(bodyText, wire) : read(given)
   }
-  const faults = [...doorFaults, ...(isQuery ? repeatedParameters(route, source) : misspeltFields(route, source))]
+  const faultsOfNames = isQuery ? repeatedParameters(route, source) : unknownFields(route, source, onIgnored)
+  const faults = [...doorFaults, ...faultsOfNames]
   if (faults.length > 0) throw invalidInput([...faults, ...otherFaults(schema, input, { names, faults })])
   return input
 }
@@ -213,16 +220,25 @@ function repeatedParameters({ carried }: Route, query: Record<string, unknown>):
     .map((wire) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
 }
 
-function misspeltFields({ carried, spellings }: Route, body: Record<string, unknown>): FieldFault[] {
+/** What is misspelt; the other names that are not known are passed to `onIgnored`. */
+function unknownFields(
+  { carried, spellings }: Route,
+  body: Record<string, unknown>,
+  onIgnored: (names: readonly string[]) => void,
+): FieldFault[] {
   const faults: FieldFault[] = []
+  const ignored: string[] = []
   for (const key of Object.keys(body)) {
     // Asked first, because folding takes longer than all else here, and most names are spelt as they should be.
-    const wire = carried.has(key) ? undefined : spellings.get(fold(key))
-    if (wire === undefined) continue
-    faults.push({ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` })
+    if (carried.has(key)) continue
+    const wire = spellings.get(fold(key))
+    if (wire === undefined) ignored.push(key)
     // A body may hold thousands of spellings of one name; the answer need not.
-    if (faults.length === 20) break
+    else if (faults.length < 20) {
+      faults.push({ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` })
+    }
   }
+  if (ignored.length > 0) onIgnored(ignored)
   return faults
 }
 

@@ -6,7 +6,10 @@ import { routed } from './other-methods.ts'
 const openPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /** What a page may read beside the few headers that every one may (Fetch, "CORS-safelisted response-header name"). */
-const exposed = ['x-request-id', 'idempotent-replayed', 'retry-after', 'ratelimit', 'ratelimit-policy'].join(', ')
+const exposed = [
+  ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields'],
+  ...['retry-after', 'ratelimit', 'ratelimit-policy'],
+].join(', ')
 
 /** How long a browser need not ask again, in seconds; each has a limit of its own for that, of two hours for example. */
 const preflightLastsSeconds = 86_400

@@ -8,15 +8,18 @@ import { invalidInput, Refusal } from '../errors.ts'
  *
  * @param read what makes the body of its bytes: who verifies a signature over them takes these
  */
-export function takeJson(app: FastifyInstance, read: (body: Buffer) => unknown = parseJson): void {
+export function takeJson(
+  app: FastifyInstance,
+  read: (body: Buffer, request: FastifyRequest) => unknown = (body) => parseJson(body),
+): void {
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', (request, reply, payload, done) => {
     requirePlainUtf8(request, reply)
     done(null, payload)
   })
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      done(null, read(body as Buffer))
+      done(null, read(body as Buffer, request))
     } catch (error) {
       done(error as Error)
     }
@@ -44,18 +47,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * The value of a body. An empty one is none: many clients announce JSON and send nothing with a DELETE.
  *
+ * @param keep gets the text, for what is read of it as it was written
  * @throws Refusal MALFORMED_JSON, INVALID_INPUT for a name that is given twice
  */
-export function parseJson(body: Buffer): unknown {
+export function parseJson(body: Buffer, keep: (text: string) => void = () => {}): unknown {
   if (body.length === 0) return undefined
-  const { value, repeated } = readBody(body)
+  const { value, repeated } = readBody(body, keep)
   if (repeated !== null) throw repeatedName(repeated)
   return value
 }
 
-function readBody(body: Buffer): Read {
+function readBody(body: Buffer, keep: (text: string) => void): Read {
   try {
-    return readJson(utf8.decode(body))
+    const text = utf8.decode(body)
+    keep(text)
+    return readJson(text)
   } catch {
     throw new Refusal('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.')
   }

@@ -8,13 +8,14 @@ import type { FieldFault } from '../errors.ts'
 import { Refusal } from '../errors.ts'
 import { readIdempotencyKey } from '../input.ts'
 import { failure, problemDetails, toldTo } from '../rest/failures.ts'
+import { ignoredFieldsHeader } from '../rest/ignored-fields.ts'
 import type { Download, Route } from '../rest/route.ts'
 import { unpack } from '../rest/route.ts'
 import { wanted } from './accept.ts'
 import { admission } from './admission.ts'
 import { serviceFor } from './follow-requests.ts'
 import type { HoldStream } from './held-streams.ts'
-import { takeJson } from './json-body.ts'
+import { parseJson, takeJson } from './json-body.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { timesSent } from './request-head.ts'
@@ -28,6 +29,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** How the caller names the operation's fields; null while the door itself is at work, which uses the caller's names. */
     names: Names | null
+    /** The body as it was written, for numbers that a double can't hold. */
+    bodyText: string | null
   }
 }
 
@@ -42,7 +45,12 @@ type RestOptions = {
 
 /** Adds the endpoints to the HTTP host. */
 export function addRestRoutes(app: FastifyInstance, { service, limits, turn, holdStream }: RestOptions): void {
-  takeJson(app)
+  app.decorateRequest('bodyText', null)
+  takeJson(app, (body, request) =>
+    parseJson(body, (text) => {
+      request.bodyText = text
+    }),
+  )
   const admitted = admission(service, limits, turn)
   const sendDownload = downloads(holdStream)
   const requireRoom = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
@@ -77,7 +85,10 @@ async function answer(
   const { merchantId, aheadMs, caller } = request
   if (route.performs === null) requireScope(caller, 'read')
   const context = createContext(serviceFor(service, request), merchantId, key, aheadMs, caller)
-  const input = unpack(route, request, faults)
+  const input = unpack(route, request, {
+    doorFaults: faults,
+    onIgnored: (names) => reply.header('x-ignored-fields', ignoredFieldsHeader(names)),
+  })
   request.names = route.names
   const run = (context: Context) => route.run(context, input)
   if (route.types !== null) {

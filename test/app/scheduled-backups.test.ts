@@ -99,7 +99,7 @@ describe('the schedule', () => {
     await expect.poll(log, patience).toMatch(/(a backup could not be made.*){2}/s)
     expect(log()).toContain('full')
     await expect.poll(() => readdirSync(disk.place), patience).toEqual(['filler'])
-    expect((await pay(address)).status).toBe(201)
+    expect((await pay(address)).status).toBe(200)
     disk.free()
     await expect.poll(() => numbersIn(disk.place).length, patience).toBeGreaterThan(0)
   })

@@ -37,7 +37,6 @@ const required = [
 ]
 
 /** How a bank is reached in each currency. */
-const rails: Readonly<Record<string, string>> = { NGN: 'nip' }
 
 const refused: Answer = [422, { status: 'failed' }]
 
@@ -190,10 +189,10 @@ function answer(payout: Payout, { uuid, currency }: Pick<Wallet, 'uuid' | 'curre
     amount_fiat: payout.amount_fiat,
     fiat_reference_id: null,
     narration: payout.narration,
-    transfer_type: rails[payout.recipient_currency] ?? 'swift',
+    transfer_type: 'ach',
     provider_transfer_type: 'LOCAL',
   }
-  return [201, { status: 'success', data }]
+  return [200, { status: 'success', data }]
 }
 
 function units(text: string | undefined): bigint | null {

@@ -77,7 +77,7 @@ const payoutColumns = `merchant_id, id, sequence, wallet_id, transfer_id, amount
   bank_name, bank_code, account_number, payment_purpose, transfer_type, created_at, updated_at`
 
 const payoutConstants = `'PLAIN', 'PROCESSING', 'USDC', '0', 'Ada Obi', 'NGN', 'Nigeria', 'Access Bank', '044', '0690000032',
-  'GIFTS', 'nip', now(), now()`
+  'GIFTS', 'ach', now(), now()`
 
 const payoutText = `insert into payouts (${payoutColumns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $2, ${payoutConstants})`
 

@@ -116,7 +116,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(status).toMatch(new RegExp(`^Uid:\\t${image.user.split(':')[0]}\\t`, 'm'))
     expect(status).toMatch(/^NSpid:\t\d+\t1$/m)
     expect(status).toMatch(/^CapEff:\t0+$/m)
-    expect(await pay()).toBe(201)
+    expect(await pay()).toBe(200)
     expect(await checkHealth()).toBe(0)
 
     process.kill(pid, 'SIGTERM')
@@ -126,7 +126,7 @@ describe.skipIf(isLeftOut)('the image', () => {
 
   test('does so with several processes, beside its commands', async () => {
     const { pid, ended, data, pay, checkHealth } = await serve('2')
-    expect(await pay()).toBe(201)
+    expect(await pay()).toBe(200)
     expect(await checkHealth()).toBe(0)
     const audited = await start(['node', 'src/cli.js', 'audit', '--json'], { data }).ended
     expect(audited).toMatchObject({ code: 0, said: expect.stringContaining('"payouts":7') })

@@ -6,10 +6,12 @@ import * as fc from 'fast-check'
  */
 export function unitsByTheRule(text: string): bigint | null {
   const parts = text.split('.')
-  const [whole = '', fraction] = parts
-  if (parts.length > 2 || !isDigits(whole) || whole.length > 10) return null
-  if (whole.length > 1 && whole.startsWith('0')) return null
-  if (fraction !== undefined && (!isDigits(fraction) || fraction.length > 8)) return null
+  const [written = '', decimals] = parts
+  if (parts.length > 2 || (written === '' ? decimals === undefined : !isDigits(written))) return null
+  if (decimals !== undefined && !isDigits(decimals)) return null
+  const whole = written.replace(/^0+/, '')
+  const fraction = decimals?.replace(/0+$/, '')
+  if (whole.length > 10 || (fraction ?? '').length > 8) return null
   let units = 0n
   for (const digit of whole + (fraction ?? '').padEnd(8, '0')) units = units * 10n + BigInt('0123456789'.indexOf(digit))
   return units === 0n ? null : units

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addAssetCode } from '../../src/asset-codes/add-asset-code.ts'
 import { Refusal } from '../../src/errors.ts'
+import { networks } from '../../src/networks/network.ts'
 import { checkCodes } from '../../src/payout-methods/checks/check.ts'
 import {
   CreateBankPayoutMethodInput,
@@ -9,6 +10,7 @@ import {
   createBankPayoutMethod,
   createWalletPayoutMethod,
 } from '../../src/payout-methods/create-payout-method.ts'
+import { walletExamples } from '../../src/payout-methods/payout-method-fields.ts'
 import type { PayoutMethodRequirements } from '../../src/payout-methods/payout-method-requirements.ts'
 import { getPayoutMethodRequirements } from '../../src/payout-methods/payout-method-requirements.ts'
 import type { App } from '../support/app.ts'
@@ -22,12 +24,11 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
   async function startWithAssets() {
     const app = await startApp(engine)
     await addAssetCode(app.service, { assetType: 'FIAT', code: 'KES', minorUnitPlaces: 2, networks: [] })
-    const networks = ['solana', 'trc20'] as const
     await addAssetCode(app.service, {
       assetType: 'STABLECOIN',
       code: 'PYUSD',
       minorUnitPlaces: 6,
-      networks: [...networks],
+      networks: ['solana', 'trc20'],
     })
     return app
   }
@@ -109,6 +110,12 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     }
 
+    /** An address of the form of a network. */
+    const addressOn = (network: string | undefined): Values => {
+      const known = networks.find((each) => each === network)
+      return known ? { walletAddress: walletExamples(known).walletAddress } : {}
+    }
+
     /** The examples, and something plausible where there is none. */
     const valuesOf = ({ fields }: PayoutMethodRequirements): Values =>
       Object.fromEntries(fields.map(({ name, example }) => [name, example ?? '123']))
@@ -136,7 +143,8 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, maxLength } of requirements.fields) {
-        if (maxLength === null) continue
+        // An address has the form of its network besides (ruling 23).
+        if (maxLength === null || name === 'walletAddress') continue
         const faultyAt = async (length: number) => {
           const values = { ...valuesOf(requirements), [name]: ` ${'1'.repeat(length)} ` }
           return (await register(app, requirements, values)).faulty
@@ -151,7 +159,8 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       for (const { name, allowedValues } of requirements.fields) {
         if (allowedValues === null) continue
         for (const value of ['erc20', 'polygon', 'bep20', 'trc20', 'solana', 'ERC20', 'none']) {
-          const { faulty } = await register(app, requirements, { ...valuesOf(requirements), [name]: value })
+          const values = { ...valuesOf(requirements), ...addressOn(value), [name]: value }
+          const { faulty } = await register(app, requirements, values)
           expect([value, faulty]).toEqual([value, allowedValues.includes(value) ? [] : [name]])
         }
       }
@@ -163,7 +172,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       const networks = requirements.fields.find(({ name }) => name === 'network')?.allowedValues ?? [undefined]
       const found = new Map<string, Set<string>>()
       for (const network of networks) {
-        const values = { ...valuesOf(requirements), ...(network && { network }) }
+        const values = { ...valuesOf(requirements), ...addressOn(network), ...(network && { network }) }
         const { method } = await register(app, requirements, values)
         for (const { field, code } of method?.checks ?? []) {
           found.set(field, (found.get(field) ?? new Set()).add(code))

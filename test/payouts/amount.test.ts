@@ -9,12 +9,12 @@ const path = '/api/payouts/banks'
 
 // Ruling 36: texts that look like an amount and are none.
 const refusedTexts = [
-  ...['0', '0.0', '0.00000000', '00', '-0'],
+  ...['0', '0.0', '0.00000000', '00', '.0', '-0'],
   ...['1e5', '1E5', '1e-2', '1.5e3', '0x10', '0b1', '0o7', '1_000', '1,000', '1,5', '1 000', "1'000"],
   ...['+5', '-5', '−5', '--5', '5-'],
   ...[' 5', '5 ', '\t5', '5\n', '5\r\n', '\u00a05', '\ufeff5', '5\u0000', '\u200b5'],
-  ...['05', '00.5', '007', '.5', '5.', '.', '..', '5..0', '5.0.0'],
-  ...['0.000000001', '1.123456789', '5.000000000', '10000000000', '12345678901', '99999999999.99'],
+  ...['5.', '.', '..', '5..0', '5.0.0'],
+  ...['0.000000001', '1.123456789', '5.0000000001', '10000000000', '12345678901', '99999999999.99'],
   ...['١', '٥٠', '５', '５.０', '५', '1\u0661', '𝟓', '½', '²', '五'],
   ...['NaN', 'Infinity', '-Infinity', 'null', 'undefined', 'true', 'five', '$5', '5 USDC', '5n', '5%', '5f', '{}'],
 ]
@@ -65,8 +65,9 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   })
 
   test.each([
-    ['5', 'INVALID_FORMAT'],
-    ['5.5', 'INVALID_FORMAT'],
+    ['0', 'INVALID_FORMAT'],
+    ['-5', 'INVALID_FORMAT'],
+    ['5.123456789', 'INVALID_FORMAT'],
     ['1e2', 'INVALID_FORMAT'],
     ['9007199254740993', 'INVALID_FORMAT'],
     ['true', 'INVALID_FORMAT'],
@@ -115,7 +116,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
 
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
 
-    expect(status).toBe(201)
+    expect(status).toBe(200)
     expect(body.data).toMatchObject({ amount: answered, balance, amount_fiat: amountFiat })
     await app.expectBooksToBalance()
   })

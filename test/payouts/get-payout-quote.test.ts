@@ -39,16 +39,16 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       wallet,
       balanceAfter: 9_35000000n,
       payoutMethod: expect.objectContaining({ id: methods.ofOther, accountName: 'Ada Obi' }),
-      transferType: 'nip',
+      transferType: 'ach',
       warnings: [],
       quotedAt: '2026-03-01T12:00:00.000Z',
     })
   })
 
   test.each([
-    ['NGN', undefined, 'Nigeria', '60000.00000000', 'nip'],
-    ['NGN', 'Nigeria', 'Nigeria', '60000.00000000', 'nip'],
-    ['ZAR', null, 'South Africa', '730.00000000', 'eft'],
+    ['NGN', undefined, 'Nigeria', '60000.00000000', 'ach'],
+    ['NGN', 'Nigeria', 'Nigeria', '60000.00000000', 'ach'],
+    ['ZAR', null, 'South Africa', '730.00000000', 'ach'],
   ] as const)(
     'prices %s to country %s where no recipient is named',
     async (currency, country, answered, fiat, rail) => {

@@ -35,7 +35,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       walletId: wallets.ofMerchant,
       exchangeRate: '18.25',
       amountFiat: '730.00000000',
-      transferType: 'eft',
+      transferType: 'ach',
       paymentPurpose: 'OTHER',
       balanceAfter: 10_00000000n,
     })
@@ -134,7 +134,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     const { app, methods, wallets } = await startWithPlaces(engine)
     const unknown = { wallet_id: wallets.ofMerchantRich, walletId: 5, payout_method_id: methods.ofMerchant }
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, ...unknown } })
-    expect([status, body.data.sender_wallet_id]).toEqual([201, wallets.ofMerchant])
+    expect([status, body.data.sender_wallet_id]).toEqual([200, wallets.ofMerchant])
     const { payouts = [] } = await whatIsStored(app)
     expect(payouts.map((row) => JSON.parse(row).payout_method_id)).toEqual([null])
     expect(Object.keys(body.data)).not.toContain('payout_method_id')
@@ -295,9 +295,16 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
         return [code, details.fields?.map(({ field, message }) => `${field} ${message}`).join() ?? message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Payout method not found.']
-      for (const id of [nobody, methods.ofForeign, methods.crypto]) expect(await refused(id)).toEqual(notFound)
-      for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign, methods.crypto]) {
+      for (const id of [nobody, methods.ofForeign]) expect(await refused(id)).toEqual(notFound)
+      for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign]) {
         expect(await refused(id, customers.payer)).toEqual(notFound)
+      }
+      expect(await refused(methods.crypto, customers.other)).toEqual(notFound)
+      for (const owner of [undefined, customers.payer]) {
+        expect(await refused(methods.crypto, owner)).toEqual([
+          'INVALID_INPUT',
+          'payoutMethodId is a crypto address: only bank accounts are paid',
+        ])
       }
       expect(await refused(methods.ofMerchantKes)).toEqual([
         'INVALID_INPUT',

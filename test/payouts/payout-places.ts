@@ -48,7 +48,12 @@ export async function startWithPlaces(engine: Engine) {
     const input = { type: 'BANK', accountName: recipientName, accountNumber, bankName, bankCode, currency } as const
     return (await perform(createBankPayoutMethod, asked, { ...input, customerId })).id
   }
-  const crypto = { type: 'WALLET', walletAddress: 'T1', network: 'trc20', currency: 'USDT' } as const
+  const crypto = {
+    type: 'WALLET',
+    walletAddress: 'TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL',
+    network: 'trc20',
+    currency: 'USDT',
+  } as const
   const places = {
     customers: { payer, other, closed },
     methods: {

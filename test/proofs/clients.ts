@@ -74,7 +74,7 @@ export type PayoutLog = {
   readonly name: string
   /** The narration of every payout that was asked for; each is asked for once. */
   readonly sent: Set<string>
-  /** By narration, every payout that was answered with 201. */
+  /** By narration, every payout that was answered with 200. */
   readonly acknowledged: Map<string, Acknowledged>
   /** How often each other status was answered. */
   readonly others: Map<number, number>
@@ -118,11 +118,11 @@ async function pay(target: Target, agent: Agent, { name, sent, acknowledged, oth
   const narration = `${name} ${sent.size}`
   sent.add(narration)
   const { status, text } = await send(target, agent, { path: '/api/payouts/banks', body: { ...payoutBody, narration } })
-  if (status !== 201) others.set(status, (others.get(status) ?? 0) + 1)
+  if (status !== 200) others.set(status, (others.get(status) ?? 0) + 1)
   else acknowledged.set(narration, acknowledgedBy(text))
 }
 
-/** What the body of a 201 acknowledges. */
+/** What the body of a 200 acknowledges. */
 export function acknowledgedBy(text: string): Acknowledged {
   type Payout = { narration: string; id: string; transaction_id: string; balance: string }
   const { narration, id, transaction_id: transactionId, balance } = (JSON.parse(text) as { data: Payout }).data

@@ -40,7 +40,7 @@ function pay({ port, apiKey }: Target, agent: Agent, body: string): Promise<void
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'content-length': body.length }
     const sent = request({ port, agent, method: 'POST', path: '/api/payouts/banks', headers }, (answer) => {
       answer.resume()
-      answer.on('end', () => (answer.statusCode === 201 ? resolve() : reject(new Error(`status ${answer.statusCode}`))))
+      answer.on('end', () => (answer.statusCode === 200 ? resolve() : reject(new Error(`status ${answer.statusCode}`))))
     })
     sent.on('error', reject)
     sent.end(body)

@@ -16,7 +16,7 @@ type Row = {
 /** What is known of payouts, of one log or of several. */
 export type PayoutTruth = Pick<PayoutLog, 'sent' | 'acknowledged'>
 
-/** A look at what is stored: `faults` are breaches in words, `unacknowledged` counts what is there without a 201. */
+/** A look at what is stored: `faults` are breaches in words, `unacknowledged` counts what is there without a 200. */
 export type Look = { readonly faults: readonly string[]; readonly unacknowledged: number; readonly latest: bigint }
 
 /**

@@ -103,7 +103,7 @@ function payoutOf(amount: Amount, hasKey: boolean): Asked {
     request: (wallet, number) => payoutFrom(wallet, formatAmount(amount), hasKey ? `payout ${number}` : null),
     balanceIn: ({ status, text }) => {
       const { data, error } = JSON.parse(text)
-      if (status === 201) return told(data.balance)
+      if (status === 200) return told(data.balance)
       const balance = error?.code === 'INSUFFICIENT_FUNDS' ? told(error.details.available) : undefined
       return balance && balance.balance < amount ? { ...balance, isRefusal: true } : undefined
     },

@@ -55,7 +55,7 @@ async function doSomething(
     const start = ++done.place
     const answer = await ask(payoutFrom(wallet, amount))
     const { data, error } = JSON.parse(answer.text)
-    if (answer.status !== 201) keepOther(done, answer, error?.code)
+    if (answer.status !== 200) keepOther(done, answer, error?.code)
     else done.paid.push({ id: data.id, createdAt: data.created_at, start, end: ++done.place })
   } else if (chance < 0.7) {
     const answer = await ask(depositTo(wallet, amount))

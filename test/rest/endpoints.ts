@@ -58,7 +58,14 @@ export const endpoints: readonly Endpoint[] = [
 export const endpointsWithBody = endpoints.filter(({ body }) => body !== undefined)
 
 /** Those that make something; what is asked of a webhook endpoint that is there makes nothing. */
-export const creations = endpoints.filter(({ method, path }) => method === 'POST' && !path.includes(absentId))
+export const creations = endpoints
+  .filter(({ method, path }) => method === 'POST' && !path.includes(absentId))
+  .map((endpoint) => ({ ...endpoint, status: statusOfCreation(endpoint.path) }))
+
+/** What a creation is answered with: a payout as the provider does it (ruling 1). */
+export function statusOfCreation(path: string): number {
+  return path === '/api/payouts/banks' ? 200 : 201
+}
 
 /** Those whose body may name a customer. */
 export const endpointsForCustomers = endpointsWithBody.filter(({ path }) => !path.startsWith('/api/webhooks'))

@@ -5,11 +5,11 @@ import { creations, endpoints, walletBody } from './endpoints.ts'
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe.each(everyEngine)('the envelope on %s', (engine) => {
-  test.each(creations)('ruling 1: $name answers 201', async ({ method, path, body }) => {
+  test.each(creations)('ruling 1: $name answers $status', async ({ method, path, body, status }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const answer = await app.rest(method, path, { body })
-    expect(answer.status).toBe(201)
+    expect(answer.status).toBe(status)
     expect(answer.body.status).toBe('success')
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   })

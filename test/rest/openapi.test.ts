@@ -100,6 +100,8 @@ const untold = [
   '400: a name with a control character',
   '400: a misspelt field',
   '400: an address with a space',
+  '400: an address of another network',
+  '400: USDC on trc20',
   '400: an amount of zero',
   '400: currency and country that disagree',
   '400: an account number with other characters',

@@ -64,8 +64,8 @@ describe.each(everyEngine)('400 on %s', (engine) => {
   )
 
   test.each([
-    ['/api/payout/methods/banks', ['type', 'account_name', 'account_number', 'bank_name', 'currency', 'bank_code']],
-    ['/api/payout/methods/wallets', ['type', 'wallet_address', 'network', 'currency']],
+    ['/api/payout/methods/banks', ['account_name', 'account_number', 'bank_name', 'currency', 'bank_code']],
+    ['/api/payout/methods/wallets', ['wallet_address', 'network', 'currency']],
     ['/api/wallets', ['currency', 'description']],
     [
       '/api/payouts/banks',
@@ -130,11 +130,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['/api/payout/methods/banks', { currency: 'USDC' }, 'currency must be one of NGN, ZAR, USD, CAD, EUR, GBP.'],
     ['/api/payout/methods/wallets', { type: 'BANK' }, 'type must be one of WALLET.'],
     ['/api/payout/methods/wallets', { currency: 'ZAR' }, 'currency must be one of USDC, USDT.'],
-    [
-      '/api/payout/methods/wallets',
-      { network: 'erc-20' },
-      'network must be one of erc20, polygon, bep20, trc20, solana.',
-    ],
+    ['/api/payout/methods/wallets', { network: 'erc-20' }, 'network must be one of erc20, polygon, bep20, solana.'],
     ['/api/wallets', { currency: 'usdc' }, 'currency must be one of USDC, USDT, NGN, ZAR, USD, CAD, EUR, GBP.'],
     ['/api/payouts/banks', { recipient_currency: 'KES' }, 'recipient_currency must be one of NGN, ZAR.'],
     ['/api/payouts/banks', { recipient_country: 'SA' }, 'recipient_country must be one of Nigeria, South Africa.'],

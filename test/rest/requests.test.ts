@@ -57,7 +57,7 @@ describe.each(everyEngine)('names in a body on %s', (engine) => {
   test('rulings 3 and 13: a misspelt field is reported together with all others, and not as missing too', async () => {
     const app = await startApp(engine)
     const { account_number, ...rest } = payoutBody
-    const body = { ...rest, accountNumber: account_number, amount: 1, recipient_country: 'Ghana' }
+    const body = { ...rest, accountNumber: account_number, amount: true, recipient_country: 'Ghana' }
     const { body: answer } = await app.rest('POST', '/api/payouts/banks', { body })
     expect(answer.error.details.fields).toEqual([
       {
@@ -186,7 +186,7 @@ describe.each(everyEngine)('empty strings on %s', (engine) => {
     const payout = await app.rest('POST', '/api/payouts/banks', {
       body: { ...payoutBody, narration: '', transfer_type: '', payment_purpose: '' },
     })
-    expect(payout.body.data).toMatchObject({ customer_id: null, narration: null, transfer_type: 'nip' })
+    expect(payout.body.data).toMatchObject({ customer_id: null, narration: null, transfer_type: 'ach' })
   })
 
   test('ruling 20: optional fields become null on update, required ones stay as they must', async () => {
@@ -199,7 +199,7 @@ describe.each(everyEngine)('empty strings on %s', (engine) => {
     const cleared = await app.rest('PUT', path, { body: { sort_code: '', swift_code: null, iban: ' ' } })
     expect(cleared.body.data).toMatchObject({ sort_code: null, swift_code: null, iban: null })
     expect(cleared.body.data.routing_number).toBe('021000021')
-    for (const field of Object.keys(bankMethodBody)) {
+    for (const field of Object.keys(bankMethodBody).filter((each) => each !== 'type')) {
       for (const value of ['', null]) {
         const { status, body } = await app.rest('PUT', path, { body: { [field]: value } })
         expect([field, status, body.error.details.fields[0].field]).toEqual([field, 400, field])

@@ -8,7 +8,7 @@ import { everyEngine, everyWay, payoutBody, startApp } from '../support/app.ts'
 
 const page = 'https://app.example.com'
 const stranger = 'https://evil.example'
-const exposed = 'x-request-id, idempotent-replayed, retry-after, ratelimit, ratelimit-policy'
+const exposed = 'x-request-id, idempotent-replayed, x-ignored-fields, retry-after, ratelimit, ratelimit-policy'
 const json = { 'content-type': 'application/json' }
 const merchantId = { query: '{ merchant { id } }' }
 

@@ -38,7 +38,7 @@ Every request carries the API key of a merchant, as \`x-api-key\` or as \`Author
 
 ## Requests
 
-Bodies are JSON. An empty string or null in an optional field means that it is left out, but an empty id is refused: it would decide whose money or thing it is. Unknown fields are ignored, but a known one in another spelling, such as \`customerId\`, is refused: ignoring it would act for the wrong owner. Text is trimmed, and control characters are refused. Amounts are decimal strings and are never rounded.
+Bodies are JSON. An empty string or null in an optional field means that it is left out, but an empty id of a payout or wallet is refused: it would decide whose money it is. Unknown fields are ignored, and \`X-Ignored-Fields\` names them, but a known one in another spelling, such as \`customerId\`, is refused: ignoring it would act for the wrong owner. Text is trimmed, and control characters are refused. Amounts are decimal strings and are never rounded.
 
 ## Retries
 
@@ -143,7 +143,8 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
 
 function ownHeaders({ method, types }: Route) {
   if (types !== null) return ['Content-Disposition'] as const
-  return method === 'POST' ? (['Idempotent-Replayed'] as const) : []
+  if (method === 'GET') return []
+  return method === 'POST' ? (['X-Ignored-Fields', 'Idempotent-Replayed'] as const) : (['X-Ignored-Fields'] as const)
 }
 
 const fileSchema: JsonSchema = { type: 'string', description: 'The text of the file.', examples: ['type,…'] }
@@ -282,7 +283,7 @@ function failureResponse(codes: readonly ErrorCode[]) {
   const narrowing = { error: { type: 'object', properties: { code: { type: 'string', enum: codes } } } }
   return {
     description: codes.map((code) => `\`${code}\`: ${meanings[code]}`).join('\n\n'),
-    headers: headersOf(['X-Request-Id', ...(headersOfStatus[status] ?? rateHeaders)]),
+    headers: headersOf(['X-Request-Id', ...(headersOfStatus[status] ?? usualHeaders)]),
     content: {
       // One media type, though there are two: programs that make types of this document make one of all that is listed, of
       // which only what is common can be read. The introduction tells of the other.
@@ -334,12 +335,18 @@ const headers = {
     '`true` when the answer is that of an earlier request with the same key.',
     'true',
   ),
+  'X-Ignored-Fields': header(
+    false,
+    'The fields of the body that are not known and had no effect, where there are any: at most ten, and `*` for all others.',
+    'reference, metadata',
+  ),
   'Content-Disposition': header(true, 'What to call the file.', 'attachment; filename="payouts-2026-11.csv"'),
   'Retry-After': header(true, 'Seconds to wait before trying again.', '1'),
   'WWW-Authenticate': header(true, 'How to send a key.', 'Bearer realm="payout-gateway"'),
 }
 
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
+const usualHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
 
 /** Where a refusal comes before anything is counted, or has headers of its own. */
 const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
@@ -348,7 +355,7 @@ const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
   408: [],
   417: [],
   429: [...rateHeaders, 'Retry-After'],
-  503: [...rateHeaders, 'Retry-After'],
+  503: [...usualHeaders, 'Retry-After'],
 }
 
 function headersOf(names: readonly (keyof typeof headers)[]): Record<string, { $ref: string }> {

@@ -26,7 +26,7 @@ async function startInstallation(engine: Engine) {
   await app.fee('1')
   await setRoute(app.service, { rail: 'sandbox' })
   await app.wallet({ balance: '100' })
-  expect((await app.rest('POST', '/api/payouts/banks', { body: payoutBody })).status).toBe(201)
+  expect((await app.rest('POST', '/api/payouts/banks', { body: payoutBody })).status).toBe(200)
   await dropRoute(app.service, {})
   await perform(createWebhookEndpoint, app.context(), { url: 'https://example.com/hooks' })
   await claimMode(app.service)

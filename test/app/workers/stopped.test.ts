@@ -83,14 +83,14 @@ describe('a writer that was stopped', () => {
     const next = await startService(place)
     expect(await newPayoutsIn(place)).toBe(0)
     const again = await times(5, () => payOnce(next.address))
-    expect(again.map((answer) => answer?.status)).toEqual(Array(5).fill(201))
+    expect(again.map((answer) => answer?.status)).toEqual(Array(5).fill(200))
 
     process.kill(writer, 'SIGCONT')
     // Its output ends when the last of its processes does.
     await ended
     expect(await newPayoutsIn(place)).toBe(5)
     // The one that has it goes on.
-    expect((await payOnce(next.address))?.status).toBe(201)
+    expect((await payOnce(next.address))?.status).toBe(200)
   })
 
   test('is replaced, and so is a reader; keyed requests succeed, others learn that the outcome is unknown', async () => {
@@ -110,7 +110,7 @@ describe('a writer that was stopped', () => {
       expect(answer.status).toBe(503)
       expect(answer.message).toContain('may be stored')
     }
-    for (const answer of await keyed) expect([201, undefined]).toContain(answer?.status)
+    for (const answer of await keyed) expect([200, undefined]).toContain(answer?.status)
     await expect.poll(() => processesOf(parent).length, { timeout: 20_000 }).toBe(4)
     const replacing = processesOf(parent).map(({ pid }) => pid)
     expect(replacing).not.toContain(writer)
@@ -150,7 +150,7 @@ describe('a service whose place another takes', () => {
     stop(first.child.pid as number)
     const asked = times(3, () => payOnce(first.address))
     const second = await startService(place)
-    expect((await payOnce(second.address))?.status).toBe(201)
+    expect((await payOnce(second.address))?.status).toBe(200)
 
     first.child.kill('SIGCONT')
 
@@ -159,7 +159,7 @@ describe('a service whose place another takes', () => {
     }
     expect(await first.ended).toMatchObject({ code: 3 })
     expect(await newPayoutsIn(place)).toBe(1)
-    expect((await payOnce(second.address))?.status).toBe(201)
+    expect((await payOnce(second.address))?.status).toBe(200)
   })
 
   test('ends with the same code where it has several', async () => {
@@ -178,7 +178,7 @@ describe('a service whose place another takes', () => {
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
     await expect(startService(twice)).rejects.toThrow('EADDRINUSE')
     expect((await cli(place, 'merchant', 'create', 'Another')).code).toBe(0)
-    expect((await payOnce(address))?.status).toBe(201)
+    expect((await payOnce(address))?.status).toBe(200)
   })
 })
 
@@ -191,6 +191,6 @@ test('a supervisor that is stopped holds up nobody, and ends nobody when it goes
   expect(await isReady(address)).toBe(true)
 
   child.kill('SIGCONT')
-  await expect.poll(async () => (await payOnce(address))?.status, { timeout: 10_000 }).toBe(201)
+  await expect.poll(async () => (await payOnce(address))?.status, { timeout: 10_000 }).toBe(200)
   expect(processesOf(child.pid as number)).toEqual(before)
 })

@@ -11,5 +11,5 @@ const { pay } = plainPayouts(url, Number(connections), form as PlainForm)
 servePlainly(async ({ merchantId, key, body }) => {
   JSON.parse(body)
   const balance = formatAmount(BigInt(await pay({ merchantId, key })))
-  return [201, { status: 'success', data: { amount: '1.00000000', balance, status: 'PROCESSING' } }]
+  return [200, { status: 'success', data: { amount: '1.00000000', balance, status: 'PROCESSING' } }]
 })

@@ -21,7 +21,7 @@ export function pageJson(rows: readonly Row[], { total, page, limit }: { total: 
   const totalPages = Math.ceil(total / limit)
   return {
     status: 'success',
-    message: 'Payout methods retrieved successfully',
+    message: 'Merchant payout methods retrieved successfully',
     data: rows.map(methodJson),
     pagination: { total, page, limit, totalPages, hasNextPage: page < totalPages, hasPreviousPage: page > 1 },
   }

@@ -10,7 +10,7 @@ export async function listAssetCodes(transcript: Transcript): Promise<void> {
   await say('200: fiat', '?asset_type=FIAT')
   await say('200: stablecoins', '?asset_type=STABLECOIN')
   await say('200: an empty filter is none', '?asset_type=')
-  await say('400: an unknown type', '?asset_type=fiat')
+  await say('400: an unknown type', '?asset_type=coin')
   await say('400: a parameter given twice', '?asset_type=FIAT&asset_type=FIAT')
   await recordCommonRefusals(transcript, app, { request: 'GET /api/asset-codes' })
 }

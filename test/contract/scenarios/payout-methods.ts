@@ -62,6 +62,7 @@ export async function createBankPayoutMethod(transcript: Transcript): Promise<vo
   await say('201: empty strings are null', {
     ...bankMethodBody,
     currency: 'ZAR',
+    customer_id: '',
     sort_code: '',
     swift_code: '',
     routing_number: '',
@@ -73,7 +74,6 @@ export async function createBankPayoutMethod(transcript: Transcript): Promise<vo
   await say('201: the same again, replayed', bankMethodBody, { headers })
   await say('422: the key with another body', { ...bankMethodBody, bank_code: '058' }, { headers })
   await say('400: nothing given', {})
-  await say('400: an empty customer_id', { ...bankMethodBody, customer_id: '' })
   await say('400: an unknown type and currency', { ...bankMethodBody, type: 'CARD', currency: 'USDC' })
   await recordBankFaults(say)
   await recordOwnerRefusals(transcript, app, { say, body: bankMethodBody, customerId })
@@ -130,7 +130,12 @@ export async function createWalletPayoutMethod(transcript: Transcript): Promise<
   await say('201: on bep20, with an address that is not hexadecimal', {
     ...walletMethodBody,
     network: 'bep20',
-    wallet_address: '0xWalletAddress',
+    wallet_address: '0x9kz41923E23DcE32d1A346e96558dA89f89DD1aB',
+  })
+  await say('201: on a network in capitals, without a type', {
+    ...walletMethodBody,
+    type: undefined,
+    network: 'POLYGON',
   })
   await say('201: USDT on trc20', {
     ...walletMethodBody,
@@ -146,6 +151,12 @@ export async function createWalletPayoutMethod(transcript: Transcript): Promise<
   await say('400: everything empty', { type: '', wallet_address: '', network: '', currency: '', label: '' })
   await say('400: everything of another type', { type: 1, wallet_address: 1, network: 1, currency: 1, label: 1 })
   await say('400: a label of 101 characters', { ...walletMethodBody, label: 'x'.repeat(101) })
+  await say('400: an address of another network', { ...walletMethodBody, network: 'solana' })
+  await say('400: USDC on trc20', {
+    ...walletMethodBody,
+    network: 'trc20',
+    wallet_address: 'TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL',
+  })
   await say('400: an address with a space', { ...walletMethodBody, wallet_address: '0x5aAe b605' })
   await say('400: a misspelt field', { ...walletMethodBody, walletAddress: '0x' })
   await recordOwnerRefusals(transcript, app, { say, body: walletMethodBody, customerId })

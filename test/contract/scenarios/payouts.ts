@@ -20,11 +20,11 @@ export async function createPayout(transcript: Transcript): Promise<void> {
   await app.wallet({ assetCode: 'USDT', balance: '75.5', customerId })
   const headers = { 'idempotency-key': 'payout-1' }
 
-  await say('201: from the merchant, without a fee', payoutBody)
+  await say('200: from the merchant, without a fee', payoutBody)
   transcript.tick()
   await app.fee('0.5', '1')
-  await say('201: from the merchant, with a fee', { ...payoutBody, narration: 'Invoice 7', transfer_type: 'swift' })
-  await say('201: from a customer, in USDT to South Africa', {
+  await say('200: from the merchant, with a fee', { ...payoutBody, narration: 'Invoice 7', transfer_type: 'swift' })
+  await say('200: from a customer, in USDT to South Africa', {
     ...payoutBody,
     ...toSouthAfrica,
     currency: 'USDT',
@@ -34,8 +34,8 @@ export async function createPayout(transcript: Transcript): Promise<void> {
     narration: null,
     transfer_type: null,
   })
-  await say('201: with an idempotency key', payoutBody, { headers })
-  await say('201: the same again, replayed', payoutBody, { headers })
+  await say('200: with an idempotency key', payoutBody, { headers })
+  await say('200: the same again, replayed', payoutBody, { headers })
   await say('422: the key with another body', { ...payoutBody, amount: '41' }, { headers })
   await say('422: not enough money', { ...payoutBody, amount: '1000' })
   await say('422: no wallet in that currency', { ...payoutBody, currency: 'USDT' })
@@ -120,7 +120,7 @@ async function recordPayoutFaults(say: (title: string, body: object, sent?: Sent
     recipient_currency: 'USD',
     recipient_country: 'Ghana',
   })
-  await say('400: an amount that is a number', { ...payoutBody, amount: 40 })
+  await say('400: an amount that is a negative number', { ...payoutBody, amount: -40 })
   await say('400: an amount with nine places', { ...payoutBody, amount: '0.000000001' })
   await say('400: an amount of zero', { ...payoutBody, amount: '0' })
   await say('400: currency and country that disagree', { ...payoutBody, recipient_country: 'South Africa' })

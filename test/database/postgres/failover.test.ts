@@ -37,7 +37,7 @@ async function payAtLast(app: App, key: string) {
   const refused = new Set<number>()
   for (let attempt = 0; attempt < 300; attempt++) {
     const answer = await pay(app, key)
-    if (answer.status === 201) return { answer, refused }
+    if (answer.status === 200) return { answer, refused }
     refused.add(answer.status)
     await wait(50)
   }

@@ -67,7 +67,7 @@ export type CreatePayoutInput = {
   paymentPurpose?: PaymentPurpose | null | undefined;
   /** Whom to pay. */
   recipient: PayoutRecipientInput;
-  /** Another way than the usual one of the country. */
+  /** For payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says. */
   transferType?: TransferType | null | undefined;
   /** The wallet that pays; absent for the oldest of the owner that covers it. Global id, or UUID. */
   walletId?: string | null | undefined;
@@ -243,7 +243,7 @@ export type PayoutQuoteInput = {
   customerId?: string | null | undefined;
   /** Whom to pay, or in which currency. */
   recipient: QuoteRecipientInput;
-  /** Another way than the usual one of the country. */
+  /** For payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says. */
   transferType?: TransferType | null | undefined;
   /** The wallet that would pay; absent for the oldest of the owner that covers it. Global id, or UUID. */
   walletId?: string | null | undefined;

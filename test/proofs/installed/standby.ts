@@ -92,7 +92,7 @@ async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, l
   clearInterval(marking)
   const faults: string[] = []
   if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
-  if (log.others.size > 0) faults.push(`not every payout was answered with 201: ${[...log.others]}`)
+  if (log.others.size > 0) faults.push(`not every payout was answered with 200: ${[...log.others]}`)
   if (following.said().includes('level=ERROR')) faults.push(`Litestream said ${following.said().slice(-500)}`)
   return { diedAt, marks, faults }
 }

@@ -84,7 +84,7 @@ async function canPay(file: string, apiKey: string): Promise<boolean> {
     })
     agent.destroy()
     await server.kill('SIGTERM')
-    return status === 201
+    return status === 200
   } catch {
     return false
   }

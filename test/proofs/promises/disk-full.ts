@@ -173,7 +173,7 @@ async function pay(bench: Bench, narration: string): Promise<number> {
   const asked = { path: '/api/payouts/banks', headers, body }
   const { status, text } = await send(bench, agent, asked).catch((error: Error) => ({ status: 0, text: error.message }))
   agent.destroy()
-  if (status === 201) log.acknowledged.set(narration, acknowledgedBy(text))
+  if (status === 200) log.acknowledged.set(narration, acknowledgedBy(text))
   else if (status !== 503) faults.push(`${narration} was answered with ${status}: ${text}`)
   return status
 }

@@ -107,7 +107,7 @@ async function payForFormulas(port: number, apiKey: string): Promise<void> {
         },
       }),
     })
-    if (answer.status !== 201) throw new Error(`a payout was answered with ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`a payout was answered with ${answer.status}`)
   }
 }
 

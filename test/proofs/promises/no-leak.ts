@@ -128,9 +128,9 @@ const payouts = '/api/payouts/banks'
 
 /** Each makes a request that no other was, where that may leave something behind. */
 const requests: readonly ((n: number) => Expected)[] = [
-  () => [{ path: payouts, body: payoutBody }, 201],
-  (n) => [{ path: payouts, body: payoutBody, headers: { 'idempotency-key': `key ${n}` } }, 201],
-  (n) => [{ path: payouts, body: payoutBody, headers: { 'idempotency-key': `key ${n % 10}` } }, 201],
+  () => [{ path: payouts, body: payoutBody }, 200],
+  (n) => [{ path: payouts, body: payoutBody, headers: { 'idempotency-key': `key ${n}` } }, 200],
+  (n) => [{ path: payouts, body: payoutBody, headers: { 'idempotency-key': `key ${n % 10}` } }, 200],
   (n) => [{ path: payouts, body: { ...payoutBody, amount: `-${n}` } }, 400],
   (n) => [{ path: payouts, body: `{${n}`, headers: { 'content-type': 'application/json' } }, 400],
   () => [{ method: 'GET', path: '/api/payout/methods' }, 200],

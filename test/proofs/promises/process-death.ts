@@ -65,7 +65,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const { signal, errors } = await server.kill()
     await clients.over
     if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
-    if (log.others.size > 0) faults.push(`not every payout was answered with 201: ${[...log.others]}`)
+    if (log.others.size > 0) faults.push(`not every payout was answered with 200: ${[...log.others]}`)
   }
   const { acknowledged } = mergedLog(logs)
   const figure = `${logs.length} kills, ${acknowledged.size} acknowledged, ${unacknowledged} stored without an answer`

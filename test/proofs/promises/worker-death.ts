@@ -139,11 +139,11 @@ async function payWithKeys(seen: Seen, client: Client): Promise<void> {
     const narration = newNarration(seen.log)
     const key = randomUUID()
     let answer: Answer | null = null
-    while (answer?.status !== 201 && seen.faults.length === 0) {
+    while (answer?.status !== 200 && seen.faults.length === 0) {
       answer = await ask(seen, client, { narration, key })
       if (answer === null || answer.status === 503) await delay(20)
     }
-    if (answer?.status === 201) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
+    if (answer?.status === 200) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
   }
 }
 
@@ -152,7 +152,7 @@ async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
     const narration = newNarration(seen.log)
     const answer = await ask(seen, client, { narration, key: null })
-    if (answer?.status === 201) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
+    if (answer?.status === 200) seen.log.acknowledged.set(narration, acknowledgedBy(answer.text))
     else await delay(20)
   }
 }
@@ -194,6 +194,6 @@ async function answerTo(seen: Seen, { apiKey, agent }: Client, asked: Request): 
   if (answer === 'broken') seen.broken++
   if (answer === 'silence') seen.faults.push(`a request had no answer after ${silenceMs / 1000} s`)
   if (typeof answer === 'string') return null
-  if (![200, 201, 503].includes(answer.status)) seen.faults.push(`an answer was ${answer.status}: ${answer.text}`)
+  if (![200, 503].includes(answer.status)) seen.faults.push(`an answer was ${answer.status}: ${answer.text}`)
   return answer
 }
