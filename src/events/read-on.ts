@@ -1,10 +1,13 @@
 import type { Context } from '../context.ts'
-import type { Event } from './event.ts'
+import type { Event, EventType } from './event.ts'
 import { latestOf } from './latest-event.ts'
-import { eventsAfter, eventsWithin } from './repository.ts'
+import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
 /** Events of the merchant that are looked through at once for those of one customer, of which there may be none. */
 const eventsLookedThrough = 500
+
+/** Events that the database looks through at once for those of some types. */
+const eventsFiltered = 10_000
 
 /** `latest` is a number that the merchant's events have come to, where one is known. */
 type From = { readonly after: number; readonly limit: number; readonly latest?: number }
@@ -28,5 +31,20 @@ export async function readOn(context: Pick<Context, 'db' | 'merchantId'>, asked:
   const events = through > after ? await eventsWithin(db, { merchantId, after, through }) : []
   // Between its looks whoever else there is has a turn.
   await new Promise((resolve) => setImmediate(resolve))
+  return { events, through, isLast: through >= latest }
+}
+
+/**
+ * The same of some types, for the merchant. The database filters them, which takes a tenth of the time that rows take here; what
+ * it looks through has a bound, because the next may be a million numbers away.
+ */
+export async function readOnOfTypes(
+  context: Pick<Context, 'db' | 'merchantId'>,
+  { after, limit, types }: Omit<From, 'latest'> & { readonly types: readonly EventType[] },
+): Promise<ReadOn> {
+  const latest = await latestOf(context)
+  const through = Math.max(after, Math.min(after + eventsFiltered, latest))
+  const { db, merchantId } = context
+  const events = through > after ? await eventsOfTypes(db, { merchantId, after, through, types, limit }) : []
   return { events, through, isLast: through >= latest }
 }

@@ -12,6 +12,7 @@ import {
   statement,
 } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
+import type { EventType } from './event.ts'
 
 type Numbers = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
@@ -67,7 +68,20 @@ export const eventsAfter = query((p: Params<{ merchantId: string; after: number;
     .limit(p.limit),
 )
 
-/** Those of them up to another number. */
+/** Those of some types, up to another number. */
+export const eventsOfTypes = query(
+  (p: Params<{ merchantId: string; after: number; through: number; types: readonly EventType[]; limit: number }>) =>
+    from('events')
+      .selectAll()
+      .where('merchantId', '=', p.merchantId)
+      .where('sequence', '>', p.after)
+      .where('sequence', '<=', p.through)
+      .where('type', 'in', list(p.types))
+      .orderBy('sequence')
+      .limit(p.limit),
+)
+
+/** All of them up to another number. */
 export const eventsWithin = query((p: Params<{ merchantId: string; after: number; through: number }>) =>
   from('events')
     .selectAll()

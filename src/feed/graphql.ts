@@ -15,6 +15,9 @@ import { listEvents } from './list-events.ts'
 import type { Told } from './told.ts'
 import { watchEvents } from './watch-events.ts'
 
+/** Events that a page looks through for one customer, which is in its price (`cost.ts`): a document may hold many pages. */
+const maxPassed = 1_000
+
 /** An event with the ids of what it leads to. */
 type EventRow = Told & {
   readonly payoutId: string | null
@@ -118,7 +121,7 @@ addQuery(
     },
     async (context, { first, after, filter }) => {
       const asked = { limit: first ?? undefined, after, types: filter?.types }
-      const page = await listEvents(context, asked).catch(refuseByArgument)
+      const page = await listEvents(context, asked, { maxPassed }).catch(refuseByArgument)
       return { items: page.items.map(rowOf), after: String(page.after), hasMore: page.hasMore }
     },
   ),

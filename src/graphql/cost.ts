@@ -20,6 +20,8 @@ const prices = {
   connection: 10,
   /** A node by its id, which may be of any type. */
   node: 10,
+  /** Events may have to be looked through for those of some types, or of one customer. */
+  events: 500,
   /** Rows may have to be counted one by one. */
   totalCount: 50,
   /** A whole object, with all that is in it. */
@@ -73,6 +75,7 @@ export function costOf(
     const isConnection = isPage(type?.name)
     const size = isConnection ? sliceSize(field) : 1
     const inner = field.selectionSet ? ofSelection(field.selectionSet, type, size) : 0
+    if (type?.name === 'EventPage') return sum([prices.events, inner])
     if (isConnection) return sum([prices.connection, inner])
     if (argument(field, 'ids')) return sum([1, times(idCount(field), sum([prices.node, inner]))])
     if (parent && isPage(parent.name)) {

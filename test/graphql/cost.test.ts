@@ -52,6 +52,11 @@ describe('the cost of an operation', () => {
     ['edges, each as a value', '{payouts(first: 7) {edges {cursor node {id fee}}}}', 10 + 1 + 7 * 4],
     ['items twice where they are asked for twice', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
     ['the place of a page once', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 2],
+    [
+      'a page of events as 500, because many may be looked through',
+      '{events(first: 7) {nodes {id} after}}',
+      500 + 2 + 7,
+    ],
     ['a total as 50', '{payouts(first: 7) {totalCount}}', 10 + 50],
     ['pages of pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
     [
