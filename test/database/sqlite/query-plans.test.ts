@@ -74,6 +74,7 @@ const smallQueries: Readonly<Record<string, string>> = {
 /** Queries that read more than what one customer has when they are for one. */
 const queriesOfCustomers: Readonly<Record<string, string>> = {
   'events:eventsAfter': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
+  'events:eventsOfTypes': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
   'events:eventsWithin': 'looks through some hundred events at most',
   'exports:depositsBetween': 'looks through a thousand events at most',
   'exports:feesBetween': 'looks through a thousand events at most',
