@@ -130,6 +130,16 @@ function timePart(millisecond: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
+/** The milliseconds since 1970 that a UUIDv7 tells. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/** The least id of a moment, in milliseconds since 1970. */
+export function firstIdAt(millisecond: number): string {
+  return `${timePart(Math.max(millisecond, 0))}-0000-0000-000000000000`
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** The UUID in lower case, the one spelling that both engines match; `null` for anything else. */

@@ -43,6 +43,8 @@ import { operatorActions } from './0041-operator-actions.ts'
 import { feeSources } from './0042-fee-sources.ts'
 import { givenAddresses } from './0046-given-addresses.ts'
 import { noUsdcOnTron } from './0049-no-usdc-on-tron.ts'
+import { depositReversalsInTheLedger } from './0043-deposit-reversals-in-the-ledger.ts'
+import { depositReversals } from './0044-deposit-reversals.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -90,6 +92,8 @@ export const migrations: readonly Migration[] = [
   feeSources,
   givenAddresses,
   noUsdcOnTron,
+  depositReversalsInTheLedger,
+  depositReversals,
 ]
 
 /** The one that every database of ours has. */

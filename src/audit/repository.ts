@@ -9,15 +9,15 @@ import type { RowOf, TableName } from '../database/tables.ts'
  * operator's view: it reads whole tables, and no request runs it.
  */
 
+/** What a transfer adds to its wallet's balance. */
+const gained = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
+
 /** A query over all merchants. */
 const queryOverAll = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
 /** The same in SQL of its own, which selects the `id` of what it finds. */
 const idsOverAll = (select: RawBuilder<unknown>) =>
   queryOverAll(() => from(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
-
-/** What a transfer adds to its wallet's balance. */
-const gained = sql<bigint>`case kind when 'payout' then -(amount + fee) else amount + fee end`
 
 /** What a payout sends to the recipient: its amount, without the fee where that is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
@@ -27,7 +27,7 @@ export const misshapenTransfers = queryOverAll(() =>
   from('transfers')
     .select('id')
     .where(
-      sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('deposit', 'payout_completed')
+      sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('deposit', 'deposit_reversal', 'payout_completed')
         or (kind = 'payout_completed') <> (wallet_id is null) or (wallet_id is null) <> (sequence is null)
         or (wallet_id is null) <> (balance_after is null)`,
     ),
@@ -115,6 +115,29 @@ export const depositsWithoutCredit = queryOverAll(() =>
     .where('transfers.id', 'is', null),
 )
 
+/** Reversals whose wallet was not debited by exactly the amount of their deposit, leaving the balance that they say. */
+export const reversalsWithoutDebit = queryOverAll(() =>
+  from('depositReversals')
+    .leftJoin('deposits', (join) =>
+      join
+        .onRef('deposits.merchantId', '=', 'depositReversals.merchantId')
+        .onRef('deposits.reference', '=', 'depositReversals.reference')
+        .onRef('deposits.walletId', '=', 'depositReversals.walletId')
+        .onRef('deposits.amount', '=', 'depositReversals.amount'),
+    )
+    .leftJoin('transfers', (join) =>
+      join
+        .onRef('transfers.merchantId', '=', 'depositReversals.merchantId')
+        .onRef('transfers.id', '=', 'depositReversals.transferId')
+        .on('transfers.kind', '=', 'deposit_reversal')
+        .onRef('transfers.walletId', '=', 'depositReversals.walletId')
+        .on(sql<boolean>`transfers.amount + transfers.fee = deposit_reversals.amount`)
+        .onRef('transfers.balanceAfter', '=', 'depositReversals.balanceAfter'),
+    )
+    .select('depositReversals.reference as id')
+    .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
+)
+
 /** Transfers on chains that are another merchant's than they are said to be, or whose deposit is another than it should be. */
 export const wrongChainDeposits = queryOverAll(() =>
   from('chainDeposits')
@@ -175,13 +198,14 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
     .where('transfers.id', 'is', null)
 }
 
-/** Transfers that no payout, payout event or deposit names. */
+/** Transfers that no payout, payout event, deposit or reversal names. */
 export const orphanedTransfers = queryOverAll(() =>
   from('transfers')
     .select('id')
     .where(
       sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
-      select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits)`,
+      select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits union all
+      select merchant_id, transfer_id from deposit_reversals)`,
     ),
 )
 
@@ -193,6 +217,8 @@ export const transfersOfAnotherCause = idsOverAll(
         select merchant_id, transfer_id, payout_id, null from payout_events
         union all
         select merchant_id, transfer_id, null, reference from deposits
+        union all
+        select merchant_id, transfer_id, null, reference from deposit_reversals
       ) as causes on causes.merchant_id = transfers.merchant_id and causes.transfer_id = transfers.id
       where causes.payout_id is distinct from transfers.payout_id
         or causes.reference is distinct from transfers.reference`,
@@ -235,6 +261,9 @@ export const wrongClearingAccounts = idsOverAll(
       select d.merchant_id, 'deposits:' || w.currency, -d.amount from deposits d
         join wallets w on w.merchant_id = d.merchant_id and w.id = d.wallet_id
       union all
+      select d.merchant_id, 'deposits:' || w.currency, d.amount from deposit_reversals d
+        join wallets w on w.merchant_id = d.merchant_id and w.id = d.wallet_id
+      union all
       select merchant_id, account_id, case direction when 'debit' then amount else -amount end from entries
         where sequence is null
     ) as postings group by merchant_id, account_id
@@ -255,12 +284,14 @@ export const wrongEvents = idsOverAll(
       union all
       select merchant_id, 'wallet.transaction.inbound', id, 1, 1 from transfers where kind = 'deposit'
       union all
+      select merchant_id, 'deposit.reversed', id, 1, 1 from transfers where kind = 'deposit_reversal'
+      union all
       select merchant_id, 'wallet.created', id, 1, 1 from wallets
       union all
       select merchant_id, 'customer.created', id, 1, 1 from customers
       union all
       select merchant_id, type, object_id, version, -1 from events
-        where type like 'payout.%' or type like 'wallet.%' or type = 'customer.created'
+        where type like 'payout.%' or type like 'wallet.%' or type like 'deposit.%' or type = 'customer.created'
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
@@ -307,6 +338,7 @@ const unique: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'sequence'],
   ['payouts', 'transfer_id'],
   ['deposits', 'reference'],
+  ['depositReversals', 'reference'],
   ['customers', 'id'],
   ['customers', 'sequence'],
   ['wallets', 'id'],
@@ -337,17 +369,22 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Wallet accounts that may come to hold another sum than what was ever deposited there. Versions before took more in all than
- * there can be of an amount: then it is nearly the most that there can be (migration 0023).
+ * Wallet accounts that may come to hold another sum than what was ever deposited there and not reversed. Versions before took more
+ * in all than there can be of an amount: then it is nearly the most that there can be (migration 0023), and where it is the most it
+ * stays that whatever is reversed.
  */
 export const wrongReachableBalances = idsOverAll(
   sql`select accounts.id from accounts left join (
         select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
-          sum(amount % 100000000) as rest from deposits group by merchant_id, wallet_id
+          sum(amount % 100000000) as rest
+        from (select merchant_id, wallet_id, amount from deposits
+          union all select merchant_id, wallet_id, -amount from deposit_reversals) as deposited
+        group by merchant_id, wallet_id
       ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
       where case when sums.units + sums.rest / 100000000 >= 92233720368
         then coalesce(accounts.reachable_balance, 0) < 9223372036800000000
-        else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0) end`,
+        else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0)
+          and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
 /** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */

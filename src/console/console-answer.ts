@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { statusOfCode } from '../doors/http-status.ts'
 import { Refusal } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
+import { onlyLooking } from '../operators/keep-action.ts'
 import { findActionOfForm } from '../operators/list-operator-actions.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
@@ -31,7 +32,7 @@ export async function answerSent(place: Place, request: FastifyRequest, reply: F
   const path = pathOf(entrance, request)
   const given = (request.body ?? {}) as Given
   if (isLook(place, path, given)) {
-    await page.look?.run(desk)
+    await page.look?.run(lookingOnly(desk))
     return reply.redirect(`${entrance.base}${path}`, 303)
   }
   const taken = await takeAction(desk, entrance, page, { path, params: request.params as Given, given })
@@ -51,6 +52,11 @@ const ofLook = (path: string) => ({ path, action: lookName, target: '' })
 
 function lookButton(title: string, { address, sealed }: { address: string; sealed: string }): Html {
   return html`<form method="post" action="${address}"><input type="hidden" name="_action" value="${lookName}"><input type="hidden" name="_form" value="${sealed}"><button>${title}</button></form>\n`
+}
+
+/** What pages work with: only an action writes, which is kept. */
+function lookingOnly(desk: Desk): Desk {
+  return { ...desk, service: onlyLooking(desk.service, 'a page of the console') }
 }
 
 type State = { readonly notice: Html; readonly refused: Refused | null }
@@ -78,7 +84,7 @@ async function show(
   const button = () =>
     lookButton(page.look?.title ?? '', { address: to(path), sealed: sealForm(entrance, newId(), ofLook(path)) })
   const asked = {
-    ...desk,
+    ...lookingOnly(desk),
     lookButton: button,
     path,
     params: request.params as Given,

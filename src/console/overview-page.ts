@@ -1,7 +1,7 @@
 import type { Service } from '../context.ts'
 import { findAttentionCounts } from '../diagnoses/attention-counts.ts'
+import { findUsedCorridors } from '../diagnoses/used-corridors.ts'
 import { measureStore } from '../metrics/measure-store.ts'
-import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { listAllAttention } from '../rails/list-attention.ts'
 import { listRails } from '../rails/routes.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -58,9 +58,6 @@ async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
     found.filter(({ pausedAt }) => pausedAt !== null),
     found.filter(({ isConfigured, open }) => !isConfigured && open.length > 0),
   ]
-  const missing = payoutAssetCodes.flatMap((from) =>
-    recipientCurrencies.map((to) => `${from}/${to}`).filter((pair) => !rateAges.has(pair)),
-  )
   return [
     await attentionTile(service),
     {
@@ -76,12 +73,7 @@ async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
       about: unknown.length > 0 ? `not known here: ${unknown.map(({ rail }) => rail).join(', ')}` : 'all rails',
       href: '/rails',
     },
-    {
-      kind: missing.length > 0 ? 'bad' : 'good',
-      text: missing.length > 0 ? `No rate for ${missing.join(', ')}` : 'Every pair has a rate',
-      about: rateAges.size === 0 ? 'all rates' : `the oldest was set ${span(Math.max(...rateAges.values()))} ago`,
-      href: '/prices',
-    },
+    await ratesTile(service, rateAges),
   ]
 }
 
@@ -93,6 +85,22 @@ async function attentionTile(service: Service): Promise<Tile> {
     text: isNone ? 'Nothing waits for a person' : `${payouts + deposits} for a person to decide`,
     about: `${counted(payouts, 'payout')} and ${counted(deposits, 'deposit')}`,
     href: '/attention',
+  }
+}
+
+/** A rate is only missing where somebody would be converted at it. */
+async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): Promise<Tile> {
+  const missing = await findUsedCorridors(service, (pair) => !ages.has(pair))
+  const isNone = missing.length === 0
+  return {
+    kind: isNone ? (ages.size === 0 ? 'plain' : 'good') : 'bad',
+    text: isNone
+      ? ages.size === 0
+        ? 'No rate is set'
+        : 'Every pair in use has a rate'
+      : `No rate for ${missing.join(', ')}`,
+    about: ages.size === 0 ? 'all rates' : `the oldest was set ${span(Math.max(...ages.values()))} ago`,
+    href: '/prices',
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
-import { contextOf } from '../operators/owner-of.ts'
-import { getPayout } from '../payouts/get-payout.ts'
+import { notFound } from '../errors.ts'
+import { findPayouts } from '../operators/find-payout.ts'
+import { listAcrossMerchants } from '../operators/list-across-merchants.ts'
 import { payouts } from '../payouts/list.ts'
 import type { Payout } from '../payouts/payout.ts'
 import { payoutAssetCodes, payoutStatuses } from '../payouts/payout.ts'
@@ -8,9 +9,9 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { merchantChosen } from './merchant-choice.ts'
-import { fiat, filters, link, money, number, sliceAsked, slicePager, status, table, time } from './parts.ts'
+import { fiat, filters, link, money, number, pager, sliceAsked, slicePager, status, table, time } from './parts.ts'
 
-/** A merchant's payouts, newest first. */
+/** The payouts of a merchant, or of all, newest first. */
 export const payoutsPage: ConsolePage = {
   path: '/payouts',
   render: async (asked) => {
@@ -22,46 +23,68 @@ export const payoutsPage: ConsolePage = {
       { name: 'asset', label: 'From', options: payoutAssetCodes.map((each) => [each, each]) },
       { name: 'wallet', label: 'Wallet', hint: 'id' },
     ])
-    const body = context
-      ? await list(asked, context)
-      : html`<p class="empty">Choose a merchant: its payouts are listed then.</p>`
+    const body = await list(asked, context)
     return { title: 'Payouts', body: html`${finder(asked)}${narrowing}${body}` }
   },
 }
 
-/** Who has an id finds its payout, whosever it is. */
+/** Finds a payout by any of its names, whichever merchant it is of. */
 function finder(asked: Asked): Html {
-  return filters(asked, [{ name: 'id', label: 'One payout', hint: 'its id' }], 'Find')
+  return filters(
+    asked,
+    [{ name: 'id', label: 'One payout', hint: 'id, transaction id, reference id or idempotency key' }],
+    'Find',
+  )
 }
 
-async function one(asked: Asked, payoutId: string): Promise<Html> {
-  const given = payoutId.trim()
-  const context = await contextOf(asked.service, 'payout', given)
-  return payoutsTable(asked, [await getPayout(context, { payoutId: given })])
+/** The payouts that are called so: where there are several, a person chooses. */
+async function one(asked: Asked, name: string): Promise<Html> {
+  const found = await findPayouts(asked.service, name)
+  if (found.length === 0) throw notFound('Payout')
+  return payoutsTable(asked, found, { ofMany: found.length > 1 })
 }
 
-async function list(asked: Asked, context: Context): Promise<Html> {
-  const { query } = asked
-  const slice = await payouts.slice(context, {
-    ...sliceAsked(asked),
-    owner: 'any',
+async function list(asked: Asked, context: Context | null): Promise<Html> {
+  const { query, service } = asked
+  const filter = {
+    owner: 'any' as const,
     status: (query.status || undefined) as Payout['status'] | undefined,
     assetCode: query.asset || undefined,
     walletId: query.wallet || undefined,
-  })
-  return html`${payoutsTable(asked, slice.items)}${slicePager(asked, slice)}`
+  }
+  if (context === null) {
+    const { items, next } = await listAcrossMerchants(
+      service,
+      { list: payouts, filter },
+      { after: query.after || undefined },
+    )
+    return html`${payoutsTable(asked, items, { ofMany: true })}${pager(asked, { older: next === null ? null : { after: next } })}`
+  }
+  const slice = await payouts.slice(context, { ...sliceAsked(asked), ...filter })
+  return html`${payoutsTable(asked, slice.items, { ofMany: false })}${slicePager(asked, slice)}`
 }
 
-function payoutsTable({ to }: Asked, items: readonly Payout[]): Html {
+/** @param ofMany whether they may be of several merchants, and show of which */
+function payoutsTable({ to }: Asked, items: readonly Payout[], { ofMany }: { ofMany: boolean }): Html {
   const rows = items.map((payout) => [
-    link(to(`/payouts/${payout.id}`), payout.id),
+    html`<a href="${to(`/payouts/${payout.id}`)}" title="${payout.id}"><code>${payout.transactionId}</code></a>`,
     time(payout.createdAt),
     status(payout.status),
     money(payout.amount, payout.assetCode),
     fiat(payout.amountFiat, payout.recipientCurrency),
     html`${payout.recipientName}`,
     html`${payout.bankName}`,
+    ...(ofMany ? [link(to(`/merchants/${payout.merchantId}`), payout.merchantId)] : []),
   ])
-  const columns = ['Payout', 'Made', 'Status', number('Amount'), number('Pays out'), 'To', 'Bank']
+  const columns = [
+    'Payout',
+    'Made',
+    'Status',
+    number('Amount'),
+    number('Pays out'),
+    'To',
+    'Bank',
+    ...(ofMany ? ['Merchant'] : []),
+  ]
   return table('Payouts', columns, rows, 'There are no such payouts.')
 }

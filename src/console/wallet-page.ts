@@ -6,12 +6,15 @@ import { contextOf } from '../operators/owner-of.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { getWallet } from '../wallets/get-wallet.ts'
+import { reversedAmong } from '../wallets/repository.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
+import { reverseDepositAction } from './deposit-actions.ts'
 import { facts, id, link, money, number, orNothing, sliceAsked, slicePager, table, time } from './parts.ts'
 
 /** One wallet with its statement. */
 export const walletPage: ConsolePage = {
   path: '/wallets/:walletId',
+  actions: [reverseDepositAction],
   render: async (asked) => {
     const { service, params, to } = asked
     const walletId = params.walletId ?? ''
@@ -33,9 +36,28 @@ export const walletPage: ConsolePage = {
         ['Id', id(wallet.id)],
       ])}
 <h2>Statement</h2>
-${entryTable(asked, slice.items)}${slicePager(asked, slice)}`,
+${entryTable(asked, slice.items)}${slicePager(asked, slice)}
+${await reversible(asked, context, slice.items)}`,
     }
   },
+}
+
+/** The deposits among some lines that can be reversed, each with the form that does it. */
+async function reversible({ form }: Asked, { db, merchantId }: Context, items: readonly Entry[]): Promise<Html> {
+  const deposits = items.filter(({ kind, reference }) => kind === 'deposit' && reference !== null)
+  const references = deposits.map(({ reference }) => reference ?? '')
+  const reversed = new Set((await reversedAmong(db, { merchantId, references })).map(({ reference }) => reference))
+  const rows = deposits
+    .filter(({ reference }) => !reversed.has(reference ?? ''))
+    .map(({ createdAt, amount, assetCode, reference }) => [
+      time(createdAt),
+      money(amount, assetCode),
+      orNothing(reference),
+      form(reverseDepositAction, reference ?? ''),
+    ])
+  const columns = ['When', number('Amount'), 'Reference', 'What can be done']
+  if (rows.length === 0) return html``
+  return html`<h2>Deposits among these lines</h2>\n${table('Deposits', columns, rows, '')}`
 }
 
 /** The lines that some transfers have in a wallet's statement, oldest first. */

@@ -1,3 +1,5 @@
+import type { Context } from '../context.ts'
+import { listAcrossMerchants } from '../operators/list-across-merchants.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { webhookEndpoints } from '../webhooks/list.ts'
@@ -5,26 +7,36 @@ import type { TroubledEndpoint } from '../webhooks/list-troubled-endpoints.ts'
 import { listTroubledEndpoints } from '../webhooks/list-troubled-endpoints.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { merchantChosen } from './merchant-choice.ts'
-import { filters, link, orNothing, sliceAsked, slicePager, status, table, time } from './parts.ts'
+import { filters, link, orNothing, pager, sliceAsked, slicePager, status, table, time } from './parts.ts'
 
 const mostTroubled = 100
 
-/** A merchant's webhook endpoints; before one is chosen, those of all merchants that fail. */
+/** The webhook endpoints that fail, and those of a merchant or of all. */
 export const webhooksPage: ConsolePage = {
   path: '/webhooks',
   render: async (asked) => {
     const { context, filter } = await merchantChosen(asked)
     const troubled = await listTroubledEndpoints(asked.service, mostTroubled)
-    const list = context ? await webhookEndpoints.slice(context, sliceAsked(asked)) : null
     return {
       title: 'Webhooks',
       body: html`<h2>Endpoints that fail</h2>
 ${endpointsTable(asked, troubled, 'No endpoint fails.')}
-<h2>Endpoints of a merchant</h2>
+<h2>Endpoints</h2>
 ${filters(asked, [filter])}
-${list ? html`${endpointsTable(asked, list.items, 'It has no webhook endpoint.')}${slicePager(asked, list)}` : html`<p class="empty">Choose a merchant: its endpoints are listed then.</p>`}`,
+${await endpointsOf(asked, context)}`,
     }
   },
+}
+
+async function endpointsOf(asked: Asked, context: Context | null): Promise<Html> {
+  const none = 'There is no webhook endpoint.'
+  if (context !== null) {
+    const slice = await webhookEndpoints.slice(context, sliceAsked(asked))
+    return html`${endpointsTable(asked, slice.items, none)}${slicePager(asked, slice)}`
+  }
+  const all = { list: webhookEndpoints, filter: {} }
+  const { items, next } = await listAcrossMerchants(asked.service, all, { after: asked.query.after || undefined })
+  return html`${endpointsTable(asked, items, none)}${pager(asked, { older: next === null ? null : { after: next } })}`
 }
 
 /** Endpoints with how they do. */

@@ -91,6 +91,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
     rows: { to: 'wallets', by: 'walletId' },
     books: { verbs: ['select', 'insert'], because: 'a reference pays once, in whichever wallet of the merchant' },
   },
+  depositReversals: { rows: { to: 'wallets', by: 'walletId' } },
   chainDeposits: { rows: { to: 'wallets', by: 'walletId' } },
   payoutEvents: {
     rows: { to: 'payouts', by: 'payoutId' },

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Database, DatabaseOptions, Restored, RestoreOptions, Visit } from './database.ts'
-import { databaseNameOf } from './postgres/connection-url.ts'
+import { databaseNameOf, readUrl } from './postgres/connection-url.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
 import { restorePostgres } from './postgres/restore-postgres.ts'
 import { visitPostgres } from './postgres/visit-postgres.ts'
@@ -59,6 +59,15 @@ export function restoreDatabase(options: RestoreOptions): Promise<Restored> {
 /** What backups of the database at `url` are named after: its file, or `<database>.dump` for one of PostgreSQL. */
 export function backedUpFile(url: string): string {
   return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
+}
+
+/** What people call the database at a URL: without a password. @throws Error when the URL names no engine of ours */
+export function databaseName(url: string): string {
+  const path = sqlitePathOf(url)
+  if (path !== null) return `sqlite:${path}`
+  return `postgres://${readUrl(url)
+    .places.map(({ name }) => name)
+    .join(', ')}`
 }
 
 /** The absolute path of the file that a URL of SQLite names; `null` for any other. */

@@ -101,7 +101,7 @@ export const tables = {
   transfers: {
     merchantId: uuid(),
     id: uuid(),
-    kind: text<'deposit' | 'payout' | 'payout_completed' | 'payout_failed' | 'payout_returned'>(),
+    kind: text<'deposit' | 'deposit_reversal' | 'payout' | 'payout_completed' | 'payout_failed' | 'payout_returned'>(),
     assetCode: text(),
     walletId: nullable(uuid()),
     amount: amount(),
@@ -176,6 +176,16 @@ export const tables = {
     transferId: uuid(),
     amount: amount(),
     balanceAfter: amount(),
+    createdAt: timestamp(),
+  },
+  depositReversals: {
+    merchantId: uuid(),
+    reference: text(),
+    walletId: uuid(),
+    transferId: uuid(),
+    amount: amount(),
+    balanceAfter: amount(),
+    reason: text(),
     createdAt: timestamp(),
   },
   payoutMethods: {
@@ -436,6 +446,7 @@ export type EventType =
   | 'payout.completed'
   | 'payout.failed'
   | 'payout.returned'
+  | 'deposit.reversed'
   | 'wallet.transaction.inbound'
   | 'wallet.created'
   | 'customer.created'

@@ -6,6 +6,7 @@ import { timestamp } from '../ids.ts'
 import { limit, oneOf, parse, text } from '../input.ts'
 import { contextByClock } from '../merchants/clock.ts'
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
+import { reversalByReference } from '../wallets/repository.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
 import { decidedCause, resolutions } from './chain-deposit.ts'
 import { attentionOfAllDeposits, lockChainDeposit, ownerOfEvent, storeChainDeposit } from './repository.ts'
@@ -26,7 +27,7 @@ export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(r
  * Decides about a deposit that a person had to look at; the reason stays with it.
  *
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (it needs no decision, or was credited
- *   and can't be dismissed), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
+ *   and can't be dismissed, or was reversed and can't be credited), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
  */
 export async function resolveDeposit(
   service: Service,
@@ -43,7 +44,11 @@ export async function resolveDeposit(
     if (deposit.state !== 'ATTENTION')
       throw notNow('reference', `must be of a deposit in attention: it is ${deposit.state}`)
     const isCredited = deposit.depositReference !== null
-    if (action === 'dismiss' && isCredited) throw notNow('action', 'must be credit: the money is in the wallet')
+    const isReversed = isCredited && (await reversalByReference(tx, { merchantId, reference })) !== null
+    if (action === 'dismiss' && isCredited && !isReversed) {
+      throw notNow('action', 'must be credit: the money is in the wallet')
+    }
+    if (action === 'credit' && isReversed) throw notNow('action', 'must be dismiss: the deposit was reversed')
     const cause = decidedCause(deposit.cause, reason)
     const decided = { ...deposit, cause, updatedAt: timeOfChange(context, deposit) }
     const resolved: ChainDeposit = { ...decided, ...(await outcome()) }
@@ -51,7 +56,8 @@ export async function resolveDeposit(
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
-      if (action === 'dismiss') return { state: 'DISMISSED' }
+      // Of one that was credited and reversed the deposit and its reversal tell that.
+      if (action === 'dismiss') return { state: 'DISMISSED', depositReference: null, creditedAt: null }
       if (isCredited) return { state: 'CONFIRMED' }
       const { walletId, amount } = decided
       await addDeposit(tx, context, { walletId, amount, reference })

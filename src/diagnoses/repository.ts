@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Params } from '../database/query.ts'
 import { acrossMerchants, from, query, queryOne } from '../database/query.ts'
 
 /** Every key that is not revoked; an operator's view. */
@@ -19,6 +20,43 @@ export const usedCorridors = query(() =>
       .groupBy(['assetCode', 'recipientCurrency'])
       .orderBy('assetCode')
       .orderBy('recipientCurrency'),
+  ),
+)
+
+/** A merchant that has paid out in a pair, or has a wallet and a bank account for it; `null` where none does. */
+export const merchantUsing = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
+  acrossMerchants(
+    from('merchants')
+      .select('merchants.id')
+      .where(({ or, and, exists, selectFrom }) =>
+        or([
+          exists(
+            selectFrom('payouts')
+              .select('payouts.id')
+              .whereRef('payouts.merchantId', '=', 'merchants.id')
+              // The index has it between.
+              .where('payouts.status', 'in', ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'])
+              .where('payouts.assetCode', '=', p.assetCode)
+              .where('payouts.recipientCurrency', '=', p.recipientCurrency),
+          ),
+          and([
+            exists(
+              selectFrom('wallets')
+                .select('wallets.id')
+                .whereRef('wallets.merchantId', '=', 'merchants.id')
+                .where('wallets.currency', '=', p.assetCode),
+            ),
+            exists(
+              selectFrom('payoutMethods')
+                .select('payoutMethods.id')
+                .whereRef('payoutMethods.merchantId', '=', 'merchants.id')
+                .where('payoutMethods.type', '=', 'BANK')
+                .where('payoutMethods.currency', '=', p.recipientCurrency),
+            ),
+          ]),
+        ]),
+      )
+      .limit(1),
   ),
 )
 

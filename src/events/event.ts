@@ -13,6 +13,7 @@ export const eventTypes = describedValues({
   'payout.failed': 'The bank did not pay a payout; amount and fee are back in the wallet.',
   'payout.returned': 'The bank sent back a payout that was completed; amount and fee are back in the wallet.',
   'wallet.transaction.inbound': 'A deposit was credited to a wallet.',
+  'deposit.reversed': 'A deposit that was credited by mistake was taken back out of its wallet.',
   'wallet.created': 'A wallet was opened.',
   'customer.created': 'A customer was registered.',
   'customer.updated': 'Details of a customer were changed.',
@@ -25,7 +26,15 @@ export const eventTypes = describedValues({
 })
 
 /** What kinds of objects events are about. */
-export const objectTypes = ['payout', 'deposit', 'wallet', 'customer', 'payout_method', 'webhook_endpoint'] as const
+export const objectTypes = [
+  'payout',
+  'deposit',
+  'deposit_reversal',
+  'wallet',
+  'customer',
+  'payout_method',
+  'webhook_endpoint',
+] as const
 export type ObjectType = (typeof objectTypes)[number]
 
 const objectTypeOfEvent: Readonly<Record<EventType, ObjectType>> = {
@@ -34,6 +43,7 @@ const objectTypeOfEvent: Readonly<Record<EventType, ObjectType>> = {
   'payout.failed': 'payout',
   'payout.returned': 'payout',
   'wallet.transaction.inbound': 'deposit',
+  'deposit.reversed': 'deposit_reversal',
   'wallet.created': 'wallet',
   'customer.created': 'customer',
   'customer.updated': 'customer',

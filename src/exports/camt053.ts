@@ -1,5 +1,6 @@
 import { invalidInput } from '../errors.ts'
 import { timestamp } from '../ids.ts'
+import type { TransferKind } from '../ledger/entry.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount } from '../money/amount.ts'
 import type { Balance, Export } from './export.ts'
@@ -71,9 +72,12 @@ function balanceOf(code: 'OPBD' | 'CLBD', { assetCode, balance }: Balance, at: s
   )
 }
 
-/** An entry; what came back of a payout is a reversal. */
+/** The kinds that take back what an entry before has moved. */
+const reversals: readonly unknown[] = ['payout_failed', 'payout_returned', 'deposit_reversal'] satisfies TransferKind[]
+
+/** An entry; what came back of a payout is a reversal, and so is a deposit that was taken back. */
 function entryOf({ assetCode, moved, cells }: ProvenLine): string {
-  const isReversal = cells.kind === 'payout_failed' || cells.kind === 'payout_returned'
+  const isReversal = reversals.includes(cells.kind)
   const transferId = hexOf(String(cells.transfer_id))
   const date = tag('DtTm', String(cells.created_at))
   return `${tag(

@@ -25,16 +25,14 @@ type Journal = {
 
 const deposits: Journal = {
   kind: 'deposits',
-  types: ['wallet.transaction.inbound'],
+  types: ['wallet.transaction.inbound', 'deposit.reversed'],
   sums: depositSums,
   lines: async (db, asked) =>
-    (await depositsBetween(db, asked)).map(({ time, id, walletId, assetCode, amount, reference }) => ({
-      assetCode,
-      moved: amount,
-      cells: {
-        ...{ created_at: timestamp(Number(time)), id, wallet_id: walletId, currency: assetCode, amount, reference },
-      },
-    })),
+    (await depositsBetween(db, asked)).map(({ time, id, kind, walletId, assetCode, amount, reference }) => {
+      const moved = kind === 'deposit' ? amount : -amount
+      const cells = { id, wallet_id: walletId, currency: assetCode, amount: moved, reference, kind }
+      return { assetCode, moved, cells: { created_at: timestamp(Number(time)), ...cells } }
+    }),
 }
 
 const fees: Journal = {
@@ -56,7 +54,7 @@ const fees: Journal = {
     }),
 }
 
-/** Money that came in from outside; the balance of an asset is what came in from the beginning on. */
+/** Money that came in from outside, and deposits that were reversed; the balance of an asset is what came in from the beginning on. */
 export const exportDeposits = journalExport(deposits)
 
 /** Fees as they were charged and given back; the balance of an asset is what was earned from the beginning on. */

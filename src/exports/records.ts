@@ -47,7 +47,7 @@ export const layouts: Readonly<Record<ExportKind, Layout>> = {
     ...{ type: 'DEPOSIT', ...journal },
     columns: [
       ...['type', 'merchant_id', 'number', 'created_at', 'id', 'wallet_id', 'currency', 'amount', 'running_total'],
-      'reference',
+      ...['reference', 'kind'],
     ],
   },
 }

@@ -2,6 +2,10 @@ import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { from, list, query, queryOne } from '../database/query.ts'
 
+/** What a transfer adds to its wallet's balance. */
+const gained = sql`case when transfers.kind in ('deposit_reversal', 'payout') then -transfers.amount - transfers.fee
+  else transfers.amount + transfers.fee end`
+
 /** The numbers of a dense sequence above one and up to another. */
 type Numbers = { merchantId: string; after: number; through: number }
 
@@ -42,7 +46,7 @@ export const entriesBetween = query((p: Params<Numbers & OfWallet & Limited>) =>
 export const entrySums = query((p: Params<Numbers & OfWallet>) =>
   from('transfers')
     .select('assetCode')
-    .select(sumsOf(sql`case kind when 'payout' then -amount - fee else amount + fee end`))
+    .select(sumsOf(gained))
     .where('merchantId', '=', p.merchantId)
     .where('walletId', '=', p.walletId)
     .where('sequence', '>', p.after)
@@ -88,7 +92,7 @@ export const payoutSums = query((p: Params<Numbers>) =>
 /** Events between two numbers that happened from a moment on and before another, in milliseconds since 1970. */
 type Happened = Numbers & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
 
-/** Deposits as they came in. */
+/** Deposits as they came in, and as they were taken back. */
 export const depositsBetween = query((p: Params<Happened>) =>
   depositsHappened(p)
     .innerJoin('deposits', (join) =>
@@ -97,16 +101,13 @@ export const depositsBetween = query((p: Params<Happened>) =>
         .onRef('deposits.reference', '=', 'transfers.reference'),
     )
     .select(['events.sequence', 'events.time', 'transfers.id', 'transfers.assetCode', 'deposits.walletId'])
-    .select(['deposits.amount', 'deposits.reference'])
+    .select(['deposits.amount', 'deposits.reference', 'transfers.kind'])
     .orderBy('events.sequence'),
 )
 
-/** What the ledger brought into wallets by them. */
+/** What the ledger brought into wallets by them, less what it took back. */
 export const depositSums = query((p: Params<Happened>) =>
-  depositsHappened(p)
-    .select('transfers.assetCode')
-    .select(sumsOf(sql`transfers.amount + transfers.fee`))
-    .groupBy('transfers.assetCode'),
+  depositsHappened(p).select('transfers.assetCode').select(sumsOf(gained)).groupBy('transfers.assetCode'),
 )
 
 function depositsHappened(p: Params<Happened>) {

@@ -67,7 +67,8 @@ export const exportEndpoints: Group = {
     ofPeriod('/api/exports/deposits', {
       name: 'exportDeposits',
       title: 'Export deposits',
-      description: 'Writes the deposits that came in during a period.',
+      description:
+        'Writes the deposits that came in during a period, and those that were reversed in it, which are below zero.',
       operation: depositsFile,
     }),
   ],

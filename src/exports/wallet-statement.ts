@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import { parse } from '../input.ts'
+import { directionOf } from '../ledger/entry.ts'
 import type { Amount } from '../money/amount.ts'
 import { wallets } from '../wallets/list.ts'
 import type { Balance, Export, Line } from './export.ts'
@@ -94,8 +95,8 @@ type EntryRow = Awaited<ReturnType<typeof entriesBetween>>[number]
 
 function lineOf(entry: EntryRow): Line {
   const { kind, assetCode, amount, fee } = entry
-  const isDebit = kind === 'payout'
-  const moved: Amount = isDebit ? -(amount + fee) : amount + fee
+  const direction = directionOf(kind)
+  const moved: Amount = direction === 'debit' ? -(amount + fee) : amount + fee
   return {
     assetCode,
     moved,
@@ -104,7 +105,7 @@ function lineOf(entry: EntryRow): Line {
       sequence: entry.sequence,
       created_at: entry.createdAt,
       kind,
-      direction: isDebit ? 'debit' : 'credit',
+      direction,
       currency: assetCode,
       amount: moved,
       transfer_id: entry.id,

@@ -8,7 +8,7 @@ import type { Shape } from '../rest/shape.ts'
 import { from, mostlyNull, resource, shape } from '../rest/shape.ts'
 import { wallet } from '../wallets/wallet-shape.ts'
 import { webhookEndpoint } from '../webhooks/webhook-endpoint-shape.ts'
-import type { Told, ToldDeposit } from './told.ts'
+import type { Told, ToldDeposit, ToldDepositReversal } from './told.ts'
 
 const deposit = resource<ToldDeposit>('Deposit', 'Money that came into a wallet from outside.', {
   id: from(({ id }) => id, uuid('The id of the deposit, which is that of its ledger transfer.')),
@@ -24,10 +24,33 @@ const deposit = resource<ToldDeposit>('Deposit', 'Money that came into a wallet 
   created_at: from(({ createdAt }) => createdAt, timestamp('When it was credited.')),
 })
 
+const depositReversal = resource<ToldDepositReversal>(
+  'DepositReversal',
+  'Money that was taken back out of a wallet, because its deposit was credited by mistake.',
+  {
+    id: from(({ id }) => id, uuid('The id of the reversal, which is that of its ledger transfer.')),
+    wallet_id: from(({ walletId }) => walletId, uuid('The wallet that the deposit was credited to.')),
+    customer_id: mostlyNull(
+      ({ customerId }) => customerId,
+      uuid('The customer whose wallet that is; null when it is the merchant’s own.'),
+    ),
+    currency: from(({ currency }) => currency, text('What was taken back.', 'USDC')),
+    amount: from(
+      ({ amount }) => amount,
+      amount('How much was taken back, which is what was credited.', '250.00000000'),
+    ),
+    balance: from(({ balanceAfter }) => balanceAfter, amount('What the wallet held after it.', '0.00000000')),
+    reference: from(({ reference }) => reference, text('The reference of the deposit.', 'sandbox 7')),
+    reason: from(({ reason }) => reason, text('Why it was taken back.', 'The amount was mistyped.')),
+    created_at: from(({ createdAt }) => createdAt, timestamp('When it was taken back.')),
+  },
+)
+
 /** How each kind of object is told. */
 export const shapes: { readonly [Type in ObjectType]: Shape<never> } = {
   payout,
   deposit,
+  deposit_reversal: depositReversal,
   wallet,
   customer,
   payout_method: payoutMethod,

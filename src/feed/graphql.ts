@@ -29,7 +29,7 @@ type EventRow = Told & {
 
 function rowOf(told: Told): EventRow {
   const { object, objectId } = told
-  const isDeposit = object.type === 'deposit'
+  const isDeposit = object.type === 'deposit' || object.type === 'deposit_reversal'
   const where = (isOf: boolean) => (isOf ? objectId : null)
   return {
     ...told,
@@ -72,7 +72,7 @@ export const Event = nodeType<EventRow>('Event', {
     wallet: leadsTo(
       Wallet,
       'walletId',
-      'The wallet that it happened to, or that a deposit was credited to, as it is now.',
+      'The wallet that it happened to, or that a deposit was credited to or taken back from, as it is now.',
     ),
     customer: leadsTo(Customer, 'customerId', 'The customer that it happened to, as it is now.'),
     payoutMethod: leadsTo(

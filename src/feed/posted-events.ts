@@ -25,6 +25,7 @@ const examples: {
   'payout.failed': { version: 2, certain: { status: 'FAILED' } },
   'payout.returned': { version: 3, certain: { status: 'RETURNED' } },
   'wallet.transaction.inbound': { version: 1 },
+  'deposit.reversed': { version: 1 },
   'wallet.created': { version: 1, certain: { balance: '0.00000000' } },
   'customer.created': { version: 1 },
   'customer.updated': { version: 2 },

@@ -28,10 +28,14 @@ export type ToldDeposit = {
   readonly createdAt: string
 }
 
+/** The reversal of a deposit as its event tells it: `balanceAfter` is what the wallet held then. */
+export type ToldDepositReversal = ToldDeposit & { readonly reason: string }
+
 /** What an event is about, as it was then; `null` where a later version wrote what this one can't tell. */
 export type ToldObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: ToldDeposit }
+  | { readonly type: 'deposit_reversal'; readonly row: ToldDepositReversal }
   | { readonly type: 'wallet'; readonly row: Wallet }
   | { readonly type: 'customer'; readonly row: Customer }
   | { readonly type: 'payout_method'; readonly row: PayoutMethod }
@@ -54,13 +58,14 @@ export async function toldEvents(context: Asking, events: readonly Event[]): Pro
   ]
   const [payoutOf, depositOf, walletOf] = await allInOrder([
     payoutsAsOf(context, events, idsOf('payout')),
-    deposits(context, idsOf('deposit')),
+    deposits(context, [...idsOf('deposit'), ...idsOf('deposit_reversal')]),
     newWallets(context, idsOf('wallet')),
   ])
   const objectOf = (event: Event): ToldObject => {
     const type = objectTypeOf(event.type)
     if (type === 'payout') return { type, row: payoutOf(event) }
     if (type === 'deposit') return { type, row: found(depositOf.get(event.objectId), event) }
+    if (type === 'deposit_reversal') return { type, row: found(depositOf.get(event.objectId), event) }
     if (type === 'wallet') return { type, row: found(walletOf.get(event.objectId), event) }
     return { type, row: found(event.data ?? undefined, event) as never }
   }
@@ -105,14 +110,14 @@ function isCompletion({ status }: PayoutEvent): boolean {
   return status === 'COMPLETED'
 }
 
-async function deposits(context: Asking, ids: readonly string[]): Promise<Map<string, ToldDeposit>> {
+async function deposits(context: Asking, ids: readonly string[]): Promise<Map<string, ToldDepositReversal>> {
   if (ids.length === 0) return new Map()
   const { db, merchantId } = context
   const transfers = await depositTransfers(db, { merchantId, ids })
   const credited = await wallets.find(context, [...new Set(transfers.flatMap(({ walletId }) => walletId ?? []))])
   const customerOf = new Map(credited.map(({ id, customerId }) => [id, customerId]))
   return new Map(
-    transfers.map(({ id, walletId, assetCode, amount, balanceAfter, reference, createdAt }) => [
+    transfers.map(({ id, walletId, assetCode, amount, balanceAfter, reference, createdAt, reason }) => [
       id,
       {
         id,
@@ -123,6 +128,8 @@ async function deposits(context: Asking, ids: readonly string[]): Promise<Map<st
         balanceAfter: balanceAfter as Amount,
         reference: reference as string,
         createdAt,
+        // Of a deposit itself there is none, and none is told.
+        reason: reason ?? '',
       },
     ]),
   )

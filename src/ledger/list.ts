@@ -14,9 +14,9 @@ export const entries = defineList({
   createdAt: 'transfers.createdAt',
   conditions: {
     walletId: { column: 'transfers.walletId', order: 'transfers.sequence', parents: 'wallets', isRequired: true },
-    // A payout is all that leaves a wallet. It has no index of its own: what came in is passed over, a microsecond for each.
-    isDebit: { column: 'transfers.kind', value: 'payout' },
-    isCredit: { column: 'transfers.kind', operator: '<>', value: 'payout' },
+    // What leaves a wallet has no index of its own: what came in is passed over, a microsecond for each.
+    isDebit: { column: 'transfers.kind', operator: 'in', value: kindsOfDirection.debit },
+    isCredit: { column: 'transfers.kind', operator: 'not in', value: kindsOfDirection.debit },
     kind: { column: 'transfers.kind' },
   },
   filters: {

@@ -5,10 +5,16 @@ import { Refusal } from '../errors.ts'
 import { timestamp } from '../ids.ts'
 import type { Amount } from '../money/amount.ts'
 import { formatAmount, maxAmount } from '../money/amount.ts'
-import type { TransferKind } from './entry.ts'
-import { debitOldestWallet, depositToWalletAccount, insertTransfer, refundWalletAccount } from './repository.ts'
+import type { CreditKind, TransferKind } from './entry.ts'
+import {
+  debitOldestWallet,
+  depositToWalletAccount,
+  insertTransfer,
+  refundWalletAccount,
+  reverseDepositInWalletAccount,
+} from './repository.ts'
 
-/** Why a transfer was made: for a payout, or under the reference of a deposit. */
+/** Why a transfer was made: for a payout, or under the reference of a deposit, which it brought or takes back. */
 export type Cause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
@@ -25,14 +31,15 @@ export type Movement<Kind extends TransferKind = TransferKind> = {
 
 /** The only kind that moves nothing in a wallet: what was in transit has arrived. */
 type ClearingKind = 'payout_completed'
-/** Those by which money comes into a wallet. */
-type CreditKind = Exclude<TransferKind, ClearingKind | 'payout'>
 
 /** A wallet account's next place in its statement, and its balance there. */
 type Place = { readonly sequence: number; readonly balanceAfter: Amount }
 
 /** What a transfer says of its wallet: where it stands in the statement, and when, which is its own time too. */
 export type WalletEntry = { readonly walletId: string; readonly place: Place; readonly createdAt: string }
+
+/** A transfer's id and time, and the wallet's balance after it. */
+type Posted = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
  * Moves money from clearing accounts of one asset into a wallet. The wallet's balance changes first and under its own
@@ -48,9 +55,30 @@ export async function postTransfer(
   tx: Tx,
   context: Context,
   request: Movement<CreditKind> & { readonly walletId: string },
-): Promise<{ id: string; createdAt: string; walletBalance: Amount }> {
+): Promise<Posted> {
   const entry = await creditWallet(tx, context, request)
   const id = await recordTransfer(tx, context, request, entry)
+  return { id, createdAt: entry.createdAt, walletBalance: entry.place.balanceAfter }
+}
+
+/**
+ * Takes a deposit back out of the wallet that it came into.
+ *
+ * @returns as `postTransfer` does; `null` when the wallet holds less, and then nothing has changed
+ */
+export async function postDepositReversal(
+  tx: Tx,
+  context: Context,
+  request: Omit<Movement<'deposit_reversal'>, 'kind' | 'fee'> & { readonly walletId: string },
+): Promise<Posted | null> {
+  const { merchantId, now } = context
+  const { walletId, amount } = request
+  const moved = await reverseDepositInWalletAccount(tx, {
+    ...{ merchantId, id: walletId, amount, most: maxAmount, time: BigInt(now()) },
+  })
+  if (moved?.balance == null) return null
+  const entry = entryOf(walletId, { ...moved, balance: moved.balance })
+  const id = await recordTransfer(tx, context, { ...request, kind: 'deposit_reversal', fee: 0n }, entry)
   return { id, createdAt: entry.createdAt, walletBalance: entry.place.balanceAfter }
 }
 

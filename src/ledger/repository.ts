@@ -76,6 +76,24 @@ export const depositToWalletAccount = statementOne((p: Params<Movement & { highe
     .returning(place),
 )
 
+/**
+ * Takes a deposit back out of a wallet's account, if the balance covers it; `null` if not. What was deposited there counts less
+ * from then on, but for accounts of which all that is known is that it was the most there can be (migration 0023).
+ */
+export const reverseDepositInWalletAccount = statementOne((p: Params<Movement & { most: Amount }>) =>
+  change('accounts')
+    .set({
+      balance: sql`balance - ${p.amount}`,
+      reachableBalance: sql`case when reachable_balance = ${p.most} then reachable_balance
+        else reachable_balance - ${p.amount} end`,
+      ...nextPlace(p),
+    })
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '=', p.id)
+    .where('balance', '>=', p.amount)
+    .returning(place),
+)
+
 export const insertTransfer = insertRow('transfers')
 
 /** How many entries the statement of each wallet among `ids` has. */
@@ -94,7 +112,7 @@ export const selectEntries = (transfers: Rows<'transfers'>) =>
       ...(['transfers.assetCode', 'transfers.fee', 'transfers.sequence', 'transfers.balanceAfter'] as const),
       ...(['transfers.payoutId', 'transfers.reference', 'transfers.createdAt'] as const),
       sql`transfers.amount + transfers.fee`.as('amount'),
-      sql`case transfers.kind when 'payout' then 'debit' else 'credit' end`.as('direction'),
+      sql`case when transfers.kind in ('deposit_reversal', 'payout') then 'debit' else 'credit' end`.as('direction'),
     ])
     .$castTo<Entry>()
 

@@ -8,12 +8,12 @@ import type { TableName, Tables } from '../database/tables.ts'
 /** A column with its table, such as `wallets.currency`. */
 export type ColumnName = { [Table in TableName]: `${Table}.${keyof Tables[Table] & string}` }[TableName]
 
-/** What lets rows through: a column that equals what is given, or is NULL; or that is, or is not, always the same `value`. */
+/** What lets rows through: a column that equals what is given, or is NULL; or that is, or is not, always the same `value`, or one of some. */
 export type Condition = {
   readonly column: ColumnName
-  readonly operator?: '=' | '<>' | 'is null'
+  readonly operator?: '=' | 'in' | 'not in' | 'is null'
   /** Stands in the query's text, so that an engine knows that an index of such rows alone serves it. */
-  readonly value?: string
+  readonly value?: readonly string[]
   /** The column by which a list is numbered that has this condition, where it is not the merchant's numbers. */
   readonly order?: ColumnName
   /** The table of those whose ids it compares with, where each of them has a list. */
@@ -185,7 +185,7 @@ function partsOf({ table, order, createdAt, joins, select, conditions, mergedBy 
       for (const name of names.filter(has)) {
         const { column, operator = '=', value } = conditions[name] as Condition
         if (operator === 'is null') found = found.where(column, 'is', null)
-        else found = found.where(column, operator, value === undefined ? p[name as never] : sql.lit(value))
+        else found = found.where(column, operator, value?.map((each) => sql.lit(each)) ?? p[name as never])
       }
       if (has('createdFrom')) found = found.where(createdAt, '>=', p.createdFrom)
       if (has('createdBefore')) found = found.where(createdAt, '<', p.createdBefore)

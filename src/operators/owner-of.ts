@@ -2,11 +2,39 @@ import type { Context, Service } from '../context.ts'
 import { createContext } from '../context.ts'
 import { merchantOfCustomer } from '../customers/repository.ts'
 import type { Reader } from '../database/query.ts'
-import { notFound } from '../errors.ts'
+import { invalidInput, notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
+import { contextByClock } from '../merchants/clock.ts'
+import { everyMerchantId } from '../merchants/every-merchant.ts'
+import { findMerchant } from '../merchants/find-merchant.ts'
 import { merchantOfPayout } from '../payouts/repository.ts'
-import { merchantOfWallet } from '../wallets/repository.ts'
+import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/repository.ts'
+
+/**
+ * A request in the name of the merchant that has a deposit under a reference, by the merchant's clock.
+ *
+ * @param merchant its id, where several merchants have such a deposit
+ * @throws Refusal RESOURCE_NOT_FOUND, or INVALID_INPUT that names those several
+ */
+export async function contextOfDeposit(
+  service: Service,
+  { reference, merchant }: { readonly reference: string; readonly merchant: string | undefined },
+): Promise<Context> {
+  if (merchant !== undefined) return contextByClock(service, (await findMerchant(service.db, merchant)).id)
+  const found: string[] = []
+  for await (const merchantIds of everyMerchantId(service.db)) {
+    const deposits = await Promise.all(
+      merchantIds.map((merchantId) => depositByReference(service.db, { merchantId, reference: reference.trim() })),
+    )
+    found.push(...deposits.flatMap((deposit) => deposit?.merchantId ?? []))
+  }
+  const [only, ...others] = found
+  if (only === undefined) throw notFound('Deposit')
+  if (others.length === 0) return contextByClock(service, only)
+  const message = `is required, because several merchants have a deposit ${reference}: ${found.join(', ')}`
+  throw invalidInput([{ field: 'merchant', code: 'MISSING_REQUIRED_FIELD', message }])
+}
 
 const finders = {
   customer: { noun: 'Customer', find: merchantOfCustomer },

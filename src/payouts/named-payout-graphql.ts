@@ -13,14 +13,16 @@ import { mostWatched, watchPayouts } from './watch-payouts.ts'
 
 const keyDescription = 'the idempotency key that it was made with, at either door.'
 
-/** How an argument list names one payout; the operation refuses both at once, and neither. */
+/** How an argument list names one payout; the operation rejects several at once, and none. */
 const nameArguments = {
   id: optionalId('Payout'),
   idempotencyKey: optional(`In the place of the id: ${keyDescription}`),
+  transactionId: optional('In the place of the id: the short reference that its recipient may read out.'),
+  referenceId: optional('In the place of the id: the UUID by which banks know it.'),
 }
 
-function nameOf({ id, idempotencyKey }: InputOf<typeof nameArguments>) {
-  return { payoutId: id, payoutKey: idempotencyKey }
+function nameOf({ id, idempotencyKey, ...others }: InputOf<typeof nameArguments>) {
+  return { payoutId: id, payoutKey: idempotencyKey, ...others }
 }
 
 const refuseByArgument = refuseUnder((field) => ({ payoutId: 'id', payoutKey: 'idempotencyKey' })[field] ?? field)
@@ -34,11 +36,12 @@ addQuery(
   'payout',
   askedById(
     Payout,
-    'One payout, by its id or by the idempotency key that it was made with; null when it does not exist or is not visible.',
+    'One payout, by its id, the idempotency key that it was made with, its transaction id or its reference id; null when it does not exist or is not visible.',
     nameArguments,
     async (name, context) => {
-      const isByIdAlone = typeof name.id === 'string' && (name.idempotencyKey ?? null) === null
-      if (isByIdAlone) return parseUuid(name.id)
+      const { id, ...others } = name
+      const isByIdAlone = typeof id === 'string' && Object.values(others).every((other) => (other ?? null) === null)
+      if (isByIdAlone) return parseUuid(id)
       const payout = await getNamedPayout(context, nameOf(name)).catch(nullWhereNotFound)
       return payout?.id ?? null
     },

@@ -25,6 +25,26 @@ export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; 
   ),
 )
 
+/** The payout of a number. */
+export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequence: number }>) =>
+  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
+)
+
+/** A reference id, and the ids between which that of its payout lies: it was made just before. */
+export type ReferenceWindow = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
+
+/** The payout that has a reference id: it is looked for along the primary key, the nearest first. */
+export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceWindow>) =>
+  from('payouts')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '>=', p.idFrom)
+    .where('id', '<=', p.idTo)
+    .where('referenceId', '=', p.referenceId)
+    .orderBy('id', 'desc')
+    .limit(1),
+)
+
 /** Moves a payout from one status to another; `null` when it is not in the first. */
 export const changePayoutStatus = statementOne(
   (

@@ -22,6 +22,31 @@ export function transactionId(merchantId: string, sequence: number): string {
   return text
 }
 
+/**
+ * The number of the merchant's payout that has a transaction id, which follows from it by the inverse of the same bijection; `null`
+ * for a text that is none, or of a number that no sequence gives.
+ */
+export function sequenceOfTransactionId(merchantId: string, text: string): number | null {
+  const given = text.toUpperCase()
+  if (!/^[0-9A-Z]{10}$/.test(given)) return null
+  const { multiplier, offset } = coefficients(merchantId)
+  let value = 0n
+  for (const letter of given) value = value * 36n + BigInt(alphabet.indexOf(letter))
+  const sequence = (((value - offset + count) % count) * inverseOf(multiplier)) % count
+  return sequence >= 1n && sequence < 2n ** 31n ? Number(sequence) : null
+}
+
+/** The number by which a multiplication modulo `count` is undone (the extended Euclidean algorithm). */
+function inverseOf(multiplier: bigint): bigint {
+  let [rest, next, factor, following] = [count, multiplier, 0n, 1n]
+  while (next !== 0n) {
+    const times = rest / next
+    ;[rest, next] = [next, rest - times * next]
+    ;[factor, following] = [following, factor - times * following]
+  }
+  return factor < 0n ? factor + count : factor
+}
+
 let known = { merchantId: '', multiplier: 0n, offset: 0n }
 
 function coefficients(merchantId: string) {

@@ -21,6 +21,7 @@ export const covered = {
   ],
   payoutEvents: ['payoutId', 'status', 'cause', 'transferId', 'createdAt', 'sequence'],
   deposits: ['reference', 'walletId', 'transferId', 'amount', 'balanceAfter', 'createdAt'],
+  depositReversals: ['reference', 'walletId', 'transferId', 'amount', 'balanceAfter', 'reason', 'createdAt'],
   wallets: ['id', 'customerId', 'sequence', 'ownerSequence', 'assetType', 'currency', 'createdAt'],
   transfers: [
     ...(['id', 'kind', 'assetCode', 'walletId', 'amount', 'fee', 'sequence', 'balanceAfter'] as const),
@@ -44,6 +45,7 @@ export const leftOut = {
   },
   payoutEvents: {},
   deposits: {},
+  depositReversals: {},
   wallets: {
     ownerId: 'it follows from the customer',
     description: 'it moves no money, and may become what its owner can change',
@@ -81,6 +83,7 @@ function madeBy(type: unknown): CoveredTable | null {
   if (type === 'payout.initiated') return 'payouts'
   if (type === 'payout.completed' || type === 'payout.failed' || type === 'payout.returned') return 'payoutEvents'
   if (type === 'wallet.transaction.inbound') return 'deposits'
+  if (type === 'deposit.reversed') return 'depositReversals'
   return type === 'wallet.created' ? 'wallets' : null
 }
 
@@ -93,7 +96,12 @@ export function tableIn(slot: Slot, type: unknown): CoveredTable | null {
 
 /** What identifies the row in a slot, where it is there: an id, or the reference of a deposit. */
 export function keyOf(table: CoveredTable, row: HistoryRow): string {
-  const key = { payoutEvents: 'payoutId', deposits: 'reference', events: 'objectId' } as const
+  const key = {
+    payoutEvents: 'payoutId',
+    deposits: 'reference',
+    depositReversals: 'reference',
+    events: 'objectId',
+  } as const
   return String(row[nameIn(table, (key as Partial<Record<CoveredTable, string>>)[table] ?? 'id')] ?? 'unknown')
 }
 

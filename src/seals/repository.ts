@@ -43,7 +43,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
           '=',
           // No COALESCE: row-level security takes that for what might tell of other rows, and then no index serves it.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
-            when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
+            when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
         ),
       )
       .leftJoin('deposits', (join) =>
@@ -51,6 +51,12 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
           .onRef('deposits.merchantId', '=', 'events.merchantId')
           .onRef('deposits.reference', '=', 'transfers.reference')
           .on('events.type', '=', sql.lit('wallet.transaction.inbound')),
+      )
+      .leftJoin('depositReversals', (join) =>
+        join
+          .onRef('depositReversals.merchantId', '=', 'events.merchantId')
+          .onRef('depositReversals.reference', '=', 'transfers.reference')
+          .on('events.type', '=', sql.lit('deposit.reversed')),
       )
       .select('events.sequence')
       // Kysely has no type for names that are put together.

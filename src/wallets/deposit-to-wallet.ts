@@ -6,7 +6,7 @@ import { notFound, Refusal } from '../errors.ts'
 import { recordEvent } from '../events/record-event.ts'
 import { parse, positiveAmount, text, uuid } from '../input.ts'
 import { postTransfer } from '../ledger/post-transfer.ts'
-import { depositByReference, insertDeposit, walletById } from './repository.ts'
+import { depositByReference, insertDeposit, reversalByReference, walletById } from './repository.ts'
 
 export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(), reference: text() })
 
@@ -16,7 +16,7 @@ export type Deposit = RowOf<'deposits'>
 /**
  * Adds money that arrived from outside to a wallet, once for each reference of the merchant.
  *
- * The same reference with the same wallet and amount answers the same deposit again.
+ * The same reference with the same wallet and amount answers the same deposit again, unless it was reversed.
  *
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
  *   BALANCE_LIMIT_EXCEEDED
@@ -36,7 +36,10 @@ export async function addDeposit(
   const wallet = await walletById(tx, { merchantId, id: walletId })
   if (!wallet) throw notFound('Wallet')
   const earlier = await depositByReference(tx, { merchantId, reference })
-  if (earlier) return sameDeposit(earlier, { walletId, amount })
+  if (earlier) {
+    if (await reversalByReference(tx, { merchantId, reference })) throw reused('a deposit that was reversed')
+    return sameDeposit(earlier, { walletId, amount })
+  }
 
   const transfer = await postTransfer(tx, context, {
     kind: 'deposit',
@@ -61,5 +64,9 @@ export async function addDeposit(
 
 function sameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {
   if (earlier.walletId === walletId && earlier.amount === amount) return earlier
-  throw new Refusal('DEPOSIT_REFERENCE_REUSED', 'This reference was used before for another deposit.')
+  throw reused('another deposit')
+}
+
+function reused(by: string): Refusal {
+  return new Refusal('DEPOSIT_REFERENCE_REUSED', `This reference was used before for ${by}.`)
 }

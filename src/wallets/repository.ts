@@ -118,3 +118,17 @@ export const depositByReference = queryOne((p: Params<{ merchantId: string; refe
 )
 
 export const insertDeposit = insertRow('deposits')
+
+export const reversalByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>
+  from('depositReversals').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
+)
+
+/** Which deposits among `references` were reversed. */
+export const reversedAmong = query((p: Params<{ merchantId: string; references: readonly string[] }>) =>
+  from('depositReversals')
+    .select('reference')
+    .where('merchantId', '=', p.merchantId)
+    .where('reference', 'in', list(p.references)),
+)
+
+export const insertDepositReversal = insertRow('depositReversals')

@@ -3,13 +3,15 @@ import { audit } from '../../src/audit/audit.ts'
 import { transfersOfAnotherCause } from '../../src/audit/repository.ts'
 import { reportDeposit } from '../../src/deposits/report-deposit.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { reverseDeposit } from '../../src/wallets/reverse-deposit.ts'
 import { hashOf, refOf } from '../deposits/support/node.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { tamperWith } from '../support/stored.ts'
 
 /**
- * Books with one of everything: two wallets with deposits and fees, a payout in each status, two payout methods of a
- * customer.
+ * Books with one of everything: two wallets with deposits and fees, a deposit that was reversed, a payout in each status, two
+ * payout methods of a customer.
  */
 async function startBusyApp(engine: (typeof everyEngine)[number]) {
   const app = await startApp(engine)
@@ -41,6 +43,8 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
       },
     })
   }
+  await depositToWallet(app.context(), { walletId, amount: '3', reference: 'deadbeef' })
+  await reverseDeposit(app.context(), { reference: 'deadbeef', reason: 'mistyped' })
   return { ...app, walletId, customerId }
 }
 
@@ -249,6 +253,16 @@ const cases: [check: string, done: string, statements: string[]][] = [
     ['update chain_deposits set amount = amount + 1'],
   ],
   ['every transfer on a chain has its deposit', 'one that is nobody’s', ['delete from chain_events']],
+  [
+    'every reversal of a deposit took it back',
+    'a reversal of a larger amount',
+    ['update deposit_reversals set amount = amount + 1'],
+  ],
+  [
+    'every reversal of a deposit took it back',
+    'a reversal of a deposit that is gone',
+    [`delete from deposits where reference = 'deadbeef'`],
+  ],
   ['every deposit came in', 'a deposit of a larger amount', [`update deposits set amount = amount + 1`]],
   [
     'every deposit came in',
@@ -411,8 +425,8 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
       balanced: true,
       unchecked: null,
       wallets: { USDC: '95.00000000', USDT: '7.00000000' },
-      transfers: 2 + 4 + 4,
-      entries: 2 * 2 + 4 * 3 + (2 + 3 + 2 + 3),
+      transfers: 4 + 4 + 4,
+      entries: 4 * 2 + 4 * 3 + (2 + 3 + 2 + 3),
       payouts: 4,
     })
     // And every check has its negative control below.
@@ -435,7 +449,7 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update transfers set reference = 'other' where kind = 'deposit'`)
 
-    expect(await transfersOfAnotherCause(app.db, {})).toHaveLength(2)
+    expect(await transfersOfAnotherCause(app.db, {})).toHaveLength(3)
   })
 
   test('holds payouts of before there were checksums against their fingerprints, and finds nothing', async () => {

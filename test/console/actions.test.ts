@@ -8,6 +8,7 @@ import { getPayout } from '../../src/payouts/get-payout.ts'
 import { cancelPayout } from '../../src/rails/cancel-payout.ts'
 import { listRails } from '../../src/rails/routes.ts'
 import { rates } from '../../src/rates/rates.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
 import { getWebhookEndpoint } from '../../src/webhooks/get-webhook-endpoint.ts'
@@ -84,6 +85,20 @@ describe.each(everyEngine)('on %s', (engine) => {
     ])
     const { text } = await console.get(`/payouts/${second}`)
     expect(text).toContain('somebody rang')
+  })
+
+  test('deposit reverse takes a mistyped deposit back, once, and is offered for no other line', async () => {
+    const { app, console, walletId, context } = await start(engine)
+    await depositToWallet(context, { walletId, amount: '1000000', reference: 'mistyped' })
+    const path = `/wallets/${walletId}`
+    expect((await console.act(path, 'deposit reverse', {}, 'mistyped')).status).toBe(303)
+    expect((await getWallet(context, { walletId })).balance).toBe(10_000_000_000n)
+    expect(await console.kept()).toEqual([
+      { action: 'deposit reverse', subject: 'mistyped', reason: 'somebody rang', details: {} },
+    ])
+    const { text } = await console.get(path)
+    expect(text.match(/name="_target" value="[^"]*"/g)).toEqual([`name="_target" value="opening ${walletId}"`])
+    await app.expectBooksToBalance()
   })
 
   test('key create shows a key once, and keys are revoked and rotated', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { insertRow } from '../../src/database/query.ts'
 import { eventsAfter } from '../../src/events/repository.ts'
+import { setFee } from '../../src/fees/set-fee.ts'
 import { createMerchant } from '../../src/merchants/create-merchant.ts'
+import { createBankPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import { pause } from '../../src/rails/routes.ts'
 import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
@@ -117,8 +119,14 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     const { text } = await console.get('/merchants?name=shop')
     const more = await console.get(wayIn(text, /More/, console.entrance.base) ?? '')
     expect(more.text.match(/>Shop \d+</g)).toHaveLength(5)
-    // With several merchants nobody's payouts are shown until one is chosen.
-    expect((await console.get('/payouts')).text).toContain('Choose a merchant')
+    // With several merchants those of all are shown until one is chosen.
+    await app.wallet({ balance: '10' })
+    const { id, transactionId } = await carriedPayout(app.context(), '1')
+    for (const query of ['', `?id=${transactionId.toLowerCase()}`]) {
+      const { text } = await console.get(`/payouts${query}`)
+      expect([text.includes(id), text.includes(`<code>${transactionId}</code>`)]).toEqual([true, true])
+    }
+    expect((await console.get('/webhooks')).text).toContain('There is no webhook endpoint.')
   })
 
   test('say what is wrong with an address, and what is not there', async () => {
@@ -148,6 +156,23 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     await console.enter()
     const { text } = await console.get('/')
     expect(text).toContain('Paused: bank-one')
-    expect(text).toContain('No rate for USDC/ZAR, USDT/NGN, USDT/ZAR')
+    expect(text).toContain('Every pair in use has a rate')
+  })
+
+  test('the overview misses a rate only of pairs that somebody uses', async () => {
+    const app = await startApp(engine, { rates: [] })
+    const console = await openConsole(app)
+    await console.enter()
+    const shown = async () =>
+      /No rate for [^<]*|No rate is set|Every pair[^<]*/.exec((await console.get('/')).text)?.[0]
+    await app.wallet({ assetCode: 'USDT' })
+    expect(await shown()).toBe('No rate is set')
+    await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '1' })
+    expect(await shown()).toBe('No rate for USDC/NGN')
+    await perform(createBankPayoutMethod, app.context(), {
+      ...{ type: 'BANK', currency: 'ZAR', accountName: 'Ada Obi', accountNumber: '1234567890' },
+      ...{ bankName: 'First National Bank', bankCode: '250655' },
+    })
+    expect(await shown()).toBe('No rate for USDC/NGN, USDT/ZAR')
   })
 })

@@ -124,6 +124,10 @@ const violations: Readonly<Record<string, readonly string[]>> = {
   wallets: [`update wallets set asset_type = 'OTHER'`, `update wallets set status = 'closed'`],
   pooled_addresses: [`update pooled_addresses set family = 'other'`],
   deposits: ['update deposits set amount = 0'],
+  deposit_reversals: ['0, balance_after', 'amount, -1'].map(
+    (amounts) => `insert into deposit_reversals
+      select merchant_id, reference, wallet_id, transfer_id, ${amounts}, 'why', created_at from deposits`,
+  ),
   chain_deposits: [
     'update chain_deposits set amount = 0',
     `update chain_deposits set state = 'OTHER'`,

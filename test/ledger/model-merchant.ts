@@ -12,6 +12,7 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
+import { reverseDeposit } from '../../src/wallets/reverse-deposit.ts'
 import { dullCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import type { Outcome, Owner, Step } from './model.ts'
@@ -44,6 +45,10 @@ export async function startMerchant(service: Service) {
       const walletId = walletIds[wallet % walletIds.length] ?? ''
       const { balanceAfter } = await depositToWallet(context(), { walletId, amount: formatAmount(amount), reference })
       return { deposited: wallet % walletIds.length, balanceAfter }
+    },
+    reverse: async ({ reference }) => {
+      const { walletId, balanceAfter } = await reverseDeposit(context(), { reference, reason: 'mistyped' })
+      return { reversed: walletIds.indexOf(walletId), balanceAfter }
     },
     payout: async ({ owner, pair, amount, key }) => {
       const { result, isReplayed } = await createPayout(context(key), {

@@ -30,6 +30,8 @@ const repeated = {
   amount: 1_000n,
 } as const
 
+const references = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']
+
 /** Any step, in proportions that reach every outcome. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -38,7 +40,14 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('deposit' as const),
       wallet: fc.nat(30),
       amount,
-      reference: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'),
+      reference: fc.constantFrom(...references),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('reverse' as const),
+      reference: fc.constantFrom(...references, 'opening', 'opening 3', 'opening customer', 'opening USDT'),
     }),
   },
   { weight: 18, arbitrary: payout },
@@ -101,7 +110,11 @@ export const programOfEveryKind: readonly Step[] = [
   { kind: 'deposit', wallet: 0, amount: 1n, reference: 'a' },
   { kind: 'deposit', wallet: 0, amount: 2n, reference: 'a' },
   { kind: 'deposit', wallet: 1, amount: largest, reference: 'b' },
+  { kind: 'reverse', reference: 'a' },
+  { kind: 'reverse', reference: 'a' },
+  { kind: 'reverse', reference: 'z' },
   payoutOf('merchant', 1_000n, 'one'),
+  { kind: 'reverse', reference: 'opening' },
   payoutOf('merchant', 1_000n, 'one'),
   payoutOf('merchant', 1_001n, 'one'),
   payoutOf('nobody', 1_000n),

@@ -15,6 +15,7 @@ export type Owner = (typeof owners)[number]
 export type Step =
   | { kind: 'open wallet'; owner: Owner; asset: Pair['asset'] }
   | { kind: 'deposit'; wallet: number; amount: bigint; reference: string }
+  | { kind: 'reverse'; reference: string }
   | { kind: 'payout'; owner: Owner; pair: Pair; amount: bigint; key: string | null }
   | { kind: 'settle'; payout: number; status: (typeof settledStatuses)[number] }
   | { kind: 'set fee'; pair: Pair; flat: bigint; percent: bigint }
@@ -25,6 +26,7 @@ export type Outcome =
   | { refusal: ErrorCode; available?: bigint; required?: bigint }
   | { opened: number }
   | { deposited: number; balanceAfter: bigint }
+  | { reversed: number; balanceAfter: bigint }
   | { paid: number; wallet: number; amount: bigint; fee: bigint | null; balanceAfter: bigint; isReplayed: boolean }
   | { settled: number; status: PayoutStatus }
   | 'done'
@@ -37,7 +39,7 @@ type Paid = Extract<Outcome, { paid: number }>
 export type Model = {
   wallets: Wallet[]
   payouts: Payout[]
-  deposits: Map<string, { wallet: number; amount: bigint; outcome: Outcome }>
+  deposits: Map<string, { wallet: number; amount: bigint; outcome: Outcome; isReversed: boolean }>
   keys: Map<string, { body: string; outcome: Paid }>
   fees: Map<string, { flat: bigint; percent: bigint }>
   closed: Set<Owner>
@@ -59,6 +61,8 @@ export function expectedOutcome(model: Model, step: Step): Outcome {
       return ownerRefusal(model, step.owner) ?? openWallet(model, step)
     case 'deposit':
       return deposit(model, step)
+    case 'reverse':
+      return reverse(model, step)
     case 'payout':
       return payout(model, step)
     case 'settle':
@@ -90,15 +94,28 @@ function deposit(model: Model, { wallet: index, amount, reference }: Extract<Ste
   if (!wallet) return { refusal: 'RESOURCE_NOT_FOUND' }
   const earlier = model.deposits.get(reference)
   if (earlier) {
-    const isSame = earlier.wallet === number && earlier.amount === amount
+    const isSame = !earlier.isReversed && earlier.wallet === number && earlier.amount === amount
     return isSame ? earlier.outcome : { refusal: 'DEPOSIT_REFERENCE_REUSED' }
   }
   if (wallet.deposited + amount > limit) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
   wallet.balance += amount
   wallet.deposited += amount
   const outcome = { deposited: number, balanceAfter: wallet.balance }
-  model.deposits.set(reference, { wallet: number, amount, outcome })
+  model.deposits.set(reference, { wallet: number, amount, outcome, isReversed: false })
   return outcome
+}
+
+function reverse(model: Model, { reference }: Extract<Step, { kind: 'reverse' }>): Outcome {
+  const deposit = model.deposits.get(reference)
+  const wallet = deposit && model.wallets[deposit.wallet]
+  if (!wallet) return { refusal: 'RESOURCE_NOT_FOUND' }
+  if (deposit.isReversed) return { refusal: 'INVALID_INPUT' }
+  const { amount } = deposit
+  if (wallet.balance < amount) return { refusal: 'INSUFFICIENT_FUNDS', available: wallet.balance, required: amount }
+  wallet.balance -= amount
+  wallet.deposited -= amount
+  deposit.isReversed = true
+  return { reversed: deposit.wallet, balanceAfter: wallet.balance }
 }
 
 function payout(model: Model, { owner, pair, amount, key }: Extract<Step, { kind: 'payout' }>): Outcome {

@@ -6,20 +6,20 @@ import type { AttentionAction } from '../../rails/attention-actions.ts'
 import { cancelPayout } from '../../rails/cancel-payout.ts'
 import { listAllAttention } from '../../rails/list-attention.ts'
 import { resolveAttentionByOperator } from '../../rails/resolve-attention.ts'
-import type { Command, Options } from './command.ts'
-import { firstWord, word } from './command.ts'
+import type { Change, Command, Options } from './command.ts'
+import { toFirstWord, word } from './command.ts'
 
 const words = ['payout id']
 const required = { reason: 'text' }
+const changes: Change = { ...toFirstWord, movesMoney: true }
 
 /** What people do about payouts on rails. */
 export const attentionCommands: Readonly<Record<string, Command>> = {
   'payout cancel': {
-    keptOf: firstWord,
+    changes,
     summary:
       'Takes back a payout: at once where its bank was not asked yet, else the bank is asked to. Told again, it changes nothing.',
     words,
-    options: { reason: 'text' },
     run: async (service, words) => {
       const payoutId = word(words, 0)
       const context = await contextOf(service, 'payout', payoutId)
@@ -27,6 +27,7 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     },
   },
   'attention list': {
+    changes: 'nothing',
     summary: 'Lists the payouts of all merchants that a person must look at, the oldest first, with what can be done.',
     options: { limit: 'number', after: 'cursor' },
     run: async (service, _, { limit, after }) => {
@@ -35,7 +36,7 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     },
   },
   'attention retry': {
-    keptOf: firstWord,
+    changes,
     summary:
       'Has the bank asked again what became of a payout; it is submitted again only where that can not pay twice.',
     words,
@@ -43,14 +44,14 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
     run: (service, words, options) => resolve(service, 'RETRY', words, options),
   },
   'attention complete': {
-    keptOf: firstWord,
+    changes,
     summary: 'Says of a payout that it was paid.',
     words,
     required,
     run: (service, words, options) => resolve(service, 'COMPLETE', words, options),
   },
   'attention fail': {
-    keptOf: firstWord,
+    changes,
     summary: 'Says of a payout that it was not paid, or that the money came back: it is in the wallet afterwards.',
     words,
     required,

@@ -12,6 +12,7 @@ import { progressOn } from './progress.ts'
 
 /** What recomputes the books, and holds history against its seals. */
 export const auditCommand: Command = {
+  changes: 'nothing',
   summary:
     'Recomputes the books; with --chain it holds history against its seals instead, and these against --heads, which is a file of --keep-heads or a backup. Fails when anything contradicts.',
   options: { heads: 'file', 'keep-heads': 'file' },

@@ -1,4 +1,4 @@
-import type { Context, Service } from '../../context.ts'
+import type { Context, Done, Service } from '../../context.ts'
 import { createContext } from '../../context.ts'
 import type { Names } from '../../doors/refusal-text.ts'
 import { invalidInput, Refusal } from '../../errors.ts'
@@ -32,16 +32,38 @@ export type Form = {
   readonly flags?: readonly string[]
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
-  /** Whether it is kept in the log of operators, with the reason where one is given: the id of what it is done to. */
-  readonly keptOf?: (words: readonly string[]) => string
   /** Whether it goes on until Ctrl-C, and has no result; one that has none at its end, because it wrote it, gives `undefined`. */
   readonly goesOn?: true
   /** Whether a result means failure, as a scheduler should see it. */
   readonly hasFailed?: (result: unknown) => boolean
 }
 
+/** What a command that changes the database says of that, for the operator log. */
+export type Change = {
+  /** Whether money moves by it: in live it then needs a reason. */
+  readonly movesMoney?: true
+} & (
+  | {
+      /** The id of what it is done to, as it was typed or is found by what was; `null` where it only looks, as it was typed. */
+      readonly subject: (
+        words: readonly string[],
+        options: Options,
+        service: Service,
+      ) => string | null | Promise<string | null>
+    }
+  /** The same of what it creates, by what its transaction made. */
+  | { readonly created: (made: unknown) => string }
+)
+
+/**
+ * What a command changes, which every command must say. One that changes nothing has a database that can't be written to; one that
+ * says what it is done to leaves a row in the operator log, in the transaction that does it. `ownActions` is for a program that
+ * logs each of its actions itself.
+ */
+type Changing = { readonly changes: 'nothing' | 'ownActions' | Change }
+
 /** What a command does on the open database. */
-type OnDatabase = {
+type OnDatabase = Changing & {
   readonly run: (service: Service, words: readonly string[], options: Options, going: Going) => Promise<unknown>
   /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
   readonly mayStart?: 'inSandbox' | 'inAnyMode'
@@ -50,12 +72,22 @@ type OnDatabase = {
 }
 
 /** What one does that opens the database by itself, or must not: opening brings it to the latest form. */
-type Apart = {
+type Apart = Changing & {
   readonly runApart: (config: Config, words: readonly string[], options: Options) => Promise<unknown>
 }
 
 /** One operator command; its result is what it prints. */
 export type Command = Form & (OnDatabase | Apart)
+
+/** Commands of which those that are logged take a reason. */
+export function takingReasons(commands: Readonly<Record<string, Command>>): Readonly<Record<string, Command>> {
+  const takingReason = (command: Command): Command => {
+    const { changes, options, required = {} } = command
+    if (typeof changes === 'string' || 'reason' in required) return command
+    return { ...command, options: { ...options, reason: 'text' } }
+  }
+  return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, takingReason(command)]))
+}
 
 /** The word at `place`; the operations parse what they are given, so a command only renames it. */
 export function word(words: readonly string[], place: number): string {
@@ -67,10 +99,19 @@ export function firstWord(words: readonly string[]): string {
   return word(words, 0)
 }
 
+/** The log's subject of a command that is done to what its first word names. */
+export const toFirstWord: Change = { subject: firstWord }
+
 /** The same of a pair, such as an asset and a currency. */
 export function firstTwoWords(words: readonly string[]): string {
   return `${word(words, 0)} ${word(words, 1)}`
 }
+
+/** The log's subject of a command about such a pair. */
+export const toFirstTwoWords: Change = { subject: firstTwoWords }
+
+/** The log's subject of a command that makes something of which an operation answers the id. */
+export const toWhatIsMade: Change = { created: (made) => (made as Done<{ id: string }>).result.id }
 
 /** What an option lists, separated by commas. */
 export function listed(text: string | undefined): string[] | undefined {
@@ -90,14 +131,27 @@ function camelCase(name: string): string {
   return name.replace(/[ -]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** A request in the name of the merchant whose list is asked for: the one that is named, that of what is named, or the only one. */
-export async function contextOfList(service: Service, { merchant, wallet, customer }: Options): Promise<Context> {
+/**
+ * A request in the name of the merchant that options name, or whose wallet or customer they name, or of the only one there is;
+ * `null` where that is none or any of several.
+ */
+export async function merchantOfList(
+  service: Service,
+  { merchant, wallet, customer }: Options,
+): Promise<Context | null> {
   if (merchant !== undefined) return createContext(service, (await findMerchant(service.db, merchant)).id)
   if (wallet !== undefined) return contextOf(service, 'wallet', wallet)
   if (customer !== undefined) return contextOf(service, 'customer', customer)
   const [only, ...others] = await allMerchants(service.db, {})
-  if (only !== undefined && others.length === 0) return createContext(service, only.id)
-  const message = only ? 'is required, because there are several: merchant list shows them' : 'must be created first'
+  return only !== undefined && others.length === 0 ? createContext(service, only.id) : null
+}
+
+/** The same for what is done for one merchant. @throws Refusal INVALID_INPUT where it must be named */
+export async function contextOfOne(service: Service, options: Options): Promise<Context> {
+  const context = await merchantOfList(service, options)
+  if (context) return context
+  const [any] = await allMerchants(service.db, {})
+  const message = any ? 'is required, because there are several: merchant list shows them' : 'must be created first'
   throw invalidInput([{ field: '--merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { demoApiKey, seedDemo } from '../../../db/demo/demo.ts'
+import { demoApiKey, hasDemo, seedDemo } from '../../../db/demo/demo.ts'
 import { addAssetCode } from '../../asset-codes/add-asset-code.ts'
 import type { Service } from '../../context.ts'
 import { createContext } from '../../context.ts'
@@ -17,8 +17,8 @@ import { settlePayout } from '../../payouts/settle-payout.ts'
 import { importSolanaAddresses } from '../../wallets/import-addresses.ts'
 import { attentionCommands } from './attention.ts'
 import { auditCommand } from './audit-command.ts'
-import type { Command, Options } from './command.ts'
-import { firstWord, sandboxOnly, wholeNumber, word } from './command.ts'
+import type { Options } from './command.ts'
+import { sandboxOnly, takingReasons, toFirstWord, toWhatIsMade, wholeNumber, word } from './command.ts'
 import { consoleCommand } from './console.ts'
 import { depositCommands } from './deposits.ts'
 import { doctorCommand } from './doctor-command.ts'
@@ -41,18 +41,21 @@ const whatIsPaid = `Payouts are made from ${payoutAssetCodes.join(' and ')} and 
 const standardSizes = { merchants: 1, customers: 100, methods: 200, wallets: 100, payouts: 1000, seed: 1 }
 
 /** Every operator command by its name, in the order in which they are explained. */
-export const commands: Readonly<Record<string, Command>> = {
+export const commands = takingReasons({
   'merchant create': {
+    changes: { created: (made) => (made as { id: string }).id },
     mayStart: 'inSandbox',
     summary: 'Registers a merchant and shows its API key, once.',
     words: ['name'],
     run: (service, words) => createMerchant(service, { name: word(words, 0) }),
   },
   'merchant list': {
+    changes: 'nothing',
     summary: 'Lists the merchants.',
     run: async ({ db }) => allMerchants(db, {}),
   },
   'merchant addresses': {
+    changes: toFirstWord,
     summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",
     words: ['merchant id'],
     options: { evm: 'xpub', tron: 'xpub', solana: 'file' },
@@ -61,6 +64,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   ...keyCommands,
   'customer create': {
+    changes: toWhatIsMade,
     summary: 'Registers a customer: an individual with --first-name and --last-name, a business with --business-name.',
     words: ['merchant id'],
     required: { type: 'individual or business', email: 'e-mail address', phone: 'phone number' },
@@ -77,6 +81,7 @@ export const commands: Readonly<Record<string, Command>> = {
     run: newCustomer,
   },
   'customer close': {
+    changes: toFirstWord,
     summary: 'Closes a customer: nothing can be made for it any more.',
     words: ['customer id'],
     run: async (service, words) => {
@@ -89,11 +94,10 @@ export const commands: Readonly<Record<string, Command>> = {
   ...listCommands,
   ...depositCommands,
   'payout settle': {
-    keptOf: firstWord,
+    changes: { ...toFirstWord, movesMoney: true },
     summary:
       'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing. One that a rail is still at work on takes --override.',
     words: ['payout id', 'completed, failed or returned'],
-    options: { reason: 'text' },
     flags: ['override'],
     names: { status: '<completed, failed or returned>', cause: '--reason', override: '--override' },
     run: async (service, words, { reason, override }) => {
@@ -117,6 +121,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...documentCommands,
   ...priceCommands,
   'asset add': {
+    changes: toFirstWord,
     mayStart: 'inSandbox',
     summary: `Supports one more asset; networks are separated by commas, places are those of its minor unit. ${whatIsPaid}`,
     words: ['code', 'fiat or stablecoin'],
@@ -133,15 +138,18 @@ export const commands: Readonly<Record<string, Command>> = {
     }),
   },
   demo: {
+    changes: { subject: () => 'demo' },
     mayStart: 'inSandbox',
     summary: 'Gives an empty database the demo merchant and shows its fixed key.',
     run: async (service) => {
-      if (!(await seedDemo(sandboxOnly(service, 'demo'))))
-        throw new Refusal('INVALID_INPUT', 'The database is not empty.')
-      return { apiKey: demoApiKey }
+      const isFree = (await hasDemo(service)) || (await allMerchants(service.db, {})).length === 0
+      // It looks again, because another may come in between.
+      if (isFree && (await seedDemo(sandboxOnly(service, 'demo')))) return { apiKey: demoApiKey }
+      throw new Refusal('INVALID_INPUT', 'The database is not empty.')
     },
   },
   fill: {
+    changes: { subject: () => 'fill' },
     mayStart: 'inSandbox',
     summary: 'Makes realistic data for load: so much for each of so many merchants.',
     options: Object.fromEntries(Object.keys(standardSizes).map((name) => [name, 'number'])),
@@ -150,6 +158,7 @@ export const commands: Readonly<Record<string, Command>> = {
   audit: auditCommand,
   console: consoleCommand,
   backup: {
+    changes: 'nothing',
     summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
     words: ['file'],
     run: async ({ db }, words) => {
@@ -163,6 +172,7 @@ export const commands: Readonly<Record<string, Command>> = {
   restore: restoreCommand,
   doctor: doctorCommand,
   migrate: {
+    changes: 'nothing',
     mayStart: 'inAnyMode',
     summary:
       'Brings the database to the latest form, as every start does, or makes a new one; with --backup it copies it before.',
@@ -171,7 +181,7 @@ export const commands: Readonly<Record<string, Command>> = {
     // Opening the database has done it.
     run: async () => ({ migrated: true }),
   },
-}
+})
 
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: Options) {
   const merchantId = word(words, 0)

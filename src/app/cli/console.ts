@@ -14,6 +14,7 @@ const lookMs = 1_000
 const host = '127.0.0.1'
 
 export const consoleCommand: Command = {
+  changes: 'ownActions',
   summary:
     'Opens the console, a page for this machine’s browser on which operators look and act, until Ctrl-C or half an hour without use; prints its link, which lets in whoever opens it first.',
   options: { port: 'number' },

@@ -1,30 +1,59 @@
+import type { z } from 'zod'
+import type { Context } from '../../context.ts'
 import { resolutions } from '../../deposits/chain-deposit.ts'
 import { listDepositAttention, resolveDeposit } from '../../deposits/resolve-deposit.ts'
-import { contextOf } from '../../operators/owner-of.ts'
-import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
+import { invalidInput } from '../../errors.ts'
+import { parse } from '../../input.ts'
+import { formatAmount, oneUnit } from '../../money/amount.ts'
+import { contextOf, contextOfDeposit } from '../../operators/owner-of.ts'
+import { DepositInput, depositToWallet } from '../../wallets/deposit-to-wallet.ts'
+import { getWallet } from '../../wallets/get-wallet.ts'
+import { reverseDeposit } from '../../wallets/reverse-deposit.ts'
 import type { Command } from './command.ts'
-import { firstWord, word } from './command.ts'
+import { toFirstWord, word } from './command.ts'
+
+/** The most that live deposits without `--yes`, in units of whatever currency: a typing error is rarely smaller. */
+const largestUnconfirmed = 10_000n
 
 /** What an operator does about money that comes in. */
 export const depositCommands: Readonly<Record<string, Command>> = {
   deposit: {
-    summary: 'Adds money that arrived to a wallet; a reference pays once.',
+    changes: { ...toFirstWord, movesMoney: true },
+    summary: `Adds money that arrived to a wallet; a reference pays once. In live more than ${largestUnconfirmed} of a currency need --yes.`,
     words: ['wallet id', 'amount'],
     required: { reference: 'text' },
-    run: async (service, words, { reference }) => {
+    flags: ['yes'],
+    run: async (service, words, { reference = '', yes }) => {
       const walletId = word(words, 0)
       const context = await contextOf(service, 'wallet', walletId)
-      const deposit = await depositToWallet(context, { walletId, amount: word(words, 1), reference: reference ?? '' })
+      const input = { walletId, amount: word(words, 1), reference }
+      if (service.mode === 'live' && yes === undefined) await requireConfirmed(context, input)
+      const deposit = await depositToWallet(context, input)
       return { walletId: deposit.walletId, balance: deposit.balanceAfter }
     },
   },
+  'deposit reverse': {
+    changes: { ...toFirstWord, movesMoney: true },
+    summary:
+      'Takes a deposit that was entered by mistake back out of its wallet, whole and once; the wallet must still hold as much.',
+    words: ['reference'],
+    required: { reason: 'text' },
+    options: { merchant: 'merchant id' },
+    run: async (service, words, { merchant, reason = '' }) => {
+      const reference = word(words, 0)
+      const context = await contextOfDeposit(service, { reference, merchant })
+      const { walletId, amount, balanceAfter: balance } = await reverseDeposit(context, { reference, reason })
+      return { walletId, reversed: amount, balance }
+    },
+  },
   'deposit attention': {
+    changes: 'nothing',
     summary: 'Lists the deposits of all merchants that a person must look at, the oldest first.',
     options: { limit: 'number' },
     run: async (service, _, { limit }) => listDepositAttention(service, { limit }),
   },
   'deposit resolve': {
-    keptOf: firstWord,
+    changes: { ...toFirstWord, movesMoney: true },
     summary: `Decides about a deposit that somebody had to look at: ${resolutions.join(' or ')}.`,
     words: ['reference', resolutions.join(' or ')],
     required: { reason: 'text' },
@@ -33,4 +62,14 @@ export const depositCommands: Readonly<Record<string, Command>> = {
       // The operation names what is wrong with the word.
       resolveDeposit(service, { reference: word(words, 0), action: word(words, 1) as 'credit', reason }),
   },
+}
+
+/** @throws Refusal INVALID_INPUT */
+async function requireConfirmed(context: Context, input: z.input<typeof DepositInput>): Promise<void> {
+  const { walletId, amount } = parse(DepositInput, input)
+  if (amount <= largestUnconfirmed * oneUnit) return
+  const { currency } = await getWallet(context, { walletId })
+  const limit = `${largestUnconfirmed} ${currency}`
+  const message = `is required in live for more than ${limit}: this deposit is of ${formatAmount(amount)} ${currency}`
+  throw invalidInput([{ field: '--yes', code: 'MISSING_REQUIRED_FIELD', message }])
 }

@@ -4,6 +4,7 @@ import type { Command } from './command.ts'
 
 /** What tells an operator what is wrong. */
 export const doctorCommand: Command = {
+  changes: 'nothing',
   summary:
     'Looks for what is wrong with this installation, and says what to do about it; changes nothing, and fails when anything is at fault.',
   runApart: (config) => diagnose(config, Date.now()),

@@ -3,7 +3,7 @@ import { event } from '../../feed/event-shape.ts'
 import type { Told } from '../../feed/told.ts'
 import { watchEvents } from '../../feed/watch-events.ts'
 import type { Command, Options } from './command.ts'
-import { contextOfList, listed, sandboxOnly, wholeNumber, word } from './command.ts'
+import { contextOfOne, listed, sandboxOnly, wholeNumber, word } from './command.ts'
 import { forwardEvents, forwarderTo } from './forward.ts'
 import { makeHappen } from './make-happen.ts'
 
@@ -13,18 +13,20 @@ const names = { after: '--from' }
 /** What developers follow, forward and make with, while they build what hears of it. */
 export const eventCommands: Readonly<Record<string, Command>> = {
   'events tail': {
+    changes: 'nothing',
     summary: 'Prints what happens as it happens, until Ctrl-C; --from is the first event of those that have happened.',
     options: eventOptions,
     names,
     goesOn: true,
     run: async (service, _, options, { tell, signal }) => {
-      const context = await contextOfList(service, options)
+      const context = await contextOfOne(service, options)
       for await (const told of await eventsAsked(context, options, signal)) {
         tell(lineOf(told), JSON.parse(event.write(told)))
       }
     },
   },
   listen: {
+    changes: 'nothing',
     summary:
       'Posts each event to a URL as a webhook, in order and again until it is answered with 2xx, until Ctrl-C; shows the secret that signs them.',
     required: { 'forward-to': 'url' },
@@ -33,18 +35,19 @@ export const eventCommands: Readonly<Record<string, Command>> = {
     goesOn: true,
     run: async (service, _, options, going) => {
       const forwarder = forwarderTo(service, { url: options['forward-to'] ?? '', secret: options.secret })
-      const context = await contextOfList(service, options)
+      const context = await contextOfOne(service, options)
       const events = await eventsAsked(context, options, going.signal)
       await forwardEvents(context, events, { ...forwarder, ...going })
     },
   },
   trigger: {
+    changes: { subject: async (_, options, service) => (await contextOfOne(service, options)).merchantId },
     summary:
       'Makes an event of this type happen in the sandbox, with all that it takes: a customer, a deposit, a payout.',
     words: ['event type'],
     options: { merchant: 'merchant id' },
     run: async (service, words, options) => {
-      const context = await contextOfList(sandboxOnly(service, 'trigger'), options)
+      const context = await contextOfOne(sandboxOnly(service, 'trigger'), options)
       const { sequence, id, type, object, objectId, timestamp } = await makeHappen(context, word(words, 0))
       return { sequence, id, type, timestamp, objectType: object.type, objectId }
     },

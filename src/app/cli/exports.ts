@@ -20,12 +20,14 @@ const options = { from: 'date or time', to: 'date or time', out: 'file' }
 /** What operators and accountants take the books away with. */
 export const exportCommands: Readonly<Record<string, Command>> = {
   'export payouts': {
+    changes: 'nothing',
     summary:
       'Writes the payouts that were made in a period, of one merchant or of all, as csv (the default) or ndjson: to standard output, or with --out to a file, which is there when it is complete.',
     options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
     run: (service, _, options, going) => exportOfMerchants('payouts', exportPayouts, { service, options, going }),
   },
   'export statement': {
+    changes: 'nothing',
     summary:
       "Writes a wallet's statement: every movement of its money in a period, between the balances before and after.",
     required: { wallet: 'wallet id' },
@@ -40,11 +42,13 @@ export const exportCommands: Readonly<Record<string, Command>> = {
     },
   },
   'export fees': {
+    changes: 'nothing',
     summary: 'Writes the fees that were charged and given back in a period, of one merchant or of all.',
     options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
     run: (service, _, options, going) => exportOfMerchants('fees', exportFees, { service, options, going }),
   },
   'export deposits': {
+    changes: 'nothing',
     summary: 'Writes the deposits that came in during a period, of one merchant or of all.',
     options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
     run: (service, _, options, going) => exportOfMerchants('deposits', exportDeposits, { service, options, going }),

@@ -8,9 +8,10 @@ import { entries } from '../../ledger/list.ts'
 import { walletEntriesOfTransfers } from '../../ledger/repository.ts'
 import type { OwnerFilter } from '../../lists/owner.ts'
 import type { Slice } from '../../lists/slice.ts'
+import { findPayoutAnywhere } from '../../operators/find-payout.ts'
+import { listAcrossMerchants } from '../../operators/list-across-merchants.ts'
 import { contextOf } from '../../operators/owner-of.ts'
 import { findPayoutEvents } from '../../payouts/find-payout-events.ts'
-import { getPayout } from '../../payouts/get-payout.ts'
 import { payouts } from '../../payouts/list.ts'
 import type { Payout } from '../../payouts/payout.ts'
 import { findTimelines, findTransfers } from '../../payouts/payout-timeline.ts'
@@ -18,7 +19,7 @@ import { getWallet } from '../../wallets/get-wallet.ts'
 import { wallets } from '../../wallets/list.ts'
 import type { WalletRow } from '../../wallets/wallet.ts'
 import type { Command, Options } from './command.ts'
-import { contextOfList, wholeNumber, word } from './command.ts'
+import { merchantOfList, wholeNumber, word } from './command.ts'
 
 /** How many entries a wallet is shown with. */
 const shownEntries = 10
@@ -34,7 +35,7 @@ export const sliceNames = { first: '--limit' }
 export const listCommands: Readonly<Record<string, Command>> = {
   'customer list': listCommand({
     noun: 'customers',
-    summary: "Lists a merchant's customers, newest first.",
+    summary: 'Lists the customers of a merchant or of all, newest first.',
     options: { status: 'active or closed', type: 'individual or business' },
     names: { customerType: '--type' },
     list: customers,
@@ -42,6 +43,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
     row: customerRow,
   }),
   'customer show': {
+    changes: 'nothing',
     summary: 'Shows a customer.',
     words: ['customer id'],
     run: async (service, words) => {
@@ -54,7 +56,8 @@ export const listCommands: Readonly<Record<string, Command>> = {
   },
   'wallet list': listCommand({
     noun: 'wallets',
-    summary: "Lists the wallets of a merchant and its customers, newest first; --own leaves out the customers'.",
+    summary:
+      "Lists the wallets of a merchant or of all, and of their customers, newest first; --own leaves out the customers'.",
     options: { customer: 'customer id', type: 'fiat or stablecoin', currency: 'code' },
     flags: ['own'],
     names: { owner: '--customer', assetType: '--type' },
@@ -67,6 +70,7 @@ export const listCommands: Readonly<Record<string, Command>> = {
     row: walletRow,
   }),
   'wallet show': {
+    changes: 'nothing',
     summary: 'Shows a wallet with its addresses and its latest entries.',
     words: ['wallet id'],
     run: async (service, words) => {
@@ -79,7 +83,8 @@ export const listCommands: Readonly<Record<string, Command>> = {
   },
   'payout list': listCommand({
     noun: 'payouts',
-    summary: "Lists the payouts of a merchant and its customers, newest first; --own leaves out the customers'.",
+    summary:
+      "Lists the payouts of a merchant or of all, and of their customers, newest first; --own leaves out the customers'.",
     options: {
       customer: 'customer id',
       wallet: 'wallet id',
@@ -100,14 +105,16 @@ export const listCommands: Readonly<Record<string, Command>> = {
     row: payoutRow,
   }),
   'payout show': {
-    summary: 'Shows a payout with what became of it and what it moved in its wallet.',
-    words: ['payout id'],
+    changes: 'nothing',
+    summary:
+      'Shows a payout with what became of it and what it moved in its wallet; by its id, transaction id, reference id or idempotency key.',
+    words: ['payout'],
     run: async (service, words) => {
-      const payoutId = word(words, 0)
-      const context = await contextOf(service, 'payout', payoutId)
+      const found = await findPayoutAnywhere(service, word(words, 0))
+      const { context } = found
       const { db, merchantId } = context
       // The row has a checksum, which the type does not: it says nothing to people.
-      const row: Payout & { checksum?: unknown } = await getPayout(context, { payoutId })
+      const row: Payout & { checksum?: unknown } = found.payout
       const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
       const events = await findPayoutEvents(context, [payout.id])
       const transferIds = [payout, ...events].map(({ transferId }) => transferId)
@@ -123,8 +130,13 @@ export const listCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** A list of a merchant's: where it comes from, what narrows it and what is told of each item. */
-type ListCommand<Input, Item> = Pick<Command, 'summary' | 'options' | 'flags' | 'names'> & {
+type RowOfMerchant = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
+
+/** A list that each merchant has: where it comes from, what narrows it and what is told of each item. */
+type ListCommand<Input extends object, Item extends RowOfMerchant> = Pick<
+  Command,
+  'summary' | 'options' | 'flags' | 'names'
+> & {
   readonly noun: string
   readonly list: { readonly slice: (context: Context, input: Input) => Answer<Slice<Item>> }
   readonly filtersOf: (options: Options) => Partial<Input>
@@ -132,7 +144,7 @@ type ListCommand<Input, Item> = Pick<Command, 'summary' | 'options' | 'flags' | 
 }
 
 /** The command that lists such things. */
-export function listCommand<Input, Item>({
+export function listCommand<Input extends object, Item extends RowOfMerchant>({
   noun,
   list,
   filtersOf,
@@ -141,12 +153,16 @@ export function listCommand<Input, Item>({
 }: ListCommand<Input, Item>): Command {
   return {
     ...command,
+    changes: 'nothing',
     options: { merchant: 'merchant id', ...command.options, ...createdOptions, ...sliceOptions },
     names: { ...sliceNames, ...command.names },
     run: async (service, _, options) => {
-      const context = await contextOfList(service, options)
-      const asked = { ...filtersOf(options), ...created(options), ...sliced(options) }
-      return listed(noun, await list.slice(context, asked as Input), row)
+      const rowOf = (item: Item) => ({ ...row(item), merchantId: item.merchantId })
+      const filter = { ...filtersOf(options), ...created(options) } as Input
+      const context = await merchantOfList(service, options)
+      if (context) return listed(noun, await list.slice(context, { ...filter, ...sliced(options) }), rowOf)
+      const { items, total, next } = await listAcrossMerchants(service, { list, filter }, sliced(options))
+      return { [noun]: items.map(rowOf), total, next }
     },
   }
 }

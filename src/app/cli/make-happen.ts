@@ -18,6 +18,7 @@ import { settlePayout } from '../../payouts/settle-payout.ts'
 import { createWallet } from '../../wallets/create-wallet.ts'
 import { depositToWallet } from '../../wallets/deposit-to-wallet.ts'
 import { wallets } from '../../wallets/list.ts'
+import { reverseDeposit } from '../../wallets/reverse-deposit.ts'
 import { webhookEndpoints } from '../../webhooks/list.ts'
 import { testWebhookEndpoint } from '../../webhooks/test-webhook-endpoint.ts'
 
@@ -31,6 +32,10 @@ const makers: Readonly<Record<EventType, Make | string>> = {
   'payout.failed': (context) => payAndSettle(context, ['FAILED']),
   'payout.returned': (context) => payAndSettle(context, ['COMPLETED', 'RETURNED']),
   'wallet.transaction.inbound': async (context) => (await deposit(context)).transferId,
+  'deposit.reversed': async (context) => {
+    const { reference } = await deposit(context)
+    return (await reverseDeposit(context, { reference, reason: 'Triggered by hand.' })).transferId
+  },
   'wallet.created': openWallet,
   'customer.created': newCustomer,
   'customer.updated': async (context) => {

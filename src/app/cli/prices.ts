@@ -5,7 +5,7 @@ import type { PriceState } from '../../rates/dated-prices.ts'
 import { rates } from '../../rates/rates.ts'
 import { setRate } from '../../rates/set-rate.ts'
 import type { Command } from './command.ts'
-import { firstTwoWords, word } from './command.ts'
+import { toFirstTwoWords, word } from './command.ts'
 import { listed, sliced, sliceNames, sliceOptions } from './lists.ts'
 
 const ratePair = { fromCode: '<from>', toCode: '<to>' }
@@ -15,12 +15,12 @@ const state = 'in_force, future, past or cancelled'
 /** What payouts cost and are converted at. */
 export const priceCommands: Readonly<Record<string, Command>> = {
   'rate set': {
-    keptOf: firstTwoWords,
+    changes: toFirstTwoWords,
     mayStart: 'inSandbox',
     summary:
       'Sets what one unit of a stablecoin is worth, from now or from a time on, and names the rates that take over later; more than 20 % from the one before needs --force.',
     words: ['from', 'to', 'rate'],
-    options: { 'effective-at': 'time', reason: 'text' },
+    options: { 'effective-at': 'time' },
     flags: ['force'],
     names: ratePair,
     run: async (service, words, options) => {
@@ -35,6 +35,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     },
   },
   'rate list': {
+    changes: 'nothing',
     summary: 'Lists the rates by pair, newest first: in force, future, past and cancelled.',
     options: { from: 'code', to: 'code', state, ...sliceOptions },
     names: { ...sliceNames, fromCode: '--from', toCode: '--to' },
@@ -44,10 +45,9 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     },
   },
   'rate cancel': {
-    keptOf: firstTwoWords,
+    changes: toFirstTwoWords,
     summary: 'Cancels a rate before its time comes; it stays recorded.',
     words: ['from', 'to', 'effective at'],
-    options: { reason: 'text' },
     names: ratePair,
     run: async (service, words) =>
       shown(
@@ -55,7 +55,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
       ),
   },
   'fee set': {
-    keptOf: firstTwoWords,
+    changes: toFirstTwoWords,
     mayStart: 'inSandbox',
     summary:
       'Sets what payouts of an asset to a currency cost, from now or from a time on, and names the fees that take over later; takes --flat, --percent or both. The fee is deducted from the amount (the recipient gets less) or from the balance (the wallet pays more); without --deduct-from as the fee before it, else from the balance.',
@@ -65,7 +65,6 @@ export const priceCommands: Readonly<Record<string, Command>> = {
       percent: 'number',
       'deduct-from': 'amount or balance',
       'effective-at': 'time',
-      reason: 'text',
     },
     names: { ...feePair, deductedFrom: '--deduct-from' },
     run: async (service, words, options) => {
@@ -87,6 +86,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     },
   },
   'fee list': {
+    changes: 'nothing',
     summary: 'Lists the fees by pair, newest first: in force, future, past and cancelled.',
     options: { asset: 'code', currency: 'code', state, ...sliceOptions },
     names: { ...sliceNames, assetCode: '--asset', recipientCurrency: '--currency' },
@@ -97,10 +97,9 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     },
   },
   'fee cancel': {
-    keptOf: firstTwoWords,
+    changes: toFirstTwoWords,
     summary: 'Cancels a fee before its time comes; it stays recorded.',
     words: ['asset', 'currency', 'effective at'],
-    options: { reason: 'text' },
     names: feePair,
     run: async (service, words) =>
       shown(

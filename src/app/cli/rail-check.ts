@@ -6,6 +6,7 @@ import { word } from './command.ts'
 
 /** Whether somebody's bank does all that a rail relies on. */
 export const railCheckCommand: Command = {
+  changes: 'nothing',
   summary:
     'Tries every rule of docs/rails.md at a bank that RAILS names, with up to four orders to the account that is given: one of your own, as they may be paid.',
   words: ['rail'],

@@ -15,6 +15,7 @@ const mostBytes = 256 * 1024 * 1024
 /** What compares banks' statements with our books. */
 export const reconciliationCommands: Readonly<Record<string, Command>> = {
   reconcile: {
+    changes: 'nothing',
     summary:
       "Compares a bank's statement (.csv, or .xml in camt.053) with the payouts of its rail, and fails where they differ; --from and --to say when what must be there was paid.",
     words: ['rail', 'file'],

@@ -1,37 +1,44 @@
 import { audit } from '../../audit/audit.ts'
 import { auditChain } from '../../audit/audit-chain.ts'
+import type { Service } from '../../context.ts'
 import { createService } from '../../context.ts'
 import { openDatabase, restoreDatabase } from '../../database/open-database.ts'
 import { some } from '../../diagnoses/diagnosis.ts'
 import { findMode } from '../../installation/find-mode.ts'
+import { keepAction, parseReason } from '../../operators/keep-action.ts'
 import type { Config } from '../config.ts'
 import type { Command, Options } from './command.ts'
 import { word } from './command.ts'
+import { operatorIn } from './operator.ts'
 import { progressOn } from './progress.ts'
 
 /** What puts a backup back. */
 export const restoreCommand: Command = {
+  changes: 'ownActions',
   summary:
     'Puts a backup in the place of a SQLite database, once a copy of it is audited; --replace where a database is there, which is kept beside under a dated name. One of PostgreSQL goes into an empty database. The service must have ended.',
   words: ['backup'],
+  options: { reason: 'text' },
   flags: ['replace'],
   runApart: restore,
 }
 
-async function restore(config: Config, words: readonly string[], { replace }: Options): Promise<object> {
+async function restore(config: Config, words: readonly string[], { replace, reason }: Options): Promise<object> {
   const backup = word(words, 0)
+  const why = reason === undefined || reason.trim() === '' ? null : parseReason(reason)
   return restoreDatabase({
     ...{ url: config.databaseUrl, backup, isReplacing: replace !== undefined, now: Date.now() },
-    inspect: (url) => requireSound({ url, backup, mode: config.mode }),
+    inspect: (url) => requireSound({ url, backup, reason: why, mode: config.mode }),
   })
 }
 
-/** Opens the copy as a start would, which brings it to the latest form, recomputes its books and holds its history against its seals. */
-async function requireSound({
-  url,
-  backup,
-  mode,
-}: Pick<Config, 'mode'> & { url: string; backup: string }): Promise<void> {
+type Inspected = Pick<Config, 'mode'> & { url: string; backup: string; reason: string | null }
+
+/**
+ * Opens the copy as a start would, which brings it to the latest form, recomputes its books and holds its history against its seals.
+ * That it was restored is logged in the copy itself, which is the database from then on.
+ */
+async function requireSound({ url, backup, reason, mode }: Inspected): Promise<void> {
   const fail = (error: Error) => {
     throw error
   }
@@ -53,7 +60,7 @@ async function requireSound({
     const onProgress = progressOn(process.stderr)
     const books = await audit(service, onProgress)
     const history = await auditChain(service, {}, onProgress)
-    if (books.balanced && history.balanced) return
+    if (books.balanced && history.balanced) return await logRestore(service, { backup, reason })
     const findings = [...books.findings, ...history.findings]
     const contradictory = findings.filter(({ contradictions }) => contradictions > 0)
     const told = contradictory.map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
@@ -61,4 +68,9 @@ async function requireSound({
   } finally {
     await db.close()
   }
+}
+
+function logRestore(service: Service, { backup, reason }: { backup: string; reason: string | null }): Promise<void> {
+  const action = { ...operatorIn('command'), action: 'restore', subject: backup, reason, details: {}, formId: null }
+  return keepAction(service, action, ({ db }) => db.write(() => undefined))
 }

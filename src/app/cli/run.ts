@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
 import type { Service } from '../../context.ts'
 import { createService } from '../../context.ts'
-import { openDatabase } from '../../database/open-database.ts'
+import { databaseName, openDatabase } from '../../database/open-database.ts'
 import type { Names } from '../../doors/refusal-text.ts'
 import { refusalText } from '../../doors/refusal-text.ts'
-import { Refusal } from '../../errors.ts'
+import { invalidInput, Refusal } from '../../errors.ts'
 import { claimMode } from '../../installation/claim-mode.ts'
 import { findMode } from '../../installation/find-mode.ts'
 import { formatAmount } from '../../money/amount.ts'
-import { keepAction, parseReason } from '../../operators/keep-action.ts'
+import { keepAction, onlyLooking, parseReason } from '../../operators/keep-action.ts'
 import type { Config } from '../config.ts'
 import { readConfig } from '../config.ts'
 import { migrationNotice } from '../migration-notice.ts'
@@ -75,6 +75,7 @@ async function run(
   output: { isJson: boolean; around: Surroundings },
 ): Promise<{ result: unknown; code: number }> {
   const config = readConfig(output.around.environment)
+  if ('runApart' in command && !output.isJson) output.around.complain(`${databaseName(config.databaseUrl)}\n`)
   const result =
     'runApart' in command
       ? await command.runApart(config, given.words, given.options)
@@ -114,32 +115,45 @@ async function runOnDatabase(
     const { webhookAllowed } = config
     const service = createService({ db, mode, webhookAllowed, secrets: secretsOf(config, mode) })
     await claimMode(service)
+    if (!isJson) complain(`MODE=${mode}, ${databaseName(config.databaseUrl)}\n`)
     // Where nothing changed, it is copied all the same: it was asked for.
     if (copy !== null && !isCopied) await db.backup(copy)
     const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${text}\n`)
     const signal = around.signal ?? (command.goesOn ? interruption() : new AbortController().signal)
     const write = writerTo(around.print)
-    return await runKept(service, command, given, { tell, write, signal, rails: config.rails })
+    return await runLogged(service, command, given, { tell, write, signal, rails: config.rails })
   } finally {
     clearInterval(staying)
     await db.close()
   }
 }
 
-/** Runs a command that is on the log of operators so that it is kept there, in the transaction that does it. */
-function runKept(
+/** Runs a command with a database that it can change as much as it has said that it does, and no more. */
+async function runLogged(
   service: Service,
   command: Extract<Command, { run: unknown }>,
   { name, words, options }: Given,
   going: Going,
 ): Promise<unknown> {
-  const { keptOf } = command
-  if (!keptOf) return command.run(service, words, options, going)
+  const { changes, run } = command
+  const looking = onlyLooking(service, name)
+  if (changes === 'nothing') return run(looking, words, options, going)
+  if (changes === 'ownActions') return run(service, words, options, going)
+  const subject = 'created' in changes ? changes.created : await changes.subject(words, options, looking)
+  if (subject === null) return run(looking, words, options, going)
   const { reason: given = '', ...said } = options
   const reason = given.trim() === '' ? null : parseReason(given)
-  const details = { ...said, ...(words.length > 1 && { words: words.join(' ') }) }
-  const kept = { formId: null, ...operatorIn('command'), action: name, subject: keptOf(words), reason, details }
-  return keepAction(service, kept, (keeping) => command.run(keeping, words, options, going))
+  if (reason === null && changes.movesMoney && service.mode === 'live') throw reasonRequired()
+  // What the subject does not tell.
+  const isWordTold = words.length === 1 && typeof subject === 'string'
+  const details = { ...said, ...(words.length > 0 && !isWordTold && { words: words.join(' ') }) }
+  const kept = { formId: null, ...operatorIn('command'), action: name, subject, reason, details }
+  return keepAction(service, kept, (keeping) => run(keeping, words, options, going))
+}
+
+function reasonRequired(): Refusal {
+  const message = 'is required in live, because this moves money'
+  return invalidInput([{ field: '--reason', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
 /** Ctrl-C, of which a terminal tells npm and this process, and npm tells it again; or that nobody reads what is printed. */

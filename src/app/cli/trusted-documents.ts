@@ -5,11 +5,12 @@ import { addDocuments } from '../../trusted-documents/add-documents.ts'
 import { listDocuments } from '../../trusted-documents/list-documents.ts'
 import { removeDocument } from '../../trusted-documents/remove-document.ts'
 import type { Command } from './command.ts'
-import { word } from './command.ts'
+import { toFirstWord, word } from './command.ts'
 
 /** What an operator does about the GraphQL documents that are trusted. */
 export const documentCommands: Readonly<Record<string, Command>> = {
   'documents add': {
+    changes: toFirstWord,
     summary:
       'Trusts the GraphQL documents of a manifest (of relay-compiler, the client preset of graphql-codegen, or Apollo), all or none: each must be valid and within the limits. The service knows them at once.',
     words: ['manifest'],
@@ -20,6 +21,7 @@ export const documentCommands: Readonly<Record<string, Command>> = {
     },
   },
   'documents list': {
+    changes: 'nothing',
     summary: 'Lists the trusted GraphQL documents.',
     run: async (service) =>
       (await listDocuments(service)).map(({ id, name, text, addedAt }) => ({
@@ -30,6 +32,7 @@ export const documentCommands: Readonly<Record<string, Command>> = {
       })),
   },
   'documents remove': {
+    changes: toFirstWord,
     summary: 'Trusts a GraphQL document no more; its id stays with its text.',
     words: ['id'],
     run: (service, words) => removeDocument(service, { id: word(words, 0) }),

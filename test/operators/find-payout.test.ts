@@ -1,0 +1,102 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
+import { findPayoutAnywhere, findPayouts } from '../../src/operators/find-payout.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
+import { sequenceOfTransactionId, transactionId } from '../../src/payouts/transaction-id.ts'
+import { createWallet } from '../../src/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { nigerian } from '../payouts/payout-places.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
+import { cli, emptyPlace } from '../support/process.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+
+const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const
+
+describe.each(everyEngine)('a payout on %s', (engine) => {
+  test('is found by its id, transaction id, reference id and idempotency key, by operators and in GraphQL', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    for (let i = 0; i < 3; i++) await perform(createPayout, app.context(), payout)
+    const { result: made } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
+    await perform(createPayout, app.context(), payout)
+
+    const names = [made.id, made.transactionId, made.referenceId, 'order 17']
+    for (const name of [...names, made.transactionId.toLowerCase(), ` ${made.referenceId.toUpperCase()} `]) {
+      expect([name, (await findPayouts(app.service, name)).map(({ id }) => id)]).toEqual([name, [made.id]])
+    }
+    expect(await refusalOf(() => findPayoutAnywhere(app.service, '0000000000'))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+    const place = await emptyPlace({ DATABASE_URL: app.url })
+    for (const name of names) {
+      expect((await cli(place, 'payout', 'show', name, '--json')).json()).toMatchObject({ id: made.id })
+    }
+
+    const ask = (args: string) => app.graphql(`{ payout(${args}) { uuid transactionId } }`)
+    for (const args of [
+      `id: "${made.id}"`,
+      'idempotencyKey: "order 17"',
+      `transactionId: "${made.transactionId}"`,
+      `referenceId: "${made.referenceId}"`,
+    ]) {
+      expect((await ask(args)).data.payout).toMatchObject({ transactionId: made.transactionId })
+    }
+    expect((await ask('transactionId: "0000000000"')).data).toEqual({ payout: null })
+    expect((await ask(`referenceId: "${made.id}"`)).data).toEqual({ payout: null })
+    const both = await ask(`transactionId: "${made.transactionId}", referenceId: "${made.referenceId}"`)
+    expect(both.errors[0]).toMatchObject({ extensions: { code: 'INVALID_INPUT' } })
+  })
+
+  test('of another merchant is not found in GraphQL by any name', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { result: made } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
+    const { apiKey: key } = await app.otherMerchant()
+    for (const args of [
+      'idempotencyKey: "order 17"',
+      `transactionId: "${made.transactionId}"`,
+      `referenceId: "${made.referenceId}"`,
+    ]) {
+      const { data } = await app.graphql(`{ payout(${args}) { uuid } }`, {}, { key })
+      expect(data).toEqual({ payout: null })
+    }
+  })
+
+  test('is one of several candidates, with their merchants, where two merchants used one idempotency key', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const other = createContext(app.service, (await app.otherMerchant()).id, 'order 17')
+    const { id: walletId } = await perform(
+      createWallet,
+      { ...other, idempotencyKey: null },
+      {
+        ...{ currency: 'USDC', network: 'solana', description: 'Other' },
+      },
+    )
+    await depositToWallet(other, { walletId, amount: '100', reference: 'other' })
+    const { result: first } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
+    const { result: second } = await createPayout(other, payout)
+
+    const place = await emptyPlace({ DATABASE_URL: app.url })
+    const shown = await cli(place, 'payout', 'show', 'order 17')
+    expect(shown.code).toBe(1)
+    expect(shown.stderr).toContain(`${first.id} of Test merchant`)
+    expect(shown.stderr).toContain(`${second.id} of Other merchant`)
+    expect((await cli(place, 'payout', 'show', second.transactionId, '--json')).json()).toMatchObject({ id: second.id })
+  })
+})
+
+test('sequenceOfTransactionId undoes transactionId, and finds no number in other texts', () => {
+  const merchantId = fc.uuid({ version: 7 })
+  fc.assert(
+    fc.property(merchantId, fc.integer({ min: 1, max: 2 ** 31 - 1 }), (merchant, sequence) => {
+      expect(sequenceOfTransactionId(merchant, transactionId(merchant, sequence))).toBe(sequence)
+    }),
+  )
+  const id = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
+  expect(['', 'A', '0123456789A', 'ABCDEFGHI!', 'abc'].map((text) => sequenceOfTransactionId(id, text))).toEqual(
+    Array(5).fill(null),
+  )
+})
