@@ -41,10 +41,10 @@ import { trustedDocuments } from './0039-trusted-documents.ts'
 import { seals } from './0040-seals.ts'
 import { operatorActions } from './0041-operator-actions.ts'
 import { feeSources } from './0042-fee-sources.ts'
-import { givenAddresses } from './0046-given-addresses.ts'
-import { noUsdcOnTron } from './0049-no-usdc-on-tron.ts'
 import { depositReversalsInTheLedger } from './0043-deposit-reversals-in-the-ledger.ts'
 import { depositReversals } from './0044-deposit-reversals.ts'
+import { givenAddresses } from './0045-given-addresses.ts'
+import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 
 /** Every migration in the order in which they run. */
 export const migrations: readonly Migration[] = [
@@ -90,10 +90,10 @@ export const migrations: readonly Migration[] = [
   seals,
   operatorActions,
   feeSources,
-  givenAddresses,
-  noUsdcOnTron,
   depositReversalsInTheLedger,
   depositReversals,
+  givenAddresses,
+  noUsdcOnTron,
 ]
 
 /** The one that every database of ours has. */

@@ -62,9 +62,7 @@ export function defineList<
     },
     /** The same of what lies between two numbers, which the caller found to be where the rows of the times are. */
     sliceWithin: (context: Asking, known: Span, input: Slicing, columns?: Columns) =>
-      sliceOfList(list, context, parseSlice(input), { columns, known }) as unknown as Answer<
-        Slice<Row>
-      >,
+      sliceOfList(list, context, parseSlice(input), { columns, known }) as unknown as Answer<Slice<Row>>,
     /** What parses a request for a slice, of the list of each parent where there is one, and reads nothing. */
     sliceParser: (parent: Parent | null) => (parent === null ? parseSlice : sliceParser(SliceInput, parentOf(parent))),
     /** What gives the same slice of the list of each of many parents, by the parent's id. @throws Refusal INVALID_INPUT */

@@ -1,5 +1,3 @@
-import { wallTime } from '../support/times.ts'
-import { wallClockOf } from '../../src/ids.ts'
 import { mkdirSync, readdirSync, statSync, unlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -9,10 +7,12 @@ import { readConfig } from '../../src/app/config.ts'
 import { dueInMs, startBackups } from '../../src/app/scheduled-backups.ts'
 import type { Started } from '../../src/app/start.ts'
 import type { Diagnosis } from '../../src/diagnoses/diagnosis.ts'
+import { wallClockOf } from '../../src/ids.ts'
 import { smallDisk } from '../proofs/small-disk.ts'
 import { payoutBody } from '../support/app.ts'
 import type { Place } from '../support/process.ts'
 import { cli, demoPlace, emptyPlace, startService } from '../support/process.ts'
+import { wallTime } from '../support/times.ts'
 
 const everyMs = 86_400_000
 const now = Date.parse('2026-11-23T18:45:00Z')

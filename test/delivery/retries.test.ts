@@ -1,11 +1,16 @@
-import { wallTime } from '../support/times.ts'
 import { describe, expect, test } from 'vitest'
 import { attemptDelaysMs, judge, nextAttemptAt, retryAfterMs } from '../../src/delivery/retries.ts'
+import { wallTime } from '../support/times.ts'
 
 const now = Date.parse('2026-11-21T10:00:00.000Z')
 const hour = 3_600_000
 const next = (attempts: number, change: { retryAfter?: string; random?: number } = {}) => {
-  const at = nextAttemptAt({ attempts, now: wallTime(now), retryAfter: change.retryAfter ?? null, random: () => change.random ?? 0.5 })
+  const at = nextAttemptAt({
+    attempts,
+    now: wallTime(now),
+    retryAfter: change.retryAfter ?? null,
+    random: () => change.random ?? 0.5,
+  })
   return at === null ? null : at - now
 }
 

@@ -1,4 +1,3 @@
-import { wallTime } from '../support/times.ts'
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
@@ -7,6 +6,7 @@ import { mostIdle } from '../../src/delivery/guarded-agents.ts'
 import { createSender } from '../../src/delivery/send.ts'
 import { newSharedSecret, signerOf } from '../../src/delivery/signing-secrets.ts'
 import { writePost } from '../../src/delivery/write-post.ts'
+import { wallTime } from '../support/times.ts'
 import { certificate } from './support/certificate.ts'
 import { dullEvent } from './support/events.ts'
 import { namesOf, startReceiver } from './support/receiver.ts'
@@ -55,7 +55,11 @@ describe('an answer', () => {
   test('comes to exactly what was written', async () => {
     const receiver = await startReceiver()
     const signer = signerOf([newSharedSecret()])
-    const written = writePost(dullEvent(), { format: 'standard', signer, now: wallTime(Date.parse(dullEvent().timestamp)) })
+    const written = writePost(dullEvent(), {
+      format: 'standard',
+      signer,
+      now: wallTime(Date.parse(dullEvent().timestamp)),
+    })
     await senderOf().send(`${receiver.url}?a=b%20c`, written)
     await senderOf().send(receiver.url, post)
     const [first, second] = receiver.received

@@ -1,4 +1,3 @@
-import { wallTime } from '../support/times.ts'
 import { spawnSync } from 'node:child_process'
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { isSent, sentTypes, webhookFormats } from '../../src/delivery/formats.ts
 import type { Post } from '../../src/delivery/message.ts'
 import { newKeyPair, newSharedSecret, signerOf } from '../../src/delivery/signing-secrets.ts'
 import { writePost } from '../../src/delivery/write-post.ts'
+import { wallTime } from '../support/times.ts'
 import { dullEvent } from './support/events.ts'
 
 const secret = newSharedSecret()

@@ -1,4 +1,3 @@
-import { dueTime } from '../support/times.ts'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/dispatch/attempt.ts'
 import { createFeedReader } from '../../src/dispatch/feed-reader.ts'
@@ -6,6 +5,7 @@ import { createQueue } from '../../src/dispatch/queue.ts'
 import { recordAttempts } from '../../src/dispatch/record-attempts.ts'
 import { sharedFeed } from '../../src/dispatch/shared-feed.ts'
 import { everyEngine } from '../support/app.ts'
+import { dueTime } from '../support/times.ts'
 import { startWorld } from './support/world.ts'
 
 test.each(everyEngine)(

@@ -1,12 +1,12 @@
-import { wallTime } from '../support/times.ts'
-import { wallClockOf } from '../../src/ids.ts'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { wallClockOf } from '../../src/ids.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
 import type { Received } from '../delivery/support/receiver.ts'
 import { startReceiver } from '../delivery/support/receiver.ts'
 import { exampleBanks, placeForBank } from '../rails/support/example-bank.ts'
 import { dullOrder } from '../rails/support/orders.ts'
+import { wallTime } from '../support/times.ts'
 
 test('the example in TypeScript is under 150 lines and needs nothing but Node', () => {
   const source = readFileSync(exampleBanks.TypeScript[1], 'utf8')

@@ -1,4 +1,3 @@
-import { dueTime } from '../support/times.ts'
 import * as fc from 'fast-check'
 import type { GraphQLField, GraphQLNamedType, GraphQLObjectType } from 'graphql'
 import {
@@ -24,6 +23,7 @@ import { hashOf, refOf } from '../deposits/support/node.ts'
 import { carriedPayout, transferOf } from '../rails/support/carried.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { dueTime } from '../support/times.ts'
 
 function cost(text: string, variables: Record<string, unknown> = {}): number {
   const { definitions } = parse(text)

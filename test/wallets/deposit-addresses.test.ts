@@ -107,7 +107,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
       file.close()
     }
     await run('drop table given_addresses')
-    await run(`delete from migrations where name = '0046-given-addresses'`)
+    await run(`delete from migrations where name = '0045-given-addresses'`)
     await (await openDatabase({ url, onFatal })).close()
 
     const other = await createMerchant(app.service, { name: 'Other' })

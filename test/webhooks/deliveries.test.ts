@@ -1,4 +1,3 @@
-import { dueTime } from '../support/times.ts'
 import { describe, expect, test } from 'vitest'
 import { insertRow } from '../../src/database/query.ts'
 import { eventId } from '../../src/events/event.ts'
@@ -7,6 +6,7 @@ import type { App, Setup } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { everyDoor } from '../support/doors.ts'
 import { whatIsStored } from '../support/stored.ts'
+import { dueTime } from '../support/times.ts'
 import { ask, log } from './webhook-doors.ts'
 
 const url = 'https://example.com/webhooks'

@@ -1,8 +1,8 @@
-import { dueTime } from '../../support/times.ts'
 import { recordAttempts } from '../../../src/dispatch/record-attempts.ts'
 import { timestamp } from '../../../src/ids.ts'
 import { noSecrets } from '../../../src/secrets/secrets.ts'
 import type { App } from '../../support/app.ts'
+import { dueTime } from '../../support/times.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 

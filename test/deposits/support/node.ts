@@ -1,6 +1,6 @@
-import { wallClockOf } from '../../../src/ids.ts'
 import { createHash } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import { wallClockOf } from '../../../src/ids.ts'
 import { httpRail } from '../../../src/rails/http-rail.ts'
 import type { Rail } from '../../../src/rails/rail.ts'
 import type { App } from '../../support/app.ts'

@@ -1,4 +1,3 @@
-import { dueTime } from '../../support/times.ts'
 import { closeCustomer } from '../../../src/customers/close-customer.ts'
 import { insertRow } from '../../../src/database/query.ts'
 import { eventsAfter } from '../../../src/events/repository.ts'
@@ -12,6 +11,7 @@ import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { whatIsStored } from '../../support/stored.ts'
+import { dueTime } from '../../support/times.ts'
 import type { Words } from './makers.ts'
 import { makersFor } from './makers.ts'
 

@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // Every deposit address that was given out, once for all merchants: whatever it comes from, nobody is given it again. Where a
 // sandbox gave one to several merchants before, they keep it.
 export const givenAddresses: Migration = {
-  name: '0046-given-addresses',
+  name: '0045-given-addresses',
   statements: (schema, { uuid, raw, clusteredTable }) => [
     clusteredTable(
       schema
