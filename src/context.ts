@@ -80,7 +80,7 @@ export type Context = Service & {
 export function createService({
   db,
   mode,
-  clock = Date.now,
+  clock,
   secrets = noSecrets,
   webhookAllowed = [],
   perform = performHere,

@@ -5,6 +5,7 @@ import type { Answer } from '../database/query.ts'
 import { latestOf } from '../events/latest-event.ts'
 import { timestamp } from '../ids.ts'
 import { parse } from '../input.ts'
+import { gainOf } from '../ledger/entry.ts'
 import type { Export, Line } from './export.ts'
 import { numbersPerSum } from './export.ts'
 import { PeriodInput } from './payouts-export.ts'
@@ -29,7 +30,7 @@ const deposits: Journal = {
   sums: depositSums,
   lines: async (db, asked) =>
     (await depositsBetween(db, asked)).map(({ time, id, kind, walletId, assetCode, amount, reference }) => {
-      const moved = kind === 'deposit' ? amount : -amount
+      const moved = gainOf(kind, amount)
       const cells = { id, wallet_id: walletId, currency: assetCode, amount: moved, reference, kind }
       return { assetCode, moved, cells: { created_at: timestamp(Number(time)), ...cells } }
     }),

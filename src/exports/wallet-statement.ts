@@ -4,8 +4,7 @@ import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { parseUuid } from '../ids.ts'
 import { parse } from '../input.ts'
-import { directionOf } from '../ledger/entry.ts'
-import type { Amount } from '../money/amount.ts'
+import { directionOf, gainOf } from '../ledger/entry.ts'
 import { wallets } from '../wallets/list.ts'
 import type { Balance, Export, Line } from './export.ts'
 import { linesPerPage } from './export.ts'
@@ -96,7 +95,7 @@ type EntryRow = Awaited<ReturnType<typeof entriesBetween>>[number]
 function lineOf(entry: EntryRow): Line {
   const { kind, assetCode, amount, fee } = entry
   const direction = directionOf(kind)
-  const moved: Amount = direction === 'debit' ? -(amount + fee) : amount + fee
+  const moved = gainOf(kind, amount + fee)
   return {
     assetCode,
     moved,

@@ -5,6 +5,7 @@ import { insertEventRow } from '../events/repository.ts'
 import type { Fee } from '../fees/fee.ts'
 import { feeInForce } from '../fees/repository.ts'
 import { timestamp } from '../ids.ts'
+import { gainOf } from '../ledger/entry.ts'
 import type { Movement } from '../ledger/post-transfer.ts'
 import { recordTransfer } from '../ledger/post-transfer.ts'
 import { latestInSequence } from '../lists/sequence.ts'
@@ -219,7 +220,7 @@ async function write(tx: Tx, context: Context, book: Book, movement: Omit<Moveme
   const transfer = { ...movement, assetCode: book.currency }
   const { kind, amount, fee } = transfer
   if (kind === 'payout_completed') return recordTransfer(tx, context, transfer, null)
-  book.balance += kind === 'payout' ? -(amount + fee) : amount + fee
+  book.balance += gainOf(kind, amount + fee)
   if (kind === 'deposit') book.reachableBalance += amount
   book.entryCount++
   book.latestTime = BigInt(context.now())

@@ -51,6 +51,14 @@ export function directionOf(kind: TransferKind): EntryDirection | null {
   return directionOfKind[kind]
 }
 
+const signs: Readonly<Record<EntryDirection, bigint>> = { debit: -1n, credit: 1n }
+
+/** What a transfer of a kind adds to its wallet's balance; zero where it moves nothing in a wallet. */
+export function gainOf(kind: TransferKind, moved: Amount): Amount {
+  const direction = directionOf(kind)
+  return direction === null ? 0n : signs[direction] * moved
+}
+
 /** The kinds of transfers that a wallet's account is on each side of. */
 export const kindsOfDirection: Record<EntryDirection, readonly TransferKind[]> = {
   debit: kindsThat('debit'),

@@ -4,8 +4,8 @@ import { dueAfter } from '../ids.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
-/** How long after the bank was asked it is asked again, the last for ever. */
-export const questionDelaysMs: readonly number[] = [
+/** How long after the bank was asked it is asked again, the last repeatedly. */
+const questionDelaysMs: readonly number[] = [
   10 * second,
   30 * second,
   2 * minute,
@@ -20,3 +20,11 @@ export function nextQuestionAt({ wallClock }: Pick<Context, 'wallClock'>, asked:
   const delay = questionDelaysMs[Math.min(asked, questionDelaysMs.length - 1)] ?? 0
   return dueAfter(delay, wallClock())
 }
+
+/** How long an order waits at most that was asked about so often: each range of counts with its delay. */
+export const maxWaits: readonly { readonly minAsked: number; readonly maxAsked: number; readonly delayMs: number }[] =
+  questionDelaysMs.map((delayMs, place) => ({
+    minAsked: place === 0 ? 0 : place + 1,
+    maxAsked: place === questionDelaysMs.length - 1 ? 2 ** 31 - 1 : place + 1,
+    delayMs,
+  }))

@@ -14,7 +14,6 @@ import {
 } from '../database/query.ts'
 import type { NewRowOf } from '../database/tables.ts'
 import type { DueTime } from '../ids.ts'
-import { questionDelaysMs } from './questions.ts'
 
 const due = ['merchantId', 'orderId', 'state'] as const
 
@@ -68,27 +67,24 @@ export const unknownOrders = query((p: Params<{ rail: string; after: DueTime; at
   ),
 )
 
-/** How long an order waits at most before the bank is asked again; a bank of the sandbox says itself when it has more. */
-const longestWait = sql<bigint>`case when state = 'ACCEPTED' and asked = 0 then ${sql.lit(Number.MAX_SAFE_INTEGER)} ${sql.join(
-  questionDelaysMs.map((delayMs, place) => sql`when asked <= ${sql.lit(place + 1)} then ${sql.lit(delayMs)}`),
-  sql` `,
-)} else ${sql.lit(questionDelaysMs.at(-1) ?? 0)} end`
-
 /**
- * Orders that are to be asked about later than any schedule has it, by `toleranceMs` at least: the clock was ahead that scheduled them.
- * An operator's view.
+ * Orders that were asked about so often and are asked about again only after a time; an operator's view. An order that a bank has
+ * just accepted is left out: a bank of the sandbox says itself when it has more.
  */
-export const postponedOrders = query((p: Params<Due & { toleranceMs: bigint }>) =>
-  acrossMerchants(
-    from('payoutTransfers')
-      .select(['merchantId', 'orderId'])
-      .where('rail', '=', p.rail)
-      .where('state', '<>', sql.lit('QUEUED'))
-      .where('dueAt', '>', p.now)
-      .where(sql<boolean>`due_at - ${p.now} - ${p.toleranceMs} > ${longestWait}`)
-      .orderBy('dueAt')
-      .limit(p.limit),
-  ),
+export const postponedOrders = query(
+  (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
+    acrossMerchants(
+      from('payoutTransfers')
+        .select(['merchantId', 'orderId'])
+        .where('rail', '=', p.rail)
+        .where('state', '<>', sql.lit('QUEUED'))
+        .where('dueAt', '>', p.after)
+        .where('asked', '>=', p.minAsked)
+        .where('asked', '<=', p.maxAsked)
+        .where(({ eb, or }) => or([eb('state', '<>', sql.lit('ACCEPTED')), eb('asked', '>', 0)]))
+        .orderBy('dueAt')
+        .limit(p.limit),
+    ),
 )
 
 /** Has orders asked about from a time on that were to be asked about later. */

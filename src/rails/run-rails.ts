@@ -4,6 +4,7 @@ import { pausedRails } from '../payout-transfers/repository.ts'
 import type { Breaker } from './breaker.ts'
 import { createBreaker } from './breaker.ts'
 import { hastenQuestions } from './hasten-questions.ts'
+import { maxWaits } from './questions.ts'
 import type { Rail } from './rail.ts'
 import { readLeftReports } from './receive-reports.ts'
 import { dueQuestions, dueSubmissions, postponedOrders, unknownOrders } from './repository.ts'
@@ -148,12 +149,13 @@ export function startRails({
 
   /** What a clock that was ahead has put off. */
   async function askPostponed({ name, callMs }: Rail): Promise<void> {
-    const toleranceMs = BigInt(callMs + postponedByMs)
-    const asked = { rail: name, now: dueAfter(0, service.wallClock()), toleranceMs, limit: mostHastened }
-    const orders = await postponedOrders(service.db, asked)
-    // Those that are left are found at the next look.
-    if (orders.length === mostHastened) difference = Number.POSITIVE_INFINITY
-    await hastenEach(orders)
+    for (const { minAsked, maxAsked, delayMs } of maxWaits) {
+      const after = dueAfter(delayMs + callMs + postponedByMs, service.wallClock())
+      const orders = await postponedOrders(service.db, { rail: name, minAsked, maxAsked, after, limit: mostHastened })
+      // Those that are left are found at the next look.
+      if (orders.length === mostHastened) difference = Number.POSITIVE_INFINITY
+      await hastenEach(orders)
+    }
   }
 
   /** What it could not answer while it was down is older than what waits. */

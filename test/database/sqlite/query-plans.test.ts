@@ -39,6 +39,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
   'rails:dueSubmissions': 'looks for what is to be submitted, over all merchants',
   'rails:dueQuestions': 'looks for what is to be asked, over all merchants',
+  'rails:postponedOrders': 'looks for what a clock that was ahead has put off, over all merchants',
   'rails:unknownOrders': 'looks for what could not be answered, over all merchants',
   'rails:orderById': 'has the order only, which tells the merchant',
   'rails:attentionOfAll': 'lists what a person must look at, over all merchants',
