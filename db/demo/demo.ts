@@ -36,7 +36,6 @@ export const demoApiKey = formatApiKey(demoKey)
  * @returns whether the demo is there; it is not where somebody else's merchants are
  */
 export async function seedDemo(service: Service): Promise<boolean> {
-  if (await hasDemo(service)) return true
   let merchantId: string | null = null
   const isThere = await service.db.write(async (tx) => {
     merchantId = null

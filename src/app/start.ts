@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
+import { demoApiKey, hasDemo, seedDemo } from '../../db/demo/demo.ts'
 import type { Service } from '../context.ts'
 import type { Database, DatabaseOptions } from '../database/database.ts'
 import { NotNow, takenOverCode } from '../database/database.ts'
@@ -82,7 +82,7 @@ export async function start(
  */
 export async function prepare(service: Service): Promise<boolean> {
   await claimMode(service)
-  return service.mode === 'sandbox' && (await seedDemo(service))
+  return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
 /** How long answers may take that are ready when such a process ends. */

@@ -36,7 +36,7 @@ export const plainListSize = 8
 /** Lists that may be longer. */
 export const sizeOfList: Readonly<Record<string, number>> = {
   'Payout.timeline': 20,
-  'WebhookEndpoint.types': 14,
+  'WebhookEndpoint.types': 15,
   'WebhookDelivery.attempts': 20,
   'Wallet.pendingDeposits': 20,
 }

@@ -41,7 +41,9 @@ describe('npm start', () => {
     const { greeting } = await startService(place)
     expect(greeting).toContain('Warning: these take over later')
     expect(greeting).toContain('  rate USDC NGN 1000 from 2126-01-01T00:00:00.000Z\n')
-    expect(greeting).toContain('  fee USDT ZAR 2.00000000 and 0 % from 2126-01-01T00:00:00.000Z\n')
+    expect(greeting).toContain(
+      '  fee USDT ZAR 2.00000000 and 0 % of the amount, deducted from the balance, from 2126-01-01T00:00:00.000Z\n',
+    )
     expect(greeting).not.toContain('USDC ZAR')
   })
   test.each([[{}], [{ WORKERS: '2' }]])(

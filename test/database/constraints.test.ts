@@ -96,7 +96,10 @@ function newTransfer(changes: Readonly<Record<string, string>>): string {
 const violations: Readonly<Record<string, readonly string[]>> = {
   api_keys: [`update api_keys set mode = 'other'`],
   asset_codes: [`update asset_codes set asset_type = 'OTHER'`, 'update asset_codes set minor_unit_places = 9'],
-  fees: [`insert into fees values ('USDC', 'NGN', '2030', 1, -1, '0', null)`],
+  fees: [
+    `insert into fees values ('USDC', 'NGN', '2030', 1, -1, '0', null, 'BALANCE')`,
+    `insert into fees values ('USDC', 'NGN', '2030', 1, 1, '0', null, 'OTHER')`,
+  ],
   accounts: [
     `update accounts set kind = 'other'`,
     `update accounts set balance = -1 where kind = 'wallet'`,
@@ -143,7 +146,12 @@ const violations: Readonly<Record<string, readonly string[]>> = {
     `update payout_methods set type = 'OTHER', wallet_address = 'x', network = 'x', account_number = null`,
     'update payout_methods set account_number = null',
   ],
-  payouts: [`update payouts set status = 'OTHER'`, 'update payouts set amount = 0', 'update payouts set fee = -1'],
+  payouts: [
+    `update payouts set status = 'OTHER'`,
+    'update payouts set amount = 0',
+    'update payouts set fee = -1',
+    `update payouts set fee = null, fee_deducted_from = 'AMOUNT'`,
+  ],
   payout_events: [
     `insert into payout_events select merchant_id, payout_id, 'OTHER', null, transfer_id, created_at, null from payout_events`,
   ],

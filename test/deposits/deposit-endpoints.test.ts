@@ -172,7 +172,7 @@ describe('a post', () => {
               error: {
                 ...{
                   code: 'INVALID_INPUT',
-                  message: expect.stringMatching(/^amount must be a decimal string above zero/),
+                  message: 'amount must be above zero.',
                 },
                 details: { fields: [{ field: 'amount', code: 'INVALID_FORMAT' }] },
               },

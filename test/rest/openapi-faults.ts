@@ -60,8 +60,8 @@ export function answerFaults(document: OpenapiDocument, exchange: Exchange): str
   ]
 }
 
-/** What tells browsers and caches about an answer, and no caller. */
-const ofHttp = /^(content-type|vary|access-control-[a-z-]+)$/
+/** What tells browsers, caches and proxies about an answer, and no caller. */
+const ofHttp = /^(content-type|vary|x-accel-buffering|access-control-[a-z-]+)$/
 
 function headerFaults(document: OpenapiDocument, names: readonly string[], given: Exchange['headers']): string[] {
   const known = names.map((name) => name.toLowerCase())

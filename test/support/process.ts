@@ -54,8 +54,22 @@ export async function livePlace(environment: Record<string, string> = {}): Promi
   return place
 }
 
-/** What a command printed, also as the JSON value that it is, and how it ended. */
-type Answered = Ended & { readonly json: () => unknown }
+/**
+ * What a command printed, also as the JSON value that it is, and how it ended. The line that names its environment stands apart from the
+ * rest of standard error; it is empty where there was none.
+ */
+type Answered = Ended & { readonly environment: string; readonly json: () => unknown }
+
+/** What a command complained of, without the line that names its environment. */
+export function complaintIn(stderr: string): string {
+  return stderr.replace(/^(MODE=\w+, )?(sqlite|postgres):.*\n/, '')
+}
+
+function answered({ code, stdout, stderr }: Ended): Answered {
+  const complaint = complaintIn(stderr)
+  const environment = stderr.slice(0, stderr.length - complaint.length)
+  return { code, stdout, stderr: complaint, environment, json: () => JSON.parse(stdout) }
+}
 
 /** Runs an operator command here, on the database and in the environment of `place`: to load it anew takes most of a second. */
 export async function cli(place: Place, ...args: string[]): Promise<Answered> {
@@ -70,13 +84,12 @@ export async function cli(place: Place, ...args: string[]): Promise<Answered> {
       stderr += text
     },
   })
-  return { code, stdout, stderr, json: () => JSON.parse(stdout) }
+  return answered({ code, stdout, stderr })
 }
 
 /** Runs an operator command as an operator does, in a process of its own, and waits for its end. */
 export async function cliProcess(place: Place, ...args: string[]): Promise<Answered> {
-  const ended = await endOf(spawn(process.execPath, ['src/app/cli.ts', ...args], { cwd: root, env: place.env }))
-  return { ...ended, json: () => JSON.parse(ended.stdout) }
+  return answered(await endOf(spawn(process.execPath, ['src/app/cli.ts', ...args], { cwd: root, env: place.env })))
 }
 
 /** Starts the service as `npm start` does, on a free port, and waits until it is ready; its log goes to `output`. */

@@ -7,9 +7,9 @@ import { cli, demoPlace, emptyPlace } from '../../support/process.ts'
 test('a command says on standard error which environment it works on, and nothing of that with --json', async () => {
   const place = await demoPlace()
   const shown = await cli(place, 'merchant', 'list')
-  expect(shown.stderr).toBe(`MODE=sandbox, sqlite:${place.file}\n`)
-  expect((await cli(place, 'merchant', 'list', '--json')).stderr).toBe('')
-  expect((await cli(place, 'doctor')).stderr).toBe(`sqlite:${place.file}\n`)
+  expect(shown).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
+  expect(await cli(place, 'merchant', 'list', '--json')).toMatchObject({ environment: '', stderr: '' })
+  expect((await cli(place, 'doctor')).environment).toBe(`sqlite:${place.file}\n`)
 })
 
 test('the name of a database has no password', () => {

@@ -11,7 +11,7 @@ import { eventTypes } from '../../../src/events/event.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { everyEngine, startApp, testSecrets } from '../../support/app.ts'
 import type { Place } from '../../support/process.ts'
-import { cli, demoPlace, emptyPlace } from '../../support/process.ts'
+import { cli, complaintIn, demoPlace, emptyPlace } from '../../support/process.ts'
 
 const patience = { timeout: 8_000, interval: 20 }
 
@@ -37,7 +37,7 @@ function going(place: Pick<Place, 'env'>, ...args: string[]) {
   return {
     lines,
     said: () => lines().map((line) => JSON.parse(line) as Said),
-    complaint: () => stderr,
+    complaint: () => complaintIn(stderr),
     end: async () => {
       ending.abort()
       return code

@@ -43,10 +43,7 @@ test('migrate says first what it will do to a database in use, and how to copy i
   expect(stderr).toContain('`npm run -s cli -- migrate --backup <file>`')
   expect(appliedAt(place.file)).toEqual(names)
   // Nothing is to come any more.
-  expect(await cli(place, 'migrate')).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^MODE=\w+, sqlite:\S+\n$/),
-  })
+  expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('any other command that finds a database of before says so too', async () => {
@@ -65,10 +62,7 @@ test('migrate --backup copies a database before it changes it, and one that is n
   expect(appliedAt(place.file)).toEqual(names)
 
   const later = join(place.folder, 'later.sqlite')
-  expect(await cli(place, 'migrate', '--backup', later)).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^MODE=\w+, sqlite:\S+\n$/),
-  })
+  expect(await cli(place, 'migrate', '--backup', later)).toMatchObject({ code: 0, stderr: '' })
   expect(appliedAt(later)).toEqual(names)
 })
 
@@ -90,10 +84,7 @@ test('migrate changes nothing where the copy can not be made', async () => {
 test('migrate makes a new database without a word', async () => {
   const place = await emptyPlace()
 
-  expect(await cli(place, 'migrate')).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(/^MODE=\w+, sqlite:\S+\n$/),
-  })
+  expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
 describePostgres('migrate of a PostgreSQL database', {}, () => {

@@ -20,10 +20,7 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
     // What is refused is not kept.
     expect((await cli(place, 'rail', 'resume', 'nowhere', '--reason', 'x')).code).toBe(1)
     const wrong = await cli(place, 'rail', 'pause', 'other', '--reason', 'x'.repeat(256))
-    expect([wrong.code, wrong.stderr]).toEqual([
-      1,
-      expect.stringMatching(/\n--reason must have at most 255 characters\.\n$/),
-    ])
+    expect([wrong.code, wrong.stderr]).toEqual([1, '--reason must have at most 255 characters.\n'])
 
     app.db.refresh()
     const { items } = await listOperatorActions(app.service, {})
