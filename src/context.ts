@@ -3,8 +3,8 @@ import { hasScope, noCaller, requireAllowed, unread } from './callers/api-caller
 import type { Database } from './database/database.ts'
 import { forCustomer } from './database/one-customer.ts'
 import { Refusal } from './errors.ts'
-import type { Clock, RecordClock, WallClock } from './ids.ts'
-import { aheadBy, steadyClock, timestamp, uuidV7Source, wallClockOf } from './ids.ts'
+import type { Clock, RecordClock, WallClock, WallTime } from './ids.ts'
+import { aheadBy, laterBy, steadyClock, timestamp, uuidV7Source, wallClockOf } from './ids.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import { noSecrets } from './secrets/secrets.ts'
 
@@ -74,6 +74,11 @@ export type Context = Service & {
   readonly aheadMs: number
   /** Ends what waits for something to happen: the caller has gone, or the service is about to. */
   readonly signal?: AbortSignal
+}
+
+/** The merchant's time as the machine has it, which decides what is in force or over; goes back when the clock is corrected. */
+export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
+  return laterBy(aheadMs, wallClock())
 }
 
 /** The service on an open database, which keeps no secrets unless it is given a key; tests give their own clock. */

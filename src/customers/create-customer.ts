@@ -88,7 +88,9 @@ const namesOfType: Record<CustomerType, readonly ('firstName' | 'lastName' | 'bu
 
 /** The faults of a customer without the names that its type needs. */
 export function missingNames(input: Names): FieldFault[] {
-  return namesOfType[input.customerType]
+  // Another type is a fault of its own.
+  const names = Object.hasOwn(namesOfType, input.customerType) ? namesOfType[input.customerType] : []
+  return names
     .filter((field) => !input[field]?.toString().trim())
     .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for a customer of this type` }))
 }

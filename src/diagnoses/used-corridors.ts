@@ -9,7 +9,7 @@ import { merchantUsing } from './repository.ts'
  * a bank account of the other, or a fee is in force for it.
  */
 export async function findUsedCorridors(
-  { db, now }: Service,
+  { db, wallClock }: Service,
   isAsked: (pair: string) => boolean,
 ): Promise<readonly string[]> {
   const used: string[] = []
@@ -20,7 +20,7 @@ export async function findUsedCorridors(
       const corridor = { assetCode, recipientCurrency }
       const isUsed =
         (await merchantUsing(db, corridor)) !== null ||
-        (await feeInForce(db, { ...corridor, at: timestamp(now()) })) !== null
+        (await feeInForce(db, { ...corridor, at: timestamp(wallClock()) })) !== null
       if (isUsed) used.push(pair)
     }
   }

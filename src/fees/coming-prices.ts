@@ -9,8 +9,8 @@ import { fees } from './fees.ts'
  * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody
  * remembers. Two looks along an index for each pair of assets.
  */
-export async function comingPrices({ db, now }: Service): Promise<string[]> {
-  const at = timestamp(now())
+export async function comingPrices({ db, wallClock }: Service): Promise<string[]> {
+  const at = timestamp(wallClock())
   const assets = await assetCodesWithNetworks(db)
   const codesOf = (type: 'STABLECOIN' | 'FIAT') =>
     assets.filter(({ assetType }) => assetType === type).map(({ code }) => code)

@@ -37,12 +37,18 @@ export async function setExtendedPublicKeys(
     await refuseSharedKeys(tx, { ...request, merchantId: merchant.id })
     const changed = {
       ...merchant,
-      evmExtendedPublicKey: request.evmExtendedPublicKey ?? merchant.evmExtendedPublicKey,
-      tronExtendedPublicKey: request.tronExtendedPublicKey ?? merchant.tronExtendedPublicKey,
+      evmExtendedPublicKey: changedKey(merchant.evmExtendedPublicKey, request.evmExtendedPublicKey),
+      tronExtendedPublicKey: changedKey(merchant.tronExtendedPublicKey, request.tronExtendedPublicKey),
     }
     await updateExtendedPublicKeys(tx, changed)
     return changed
   })
+}
+
+/** The same key in another text stays as it is stored, because its addresses are numbered by that text. */
+function changedKey(stored: string | null, given: string | null): string | null {
+  if (stored === null || given === null) return given ?? stored
+  return derivingPart(stored) === derivingPart(given) ? stored : given
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Context } from '../context.ts'
+import { merchantWallTime } from '../context.ts'
 import { requireActiveCustomer } from '../customers/get-customer.ts'
 import type { Answer } from '../database/query.ts'
 import type { FeeSource } from '../fees/fee.ts'
@@ -67,9 +68,9 @@ export type PayoutQuote = Destination & {
  *   nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
-  const now = context.now()
+  const now = context.wallClock()
   // One moment for the price and for what the quote says of its time.
-  const atOnce = { ...context, now: () => now }
+  const atOnce = { ...context, wallClock: () => now }
   const { db } = context
   const request = parseQuote(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
@@ -92,7 +93,7 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
     recipientCountry: recipient.recipientCountry,
     transferType: request.transferType ?? standardTransferType,
     warnings: warningsAbout(recipient),
-    quotedAt: timestamp(now),
+    quotedAt: timestamp(merchantWallTime(atOnce)),
   }
 }
 

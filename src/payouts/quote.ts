@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { merchantWallTime } from '../context.ts'
 import type { Answer, Reader } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
 import { allInOrder, invalidInput, notFound, Refusal } from '../errors.ts'
@@ -84,7 +85,7 @@ export function quotePayout(
   context: Context,
   { assetCode, recipientCurrency, amount }: { assetCode: string; recipientCurrency: string; amount: Amount },
 ): Answer<Quote> {
-  const at = timestamp(context.now())
+  const at = timestamp(merchantWallTime(context))
   const inForce = allInOrder([
     rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
     feeInForce(db, { assetCode, recipientCurrency, at }),

@@ -55,7 +55,7 @@ export const payoutEndpoints: Group = {
           pattern: amountPattern.source,
           takesNumber: true,
           description:
-            'What is paid out, above zero, in units of `currency`; the fee comes on top. It is never rounded. A JSON number is taken too, digit by digit, but not one with an exponent.',
+            'What is paid out, above zero, in units of `currency`; a fee is deducted from it or from the balance, as it was set. It is never rounded. A JSON number is taken too, digit by digit, but not one with an exponent.',
         },
         recipientName: 'Who gets it.',
         recipientCurrency: 'The currency that arrives.',

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { merchantWallTime } from '../context.ts'
 import type { Tx } from '../database/query.ts'
 import type { DueTime } from '../ids.ts'
 import { dueAfter, timestamp } from '../ids.ts'
@@ -75,7 +76,7 @@ function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Prom
         const cause = 'it has waited too long to be submitted again'
         return moveTransfer(tx, context, transfer, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
-      const submittedAt = transfer.submittedAt ?? timestamp(context.now())
+      const submittedAt = transfer.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = transfer.attempts + 1
       // What was not taken before is asked for less and less often: that it is not there is nothing new.
       return moveTransfer(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
@@ -88,11 +89,17 @@ function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Prom
   }
 }
 
+/** By how much the clocks of several machines may differ. */
+const clockToleranceMs = 60_000
+
 /** Whether the bank pays an order once if it is submitted now: always the first time, and then for as long as it promises. */
 export function mayBeSubmitted(
-  { now }: Pick<Context, 'now'>,
+  context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: Transfer,
   { idempotentForMs }: Pick<Rail, 'idempotentForMs'>,
 ): boolean {
-  return attempts === 0 || now() - Date.parse(submittedAt ?? createdAt) <= idempotentForMs
+  if (attempts === 0) return true
+  const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
+  // One of the future was submitted by a clock that was ahead, so nobody knows how long ago.
+  return agoMs >= -clockToleranceMs && agoMs <= idempotentForMs
 }

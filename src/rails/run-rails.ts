@@ -28,6 +28,9 @@ const clockToleranceMs = 1_000
 /** How much longer than its schedule an order may wait: a call may be under way, and clocks of several machines differ. */
 const postponedByMs = 60_000
 
+/** How often postponed orders are looked for although this machine's clock was never ahead: another's may have been. */
+const postponedEveryMs = 600_000
+
 /** Has what is due on rails done. */
 export type Rails = {
   /** Looks now for what is due. */
@@ -74,6 +77,7 @@ export function startRails({
   let isAskedAgain = false
   /** The machine's clock less one that goes on by itself, when they were last compared. */
   let difference = Number.POSITIVE_INFINITY
+  let postponedAskedAt = clock()
 
   /** Looks once more after what looks already, for all who ask meanwhile. */
   function look(): Promise<void> {
@@ -95,9 +99,10 @@ export function startRails({
     if (isStopped) return
     const stored = (await pausedRails(service.db, {})).map(({ rail }) => rail)
     const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || stored.includes(name)
-    const wasAhead = hasGoneBack()
+    const mayBePostponed = hasGoneBack() || clock() - postponedAskedAt >= postponedEveryMs
+    if (mayBePostponed) postponedAskedAt = clock()
     for (const lane of lanes) {
-      if (wasAhead) await askPostponed(lane.rail)
+      if (mayBePostponed) await askPostponed(lane.rail)
       const unknown = await readLeftReports(service, lane.rail, onFault)
       if (unknown.length > 0) onUnknown(lane.rail.name, unknown)
       await fill(lane, isPaused(lane.rail))

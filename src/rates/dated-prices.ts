@@ -53,8 +53,8 @@ export function datedPrices<Row extends Priced & Pair<Code>, Code extends string
      *
      * @throws Refusal INVALID_INPUT for a time that has passed, or that a row stands for: what is in force then must stay known
      */
-    placeOf: async (tx: Tx, { now }: Service, { asked, ...pair }: Pair<Code> & { asked: string | null }) => {
-      const effectiveAt = effectiveTime(now(), asked)
+    placeOf: async (tx: Tx, { wallClock }: Service, { asked, ...pair }: Pair<Code> & { asked: string | null }) => {
+      const effectiveAt = effectiveTime(wallClock(), asked)
       const rows = await rowsFrom(tx, { ...(pair as unknown as Pair<Code>), at: effectiveAt })
       const same = rows.filter((row) => row.effectiveAt === effectiveAt)
       if (standing(same).length > 0) throw wrongTime(`must differ from ${effectiveAt}, which is set already`)
@@ -78,7 +78,7 @@ export function datedPrices<Row extends Priced & Pair<Code>, Code extends string
         const latest = same.find(({ revision }) => revision === same.length)
         if (!latest) throw notFound(noun)
         if (latest.cancelledAt !== null) return latest
-        const at = timestamp(service.now())
+        const at = timestamp(service.wallClock())
         if (effectiveAt <= at) throw wrongTime(tooLate)
         const cancelled = await setCancelled(tx, { ...latest, cancelledAt: at })
         if (!cancelled) throw new Conflict(`another request cancelled the ${noun.toLowerCase()}`)
@@ -92,11 +92,11 @@ export function datedPrices<Row extends Priced & Pair<Code>, Code extends string
      *
      * @throws Refusal INVALID_INPUT
      */
-    list: async ({ db, now }: Service, input: Filter<Code> & z.input<z.ZodObject<typeof sliceFields>>) => {
+    list: async ({ db, wallClock }: Service, input: Filter<Code> & z.input<z.ZodObject<typeof sliceFields>>) => {
       const { first, after, last, before, ...filter } = parse(ListInput, input) as SliceRequest & object
       const rows = withStates(await allRows(db, {}), {
         pairOf: (row) => `${row[from]} ${row[to]}`,
-        now: timestamp(now()),
+        now: timestamp(wallClock()),
       })
       const asked = Object.entries(filter).filter(([, value]) => value !== null)
       const found = rows.filter((row) => asked.every(([field, value]) => row[field as keyof Row] === value))

@@ -45,6 +45,8 @@ describe.each(everyEngine)('customers on %s', (engine) => {
   })
 
   test.each([
+    ['customerType', 'nope'],
+    ['customerType', 'constructor'],
     ['email', 'ada'],
     ['phone', '08012345678'],
     ['phone', '+0801'],

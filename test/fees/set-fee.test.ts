@@ -77,7 +77,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     ['recipientCurrency', { recipientCurrency: 'USDT' }],
     ['recipientCurrency', { recipientCurrency: 'XXX' }],
     ['flat', { flat: '-1' }],
-    ['flat', { flat: '.5' }],
+    ['flat', { flat: '1,5' }],
     ['flat', { flat: '10000000000' }],
     ['flat', { flat: '0.000000001' }],
     ['percent', { percent: '100.000000001' }],

@@ -3,11 +3,15 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createService } from '../../src/context.ts'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
+import { timestamp } from '../../src/ids.ts'
 import { contextByClock } from '../../src/merchants/clock.ts'
+import type { Transfer } from '../../src/payout-transfers/transfer.ts'
+import { mayBeSubmitted } from '../../src/rails/begin-call.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
 import type { Rail } from '../../src/rails/rail.ts'
 import { setRoute } from '../../src/rails/routes.ts'
 import { startRails } from '../../src/rails/run-rails.ts'
+import { setRate } from '../../src/rates/set-rate.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App, Engine } from '../support/app.ts'
 import { everyEngine, loggerOfPlanFaults, payoutBody, startApp } from '../support/app.ts'
@@ -23,6 +27,8 @@ async function startWithClocks(engine: Engine) {
   const wallClock = () => wallTime(clocks.wall)
   const posting = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
   const app = await startApp(engine, { clock: () => clocks.wall, rails: [posting] })
+  // A price that is in force for a clock that is set back as well.
+  clocks.wall += 2 * hour
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
   return {
@@ -127,6 +133,55 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
       await app.expectBooksToBalance()
     },
   )
+
+  test('has another machine ask about orders that it put off, without a restart there', async () => {
+    const { app, pass, setClock, restarted, run } = await startWithClocks(engine)
+    const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
+    const right = run(bank.rail)
+    await right.look()
+    setClock(24 * hour)
+    const ahead = run(bank.rail, restarted())
+    const { id } = await pay(app)
+    await ahead.look()
+    await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
+    await ahead.stop()
+    setClock(-24 * hour)
+    await right.look()
+    pass(15 * minute)
+    await right.look()
+    await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
+    await app.expectBooksToBalance()
+  })
+
+  test('leaves prices that are set for later out of force until then', async () => {
+    const { app, now, pass, setClock } = await startWithClocks(engine)
+    const effectiveAt = new Date(now() + 30 * minute).toISOString()
+    await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1550', effectiveAt })
+    const rate = async () => {
+      const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+      return body.data.exchange_rate
+    }
+    setClock(hour)
+    expect(await rate()).toBe('1550')
+    pass(3 * second)
+    setClock(-hour)
+    expect(await rate()).toBe('1500')
+    pass(31 * minute)
+    expect(await rate()).toBe('1550')
+  })
+
+  test('is no reason to submit an order again that it dated ahead', async () => {
+    const { app, setClock } = await startWithClocks(engine)
+    const { wallClock } = app.service
+    const submittedAt = timestamp(wallClock() + hour)
+    const order = { attempts: 1, submittedAt, createdAt: submittedAt } as Transfer
+    const may = () => mayBeSubmitted({ wallClock, aheadMs: 0 }, order, { idempotentForMs: 2 * hour })
+    expect(may()).toBe(false)
+    setClock(hour)
+    expect(may()).toBe(true)
+    setClock(2 * hour + second)
+    expect(may()).toBe(false)
+  })
 
   test('leaves tokens their fifteen minutes, and those made then no more', async () => {
     const { app, now, pass, setClock, restarted } = await startWithClocks(engine)

@@ -93,6 +93,17 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
     expect(first).not.toContain(await addressOn(app, app.merchant.id, 'erc20'))
   })
 
+  test('go on after a merchant sets its own key again as another wallet exports it', async () => {
+    const app = await startApp(engine, { mode: 'live' })
+    const key = accountKey(3)
+    const setKey = (text: string) =>
+      setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey: text })
+    await setKey(key)
+    const before = await addressOn(app, app.merchant.id, 'erc20')
+    expect((await setKey(exportedFromElsewhere(key))).evmExtendedPublicKey).toBe(key)
+    expect(await addressOn(app, app.merchant.id, 'erc20')).not.toBe(before)
+  })
+
   test('that a database from before gave to two merchants stay theirs, and are given to nobody else', async () => {
     const { url, remove } = await newDatabase(engine)
     spoilPostgresDatabase(url)

@@ -186,8 +186,9 @@ export const commands = takingReasons({
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: Options) {
   const merchantId = word(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  const merchant = await setExtendedPublicKeys(service, keys)
+  // First, so that nothing is half-written where it can't be read.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
+  const merchant = await setExtendedPublicKeys(service, keys)
   const pool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
   return { ...merchant, solana: pool }
 }

@@ -4,12 +4,14 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../../db/demo/demo.ts'
 import { sandboxExtendedPublicKeys } from '../../../src/networks/sandbox-addresses.ts'
+import { junkRoot } from '../../networks/junk-mnemonic.ts'
 import { payoutBody } from '../../support/app.ts'
 import { cli, cliProcess, demoPlace, emptyPlace, jsonOf, livePlace, startService } from '../../support/process.ts'
 
 type Merchant = { id: string; name: string; apiKey: string }
 
 const evmKey = sandboxExtendedPublicKeys.evm
+const accountKey = junkRoot.derive(`m/44'/60'/7'`).publicExtendedKey
 
 describe('the operator’s commands', () => {
   // All others run here, which says the same sooner.
@@ -253,6 +255,9 @@ describe('the operator’s commands', () => {
     expect((await open('solana')).data.addresses[0]?.address).toBe('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v')
     expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
     expect((await cli(place, 'merchant', 'addresses', id, '--tron', ownKey)).code).toBe(1)
+    const unread = await cli(place, 'merchant', 'addresses', id, '--evm', accountKey, '--solana', '/nowhere/pool')
+    expect([unread.code, unread.stderr]).toEqual([1, expect.stringContaining('ENOENT')])
+    expect((await open('erc20')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
     // Two merchants with one source of addresses could not tell whose deposit came in.
     const other = (await cli(place, 'merchant', 'create', 'Other', '--json')).json() as Merchant
     expect((await cli(place, 'merchant', 'addresses', other.id, '--solana', pool)).stderr).toContain('another merchant')
