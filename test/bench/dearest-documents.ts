@@ -1,0 +1,276 @@
+import type { GraphQLArgument, GraphQLField, GraphQLInputType, GraphQLObjectType } from 'graphql'
+import {
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isObjectType,
+  Kind,
+  parse,
+  validate,
+} from 'graphql'
+import type { Random } from '../../src/fill/random.ts'
+import { costOf } from '../../src/graphql/cost.ts'
+import { excessOf, excessOfPairs, limits } from '../../src/graphql/limits.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
+
+/** A field of a document; `on` is the member of a union or interface that it is asked of. */
+export type Part = {
+  readonly name: string
+  readonly on: string
+  readonly args: Readonly<Record<string, unknown>>
+  readonly parts: readonly Part[]
+}
+
+/** A document of these root fields, with its variables. Ids in it are places in lists of ids, such as `@Wallet:3`. */
+export type Document = {
+  readonly query: string
+  readonly variables: Readonly<Record<string, unknown>>
+  readonly cost: number
+}
+
+const queryType = schema.getQueryType() as GraphQLObjectType
+
+export const rootFields: readonly string[] = Object.keys(queryType.getFields())
+
+/** The largest tree that a search looks at. */
+const mostParts = 120
+
+const times = ['2000-01-01T00:00:00.000Z', '2026-10-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z']
+
+type Owner = GraphQLObjectType
+
+function objectType(name: string): Owner {
+  return schema.getType(name) as Owner
+}
+
+function fieldOf({ on, name }: Part): GraphQLField<unknown, unknown> {
+  return objectType(on).getFields()[name] as GraphQLField<unknown, unknown>
+}
+
+/** Object types that a field can lead to: none for a leaf. */
+function membersOf(field: GraphQLField<unknown, unknown>): readonly Owner[] {
+  const type = getNamedType(field.type)
+  if (isAbstractType(type)) return schema.getPossibleTypes(type)
+  return isObjectType(type) ? [type] : []
+}
+
+/** Makes parts by chance. */
+export function makerOf(random: Random) {
+  const { pick, chance } = random
+
+  const idFor = (type: string) => `@${type}:${random.whole(0, 60)}`
+  const inputFor = (type: GraphQLInputType, name: string, density: number): unknown => {
+    const named = getNamedType(type)
+    if (name === 'walletId') return idFor(chance(0.5) ? 'Wallet' : 'WalletOfCustomer')
+    if (name === 'customerId') return idFor('Customer')
+    if (name === 'types') return pick([['WALLET_CREATED'], ['PAYOUT_FAILED'], ['CUSTOMER_CLOSED'], ['PAYOUT_COMPLETED', 'PAYOUT_FAILED']])
+    if (isEnumType(named)) return pick(named.getValues()).name
+    if (named.name === 'DateTime') return pick(times)
+    if (named.name === 'OwnerFilter') return chance(0.3) ? { merchant: true } : { customerId: idFor('Customer') }
+    if (!isInputObjectType(named)) return pick(['USDC', 'USDT', 'NGN', 'ZAR'])
+    const fields = Object.values(named.getFields()).filter(() => chance(density))
+    return Object.fromEntries(fields.map((field) => [field.name, inputFor(field.type, field.name, density)]))
+  }
+  const argumentFor = ({ name, type }: GraphQLArgument, field: GraphQLField<unknown, unknown>): unknown => {
+    const of = getNamedType(field.type).name
+    if (name === 'first') return pick([100, 100, 100, 50, 20, 5, 1])
+    if (name === 'last') return undefined
+    if (name === 'after') return of === 'EventPage' ? String(pick([0, 1_000, 20_000, 30_000])) : undefined
+    if (name === 'before') return undefined
+    if (name === 'filter') return chance(0.6) ? inputFor(type, name, 0.3) : undefined
+    if (name === 'from' || name === 'to') return chance(0.5) ? pick(times) : undefined
+    if (name === 'country') return undefined
+    if (name === 'currency') return pick(['NGN', 'ZAR', 'USDC'])
+    if (name === 'ids') return Array.from({ length: pick([100, 100, 50, 10]) }, (_, i) => `@${pick(['Payout', 'Wallet', 'Customer'])}:${i}`)
+    if (name === 'walletId') return idFor(chance(0.5) ? 'Wallet' : 'WalletOfCustomer')
+    if (name === 'input') {
+      const recipient = chance(0.5) ? { currency: pick(['NGN', 'ZAR']) } : { payoutMethodId: idFor('BankPayoutMethod') }
+      return { assetCode: 'USDC', amount: '1', recipient, ...(chance(0.5) && { customerId: idFor('Customer') }) }
+    }
+    if (name !== 'id') return undefined
+    if (of === 'Payout' && chance(0.5)) return idFor('PayoutOfCustomer')
+    if (of === 'PayoutMethod') return idFor('BankPayoutMethod')
+    return of === 'Node' ? idFor(pick(['Payout', 'Wallet', 'Customer', 'WebhookEndpoint'])) : idFor(of)
+  }
+  const argumentsFor = (field: GraphQLField<unknown, unknown>): Part['args'] => {
+    const given = field.args.map((arg) => [arg.name, argumentFor(arg, field)] as const)
+    const entries = given.filter(([, value]) => value !== undefined)
+    if (getNamedType(field.type).name === 'Payout' && 'id' in Object.fromEntries(entries) && chance(0.3)) {
+      const name = pick(['transactionId', 'referenceId'])
+      return { [name]: idFor(name) }
+    }
+    if (field.args.some(({ name }) => name === 'last') && chance(0.2)) {
+      return Object.fromEntries(entries.map(([name, value]) => [name === 'first' ? 'last' : name, value]))
+    }
+    return Object.fromEntries(entries)
+  }
+  const leavesOf = (type: Owner): Part[] =>
+    Object.values(type.getFields())
+      .filter((field) => isLeafType(getNamedType(field.type)))
+      .map(({ name }) => ({ name, on: type.name, args: {}, parts: [] }))
+
+  /** A field of a type with all leaves or a few below it, and maybe more that leads on. */
+  const partOf = (type: Owner, name: string, depth: number): Part => {
+    const field = type.getFields()[name] as GraphQLField<unknown, unknown>
+    return { name, on: type.name, args: argumentsFor(field), parts: membersOf(field).length === 0 ? [] : insideOf(field, depth) }
+  }
+  const insideOf = (field: GraphQLField<unknown, unknown>, depth: number): Part[] => {
+    const members = membersOf(field)
+    const chosen = members.length > 2 ? [pick(members), pick(members)] : members
+    return [...new Set(chosen)].flatMap((type) => {
+      const leading = Object.values(type.getFields()).filter((each) => membersOf(each).length > 0)
+      const leaves = leavesOf(type)
+      const some = chance(0.6) ? leaves : leaves.filter(() => chance(0.3))
+      const isWrapper = /(Connection|Page|Edge)$/.test(type.name)
+      const next = depth > 0 && leading.length > 0 && (isWrapper || chance(0.5)) ? [partOf(type, pick(leading).name, depth - 1)] : []
+      const all = [...some, ...next]
+      return all.length > 0 ? all : leaves.slice(0, 1).concat(leading.length > 0 && leaves.length === 0 ? [partOf(type, pick(leading).name, depth - 1)] : [])
+    })
+  }
+
+  /** The same part with one thing changed somewhere. */
+  const changed = (part: Part): Part => {
+    if (part.parts.length === 0 || chance(0.25)) return { ...part, args: { ...part.args, ...changedArguments(part) } }
+    const place = random.whole(0, part.parts.length - 1)
+    const inner = part.parts[place] as Part
+    const dice = random.whole(0, 9)
+    if (dice < 4 && (inner.parts.length > 0 || Object.keys(inner.args).length > 0)) return withParts(part, part.parts.with(place, changed(inner)))
+    if (dice < 6 && part.parts.length > 1) return withParts(part, part.parts.toSpliced(place, 1))
+    if (dice < 7) return withParts(part, [...part.parts, varied(inner, random.whole(1, 30))])
+    const type = pick(membersOf(fieldOf(part)))
+    const leading = Object.values(type.getFields()).filter((field) => membersOf(field).length > 0)
+    const name = leading.length > 0 && chance(0.7) ? pick(leading).name : pick(Object.keys(type.getFields()))
+    return withParts(part, [...part.parts, partOf(type, name, 2)])
+  }
+  const changedArguments = (part: Part): Part['args'] => {
+    const field = fieldOf(part)
+    if (field.args.length === 0) return {}
+    const fresh = argumentsFor(field)
+    if ('last' in fresh || 'last' in part.args || 'transactionId' in part.args || 'referenceId' in fresh || 'transactionId' in fresh || 'referenceId' in part.args) return {}
+    const names = Object.keys(fresh)
+    const name = names.length > 0 ? pick(names) : null
+    return name === null ? {} : { [name]: fresh[name] }
+  }
+  return { partOf: (name: string) => partOf(queryType, name, random.whole(0, 3)), changed }
+}
+
+function withParts(part: Part, parts: readonly Part[]): Part {
+  return { ...part, parts }
+}
+
+/** The same part asked of something else, so that no two are one question. */
+export function varied(part: Part, by: number): Part {
+  const args = Object.fromEntries(Object.entries(part.args).map(([name, value]) => [name, variedValue(name, value, by)]))
+  const takesFilter = fieldOf(part).args.some(({ name }) => name === 'filter')
+  const isEvents = part.name === 'events'
+  if (takesFilter && !isEvents) {
+    const createdFrom = new Date(Date.parse('2000-01-01T00:00:00.000Z') + by).toISOString()
+    return { ...part, args: { ...args, filter: { createdFrom, ...(args.filter as object) } } }
+  }
+  return { ...part, args }
+}
+
+function variedValue(name: string, value: unknown, by: number): unknown {
+  if (typeof value === 'string' && value.startsWith('@')) {
+    const [type, place] = value.slice(1).split(':')
+    return `@${type}:${(Number(place) + by) % 100}`
+  }
+  if (typeof value === 'string' && /^\d{4}-/.test(value)) return new Date(Date.parse(value) + by).toISOString()
+  if (name === 'after' && typeof value === 'string') return String(Number(value) + by)
+  if (Array.isArray(value) || typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, variedValue(key, inner, by)]))
+}
+
+/** Writes root fields as a document; `null` where it is beyond the limits or not valid. */
+export function documentOf(roots: readonly Part[]): Document | null {
+  if (roots.reduce((all, each) => all + countOf(each), 0) > 1_000) return null
+  const variables: Record<string, unknown> = {}
+  const declared = new Map<string, string>()
+  const argument = (part: Part, [name, value]: [string, unknown]): string => {
+    if (typeof value === 'number') return `${name}:${value}`
+    const type = String(fieldOf(part).args.find((arg) => arg.name === name)?.type)
+    const known = `${type} ${JSON.stringify(value)}`
+    const variable = declared.get(known) ?? `v${declared.size}`
+    declared.set(known, variable)
+    variables[variable] = value
+    return `${name}:$${variable}`
+  }
+  let aliases = 0
+  const set = (parts: readonly Part[], isAbstract: boolean): string => {
+    const names = new Map<string, Part>()
+    const texts = parts.map((part) => {
+      const isTaken = names.has(part.name) && JSON.stringify(names.get(part.name)) !== JSON.stringify(part)
+      if (!isTaken) names.set(part.name, part)
+      const alias = isTaken ? `a${aliases++}:` : ''
+      const args = Object.entries(part.args).map((each) => argument(part, each))
+      const members = membersOf(fieldOf(part))
+      const inner = members.length === 0 ? '' : set(part.parts, members.length > 1)
+      const text = `${alias}${part.name}${args.length > 0 ? `(${args.join(' ')})` : ''}${inner}`
+      return [part.on, text] as const
+    })
+    if (!isAbstract) return `{${texts.map(([, text]) => text).join(' ')}}`
+    const groups = Map.groupBy(texts, ([on]) => on)
+    return `{${[...groups].map(([on, group]) => `...on ${on}{${group.map(([, text]) => text).join(' ')}}`).join(' ')}}`
+  }
+  const body = set(roots, false)
+  const declarations = [...declared].map(([known, name]) => `$${name}:${known.split(' ')[0]}`)
+  const query = `${declarations.length > 0 ? `query(${declarations.join(' ')})` : ''}${body}`
+  if (aliases > limits.aliases || query.length > limits.characters) return null
+  try {
+    const node = parse(query, { maxTokens: limits.tokens, noLocation: true })
+    if (excessOf(node) !== null || excessOfPairs(node) !== null || validate(schema, node).length > 0) return null
+    const [operation] = node.definitions
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) return null
+    const cost = costOf(schema, operation, {})(variables)
+    return cost > limits.cost ? null : { query, variables, cost }
+  } catch {
+    return null
+  }
+}
+
+function countOf({ parts }: Part): number {
+  return parts.reduce((all, each) => all + countOf(each), 1)
+}
+
+/** As many of a root field as the limits allow, and then others: each asks something of its own if `isVaried`. */
+export function fullDocument(roots: readonly Part[], isVaried: boolean): Document | null {
+  let all: Part[] = []
+  for (const wanted of roots) {
+    const root = countOf(wanted) > mostParts ? null : fitted(wanted)
+    if (root === null) continue
+    let most = 0
+    for (let step = 32; step >= 1; step /= 2) {
+      const copies = Array.from({ length: Math.min(31, most + step) }, (_, i) => (isVaried ? varied(root, i) : { ...root, args: withSize(root.args, i) }))
+      if (documentOf([...all, ...copies]) !== null) most = copies.length
+    }
+    all = [...all, ...Array.from({ length: most }, (_, i) => (isVaried ? varied(root, i) : { ...root, args: withSize(root.args, i) }))]
+  }
+  return all.length === 0 ? null : documentOf(all)
+}
+
+/** The same with shorter lists, where it alone costs more than the limit. */
+function fitted(root: Part): Part | null {
+  let part = root
+  for (let turn = 0; turn < 20; turn++) {
+    if (documentOf([part]) !== null) return part
+    part = shorter(part)
+  }
+  return null
+}
+
+function shorter({ args, parts, ...part }: Part): Part {
+  const { first, last, ids } = args
+  const less = (size: number) => Math.max(1, Math.floor(size * 0.7))
+  if (typeof first === 'number' && first > 1) return { ...part, parts, args: { ...args, first: less(first) } }
+  if (typeof last === 'number' && last > 1) return { ...part, parts, args: { ...args, last: less(last) } }
+  if (Array.isArray(ids) && ids.length > 1) return { ...part, parts, args: { ...args, ids: ids.slice(0, Math.ceil(ids.length * 0.7)) } }
+  return { ...part, args, parts: parts.map(shorter) }
+}
+
+/** Copies that ask alike but for their size are still of their own in the answer. */
+function withSize(args: Part['args'], by: number): Part['args'] {
+  const { first } = args
+  return typeof first === 'number' && first > by + 1 ? { ...args, first: first - by } : args
+}

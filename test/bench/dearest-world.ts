@@ -1,0 +1,102 @@
+import Sqlite from 'better-sqlite3'
+import type { Caller } from '../../src/callers/api-caller.ts'
+import { noCaller } from '../../src/callers/api-caller.ts'
+import type { Service } from '../../src/context.ts'
+import { createContext } from '../../src/context.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { perform } from '../support/perform.ts'
+
+/** Ids by type, of things that have much; `PayoutOfCustomer` and `WalletOfCustomer` are those of the customer. */
+export type Ids = Readonly<Record<string, readonly string[]>>
+
+const endpoints = 50
+const deliveriesOfEach = 100
+const attemptsOfEach = 20
+const longHistory = 20
+
+/**
+ * Adds to a filled database what `fill` does not write: endpoints with deliveries and attempts, payouts that a person must look at
+ * with long timelines, and deposits that wait for confirmations.
+ */
+export async function addTroubles(service: Service, path: string, merchantId: string): Promise<void> {
+  const context = createContext(service, merchantId)
+  const endpointIds: string[] = []
+  for (let i = 0; i < endpoints; i++) {
+    const url = `https://example.com/hooks/${i}`
+    endpointIds.push((await perform(createWebhookEndpoint, context, { url, description: `Endpoint ${i}` })).id)
+  }
+  const db = new Sqlite(path)
+  db.transaction(() => {
+    for (const [place, endpointId] of endpointIds.entries()) addDeliveries(db, { merchantId, endpointId, place })
+    addAttention(db, merchantId)
+    addPending(db, merchantId)
+  })()
+  db.close()
+}
+
+const at = '2026-01-01T00:00:00.000Z'
+
+type Endpoint = { readonly merchantId: string; readonly endpointId: string; readonly place: number }
+
+function addDeliveries(db: Sqlite.Database, { merchantId, endpointId, place }: Endpoint): void {
+  const delivery = db.prepare(
+    `insert into webhook_deliveries select merchant_id, ?, sequence, object_id, 'exhausted', ?, 0, null, ? from events
+      where merchant_id = ? order by sequence desc limit ?`,
+  )
+  delivery.run(endpointId, attemptsOfEach, at, merchantId, deliveriesOfEach)
+  // Long answers of a few of them: all would be a hundred megabytes.
+  const answer = place < 5 ? 'x'.repeat(1_024) : 'no'
+  const attempt = db.prepare(
+    `insert into webhook_attempts select merchant_id, endpoint_id, sequence, ?, ?, 5, 500, ?, null from webhook_deliveries
+      where merchant_id = ? and endpoint_id = ?`,
+  )
+  for (let i = 1; i <= attemptsOfEach; i++) attempt.run(i, at, answer, merchantId, endpointId)
+}
+
+function addAttention(db: Sqlite.Database, merchantId: string): void {
+  const history = Array.from({ length: longHistory }, (_, i) => ({
+    state: i < 2 ? 'ACCEPTED' : 'ATTENTION',
+    at,
+    cause: `The bank says for the ${i}th time that it knows nothing of it.`,
+  }))
+  db.prepare(
+    `insert into payout_transfers select reference_id, merchant_id, id, 'bank', 'ATTENTION', null, 1, 1, ?, 'B-1', null, ?, ?, updated_at
+      from payouts where merchant_id = ? order by sequence desc limit 1000`,
+  ).run(at, JSON.stringify(history), at, merchantId)
+}
+
+function addPending(db: Sqlite.Database, merchantId: string): void {
+  const deposit = db.prepare(
+    `insert into chain_deposits select merchant_id, network, ? || id, 0, ? || id, id, wallet_id, 'USDC', 1000000, 1, 'DETECTED', null,
+      null, 'node', ?, null, ? from wallet_addresses where merchant_id = ?`,
+  )
+  for (let i = 0; i < 20; i++) deposit.run(`0x${i}`, `pending ${i} `, at, at, merchantId)
+}
+
+/** What documents can name. */
+export function idsOf(path: string, merchantId: string, customerId: string): Ids {
+  const db = new Sqlite(path, { readonly: true })
+  const ids = (sql: string) => db.prepare<unknown[], string>(`${sql} limit 100`).pluck().all(merchantId)
+  const ofCustomer = `and customer_id = '${customerId}'`
+  const of = (table: string, where = '') => ids(`select id from ${table} where merchant_id = ? ${where} order by id desc`)
+  const payouts = of('payouts')
+  const found = {
+    Payout: payouts,
+    PayoutOfCustomer: of('payouts', ofCustomer),
+    Customer: [customerId, ...of('customers')],
+    Wallet: ids(`select wallet_id from payouts where merchant_id = ? group by 1 order by count(*) desc`),
+    WalletOfCustomer: of('wallets', ofCustomer),
+    BankPayoutMethod: of('payout_methods', `and type = 'BANK'`),
+    WalletPayoutMethod: of('payout_methods', `and type = 'WALLET'`),
+    WebhookEndpoint: of('webhook_endpoints'),
+    transactionId: ids('select transaction_id from payouts where merchant_id = ? order by sequence'),
+    referenceId: ids('select reference_id from payouts where merchant_id = ? order by sequence'),
+  }
+  db.close()
+  return found
+}
+
+/** Who asks as one customer, by a token. */
+export function asCustomer(customerId: string): Caller {
+  return { ...noCaller, tokenId: 'token', scopes: ['read'], customerId }
+}
