@@ -483,7 +483,7 @@ query _10_Events($after: String, $types: [EventType!]) {
     after # Pass it on to read what comes next.
     hasMore
   }
-  webhookEndpoints {
+  webhookEndpoints(first: 10) {
     nodes {
       url
       status

@@ -9,7 +9,7 @@ import type {
   ValueNode,
 } from 'graphql'
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
-import { standardSlice } from '../lists/slice.ts'
+import { largestSlice, standardSlice } from '../lists/slice.ts'
 
 /** What an operation costs with these variables: its fields, each times the sizes of the lists that it is in. */
 export type Cost = (variables: Readonly<Record<string, unknown>>) => number
@@ -22,8 +22,14 @@ const prices = {
   node: 10,
   /** Events may have to be looked through for those of some types, or of one customer. */
   events: 500,
-  /** Rows may have to be counted one by one. */
+  /** A payout that a person must look at has a long history, and another customer's is passed over. */
+  attention: 1_000,
+  /** A total that is kept, or rows that an index counts. */
   totalCount: 50,
+  /** With a filter up to 10,000 rows are read one by one. */
+  filteredTotal: 1_200,
+  /** Up to 1 KiB. */
+  attemptAnswer: 3,
   /** A whole object, with all that is in it. */
   json: 60,
   /** A commit, and with a wallet the derivation of its address. */
@@ -57,45 +63,77 @@ export function costOf(
   operation: OperationDefinitionNode,
   fragments: Readonly<Record<string, FragmentDefinitionNode>>,
 ): Cost {
-  const ofSelection = (set: SelectionSetNode, type: GraphQLNamedType | undefined, items: Size): Term => {
+  const ofSelection = (set: SelectionSetNode, type: GraphQLNamedType | undefined, page: Page): Term => {
     return sum(
       set.selections.map((selection) => {
-        if (selection.kind === Kind.FIELD) return ofField(selection, type, items)
+        if (selection.kind === Kind.FIELD) return ofField(selection, type, page)
         const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
         const condition = inner?.typeCondition && schema.getType(inner.typeCondition.name.value)
-        return inner ? ofSelection(inner.selectionSet, condition ?? type, items) : 0
+        return inner ? ofSelection(inner.selectionSet, condition ?? type, page) : 0
       }),
     )
   }
-  const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined, items: Size): Term => {
+  const asksForItems = (set: SelectionSetNode): boolean =>
+    set.selections.some((selection) => {
+      if (selection.kind === Kind.FIELD) return isItems(selection.name.value)
+      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
+      return inner !== undefined && asksForItems(inner.selectionSet)
+    })
+  const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined, page: Page): Term => {
     const name = field.name.value
     if (name === '__schema' || name === '__type') return 0
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined
     const type = definition && getNamedType(definition.type)
     const isConnection = isPage(type?.name)
     const size = isConnection ? sliceSize(field) : 1
-    const inner = field.selectionSet ? ofSelection(field.selectionSet, type, size) : 0
+    const inner = field.selectionSet ? ofSelection(field.selectionSet, type, { size, total: totalOf(field) }) : 0
     if (type?.name === 'EventPage') return sum([prices.events, inner])
-    if (isConnection) return sum([prices.connection, inner])
+    if (type?.name === 'AttentionPage') return sum([prices.attention, inner])
+    if (isConnection) {
+      // The rows of a page are read whether or not they are asked for.
+      const unasked = field.selectionSet && !asksForItems(field.selectionSet) ? atMost(size, largestSlice) : 0
+      return sum([prices.connection, unasked, inner])
+    }
     if (argument(field, 'ids')) return sum([1, times(idCount(field), sum([prices.node, inner]))])
     if (parent && isPage(parent.name)) {
-      if (name === 'totalCount') return prices.totalCount
-      return sum([1, times(name === 'edges' || name === 'nodes' ? items : 1, inner)])
+      if (name === 'totalCount') return page.total
+      return sum([1, times(isItems(name) ? page.size : 1, inner)])
     }
     const isList = definition && isListType(getNullableType(definition.type))
-    const price =
-      parent && parent === schema.getMutationType() ? prices.mutation : type?.name === 'JSON' ? prices.json : 1
+    const price = priceOf(`${parent?.name}.${name}`, type?.name, parent === schema.getMutationType())
     const length = sizeOfList[`${parent?.name}.${name}`] ?? plainListSize
     return sum([price, isList ? times(length, field.selectionSet ? inner : 1) : inner])
   }
   const root = schema.getRootType(operation.operation) ?? undefined
-  const total = ofSelection(operation.selectionSet, root, 1)
+  const total = ofSelection(operation.selectionSet, root, { size: 1, total: 1 })
   return typeof total === 'number' ? () => total : total
 }
 
 /** A number that is known once and for all, or one that depends on the variables. */
 type Term = number | Cost
 type Size = Term
+
+/** How many items a page is reckoned to have, and what its total costs. */
+type Page = { readonly size: Size; readonly total: Term }
+
+/** Whether a field of a page is its items. */
+function isItems(name: string): boolean {
+  return name === 'edges' || name === 'nodes'
+}
+
+function priceOf(place: string, type: string | undefined, isMutation: boolean): number {
+  if (isMutation) return prices.mutation
+  if (place === 'WebhookAttempt.answer') return prices.attemptAnswer
+  return type === 'JSON' ? prices.json : 1
+}
+
+function totalOf(field: FieldNode): Term {
+  const value = argument(field, 'filter')?.value
+  if (value === undefined || value.kind === Kind.NULL) return prices.totalCount
+  if (value.kind !== Kind.VARIABLE) return prices.filteredTotal
+  const name = value.name.value
+  return (variables) => (variables[name] == null ? prices.totalCount : prices.filteredTotal)
+}
 
 function sum(terms: readonly Term[]): Term {
   const fixed = terms.filter((term) => typeof term === 'number').reduce((all, term) => all + term, 0)
@@ -107,6 +145,11 @@ function sum(terms: readonly Term[]): Term {
 function times(size: Size, inner: Term): Term {
   if (typeof size === 'number' && typeof inner === 'number') return size * inner
   return (variables) => amountOf(size, variables) * amountOf(inner, variables)
+}
+
+function atMost(size: Size, largest: number): Size {
+  if (typeof size === 'number') return Math.min(size, largest)
+  return (variables) => Math.min(amountOf(size, variables), largest)
 }
 
 function amountOf(term: Term, variables: Readonly<Record<string, unknown>>): number {

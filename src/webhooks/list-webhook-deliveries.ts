@@ -51,7 +51,13 @@ export async function listWebhookDeliveries(
 ): Promise<DeliveriesPage> {
   const { webhookId, status, before, limit } = parse(ListWebhookDeliveriesInput, input)
   const { id: endpointId } = await webhookEndpoints.get(context, webhookId)
-  const range = { above: 0, below: before ?? everything.below, limit: limit + 1, isAscending: false }
+  const range = {
+    above: 0,
+    below: before ?? everything.below,
+    limit: limit + 1,
+    isAscending: false,
+    withAttempts: true,
+  }
   const found = await deliveriesOf(context, { endpointId, status, ...anyTime }, range)
   const items = found.slice(0, limit)
   return { items, limit, next: found.length > limit ? (items.at(-1)?.sequence ?? null) : null }
@@ -95,7 +101,7 @@ async function slicesOfLogs(
     found ??= spanOfEvents(context, parsed)
     return found
   }
-  const asked = { ...parsed, span }
+  const asked = { ...parsed, span, withAttempts: columns === undefined || columns.names.includes('log') }
   const slices = ids.map(async (id) => [id, chosen(await sliceOfLog(context, id, asked), columns)] as const)
   return new Map(await Promise.all(slices))
 }
@@ -105,12 +111,15 @@ async function neverAlone(): Promise<never> {
 }
 
 /** What is asked of each log, with what finds the events of the times that are asked for. */
-type SliceOfLog = z.output<typeof SliceInput> & { readonly span: () => ReturnType<typeof spanOf> }
+type SliceOfLog = z.output<typeof SliceInput> & {
+  readonly span: () => ReturnType<typeof spanOf>
+  readonly withAttempts: boolean
+}
 
 function sliceOfLog(
   context: Asking,
   endpointId: string,
-  { span, first, after, last, before, ...filters }: SliceOfLog,
+  { span, withAttempts, first, after, last, before, ...filters }: SliceOfLog,
 ): Answer<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
   const which = { endpointId, ...filters }
@@ -119,7 +128,7 @@ function sliceOfLog(
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
       const within = intersection(range, await span())
-      return isEmpty(within) ? [] : deliveriesOf(context, which, { ...range, ...within })
+      return isEmpty(within) ? [] : deliveriesOf(context, which, { ...range, ...within, withAttempts })
     },
     total: async () => {
       const asked = { merchantId, endpointId, ...narrowingOf(which), ...(await span()), limit: countLimit + 1 }
@@ -165,17 +174,18 @@ function narrowingOf({ status, createdFrom, createdBefore }: Which) {
   }
 }
 
+/** Attempts are up to 20 rows a delivery with long answers, so they are read only where they are asked for. */
 async function deliveriesOf(
   { db, merchantId }: Asking,
   which: Which,
-  { isAscending, ...range }: SequenceRange,
+  { isAscending, withAttempts, ...range }: SequenceRange & { readonly withAttempts: boolean },
 ): Promise<WebhookDelivery[]> {
   const { endpointId } = which
   const asked = { merchantId, endpointId, ...narrowingOf(which), ...range, ...(isAscending && { isAscending }) }
   const rows = await deliveriesInRange(db, asked)
   const sequences = rows.map(({ sequence }) => sequence)
   const those = { merchantId, endpointId, sequences, most: mostAttempts }
-  const attempts = sequences.length === 0 ? [] : await attemptsOfDeliveries(db, those)
+  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, those) : []
   const log = Map.groupBy(attempts, ({ sequence }) => sequence)
   return rows.map((row) => ({ ...row, log: log.get(row.sequence) ?? [] }))
 }

@@ -37,7 +37,12 @@ export const rootFields: readonly string[] = Object.keys(queryType.getFields())
 /** The largest tree that a search looks at. */
 const mostParts = 120
 
-const times = ['2000-01-01T00:00:00.000Z', '2026-10-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z']
+const times = [
+  '2000-01-01T00:00:00.000Z',
+  '2026-10-01T00:00:00.000Z',
+  '2026-11-01T00:00:00.000Z',
+  '2030-01-01T00:00:00.000Z',
+]
 
 type Owner = GraphQLObjectType
 
@@ -65,7 +70,8 @@ export function makerOf(random: Random) {
     const named = getNamedType(type)
     if (name === 'walletId') return idFor(chance(0.5) ? 'Wallet' : 'WalletOfCustomer')
     if (name === 'customerId') return idFor('Customer')
-    if (name === 'types') return pick([['WALLET_CREATED'], ['PAYOUT_FAILED'], ['CUSTOMER_CLOSED'], ['PAYOUT_COMPLETED', 'PAYOUT_FAILED']])
+    if (name === 'types')
+      return pick([['WALLET_CREATED'], ['PAYOUT_FAILED'], ['CUSTOMER_CLOSED'], ['PAYOUT_COMPLETED', 'PAYOUT_FAILED']])
     if (isEnumType(named)) return pick(named.getValues()).name
     if (named.name === 'DateTime') return pick(times)
     if (named.name === 'OwnerFilter') return chance(0.3) ? { merchant: true } : { customerId: idFor('Customer') }
@@ -83,7 +89,11 @@ export function makerOf(random: Random) {
     if (name === 'from' || name === 'to') return chance(0.5) ? pick(times) : undefined
     if (name === 'country') return undefined
     if (name === 'currency') return pick(['NGN', 'ZAR', 'USDC'])
-    if (name === 'ids') return Array.from({ length: pick([100, 100, 50, 10]) }, (_, i) => `@${pick(['Payout', 'Wallet', 'Customer'])}:${i}`)
+    if (name === 'ids')
+      return Array.from(
+        { length: pick([100, 100, 50, 10]) },
+        (_, i) => `@${pick(['Payout', 'Wallet', 'Customer'])}:${i}`,
+      )
     if (name === 'walletId') return idFor(chance(0.5) ? 'Wallet' : 'WalletOfCustomer')
     if (name === 'input') {
       const recipient = chance(0.5) ? { currency: pick(['NGN', 'ZAR']) } : { payoutMethodId: idFor('BankPayoutMethod') }
@@ -114,20 +124,29 @@ export function makerOf(random: Random) {
   /** A field of a type with all leaves or a few below it, and maybe more that leads on. */
   const partOf = (type: Owner, name: string, depth: number): Part => {
     const field = type.getFields()[name] as GraphQLField<unknown, unknown>
-    return { name, on: type.name, args: argumentsFor(field), parts: membersOf(field).length === 0 ? [] : insideOf(field, depth) }
+    return {
+      name,
+      on: type.name,
+      args: argumentsFor(field),
+      parts: membersOf(field).length === 0 ? [] : insideOf(field, depth),
+    }
   }
   const insideOf = (field: GraphQLField<unknown, unknown>, depth: number): Part[] => {
     const members = membersOf(field)
     const chosen = members.length > 2 ? [pick(members), pick(members)] : members
-    return [...new Set(chosen)].flatMap((type) => {
-      const leading = Object.values(type.getFields()).filter((each) => membersOf(each).length > 0)
-      const leaves = leavesOf(type)
-      const some = chance(0.6) ? leaves : leaves.filter(() => chance(0.3))
-      const isWrapper = /(Connection|Page|Edge)$/.test(type.name)
-      const next = depth > 0 && leading.length > 0 && (isWrapper || chance(0.5)) ? [partOf(type, pick(leading).name, depth - 1)] : []
-      const all = [...some, ...next]
-      return all.length > 0 ? all : leaves.slice(0, 1).concat(leading.length > 0 && leaves.length === 0 ? [partOf(type, pick(leading).name, depth - 1)] : [])
-    })
+    return [...new Set(chosen)].flatMap((type) => partsOf(type, depth))
+  }
+  const partsOf = (type: Owner, depth: number): Part[] => {
+    const leading = Object.values(type.getFields()).filter((each) => membersOf(each).length > 0)
+    const leaves = leavesOf(type)
+    const some = chance(0.4) ? leaves : leaves.filter(() => chance(0.2))
+    const isWrapper = /(Connection|Page|Edge)$/.test(type.name)
+    const items = leading.filter(({ name }) => name === 'nodes')
+    const leadsOn = depth > 0 && leading.length > 0 && (isWrapper || chance(0.6))
+    const chosen = isWrapper && items.length > 0 && chance(0.8) ? items : leading
+    const next = leadsOn || leaves.length === 0 ? [partOf(type, pick(chosen).name, isWrapper ? depth : depth - 1)] : []
+    const all = [...some, ...next]
+    return all.length > 0 ? all : leaves.slice(0, 1)
   }
 
   /** The same part with one thing changed somewhere. */
@@ -136,7 +155,8 @@ export function makerOf(random: Random) {
     const place = random.whole(0, part.parts.length - 1)
     const inner = part.parts[place] as Part
     const dice = random.whole(0, 9)
-    if (dice < 4 && (inner.parts.length > 0 || Object.keys(inner.args).length > 0)) return withParts(part, part.parts.with(place, changed(inner)))
+    if (dice < 4 && (inner.parts.length > 0 || Object.keys(inner.args).length > 0))
+      return withParts(part, part.parts.with(place, changed(inner)))
     if (dice < 6 && part.parts.length > 1) return withParts(part, part.parts.toSpliced(place, 1))
     if (dice < 7) return withParts(part, [...part.parts, varied(inner, random.whole(1, 30))])
     const type = pick(membersOf(fieldOf(part)))
@@ -148,12 +168,20 @@ export function makerOf(random: Random) {
     const field = fieldOf(part)
     if (field.args.length === 0) return {}
     const fresh = argumentsFor(field)
-    if ('last' in fresh || 'last' in part.args || 'transactionId' in part.args || 'referenceId' in fresh || 'transactionId' in fresh || 'referenceId' in part.args) return {}
+    if (
+      'last' in fresh ||
+      'last' in part.args ||
+      'transactionId' in part.args ||
+      'referenceId' in fresh ||
+      'transactionId' in fresh ||
+      'referenceId' in part.args
+    )
+      return {}
     const names = Object.keys(fresh)
     const name = names.length > 0 ? pick(names) : null
     return name === null ? {} : { [name]: fresh[name] }
   }
-  return { partOf: (name: string) => partOf(queryType, name, random.whole(0, 3)), changed }
+  return { partOf: (name: string) => partOf(queryType, name, random.whole(0, 4)), changed }
 }
 
 function withParts(part: Part, parts: readonly Part[]): Part {
@@ -162,7 +190,9 @@ function withParts(part: Part, parts: readonly Part[]): Part {
 
 /** The same part asked of something else, so that no two are one question. */
 export function varied(part: Part, by: number): Part {
-  const args = Object.fromEntries(Object.entries(part.args).map(([name, value]) => [name, variedValue(name, value, by)]))
+  const args = Object.fromEntries(
+    Object.entries(part.args).map(([name, value]) => [name, variedValue(name, value, by)]),
+  )
   const takesFilter = fieldOf(part).args.some(({ name }) => name === 'filter')
   const isEvents = part.name === 'events'
   if (takesFilter && !isEvents) {
@@ -184,7 +214,7 @@ function variedValue(name: string, value: unknown, by: number): unknown {
 }
 
 /** Writes root fields as a document; `null` where it is beyond the limits or not valid. */
-export function documentOf(roots: readonly Part[]): Document | null {
+export function documentOf(roots: readonly Part[], isValidated = true): Document | null {
   if (roots.reduce((all, each) => all + countOf(each), 0) > 1_000) return null
   const variables: Record<string, unknown> = {}
   const declared = new Map<string, string>()
@@ -220,7 +250,8 @@ export function documentOf(roots: readonly Part[]): Document | null {
   if (aliases > limits.aliases || query.length > limits.characters) return null
   try {
     const node = parse(query, { maxTokens: limits.tokens, noLocation: true })
-    if (excessOf(node) !== null || excessOfPairs(node) !== null || validate(schema, node).length > 0) return null
+    if (excessOf(node) !== null || excessOfPairs(node) !== null) return null
+    if (isValidated && validate(schema, node).length > 0) return null
     const [operation] = node.definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) return null
     const cost = costOf(schema, operation, {})(variables)
@@ -236,16 +267,15 @@ function countOf({ parts }: Part): number {
 
 /** As many of a root field as the limits allow, and then others: each asks something of its own if `isVaried`. */
 export function fullDocument(roots: readonly Part[], isVaried: boolean): Document | null {
+  const copiesOf = (root: Part, count: number) =>
+    Array.from({ length: count }, (_, i) => (isVaried ? varied(root, i) : { ...root, args: withSize(root.args, i) }))
   let all: Part[] = []
   for (const wanted of roots) {
     const root = countOf(wanted) > mostParts ? null : fitted(wanted)
     if (root === null) continue
-    let most = 0
-    for (let step = 32; step >= 1; step /= 2) {
-      const copies = Array.from({ length: Math.min(31, most + step) }, (_, i) => (isVaried ? varied(root, i) : { ...root, args: withSize(root.args, i) }))
-      if (documentOf([...all, ...copies]) !== null) most = copies.length
-    }
-    all = [...all, ...Array.from({ length: most }, (_, i) => (isVaried ? varied(root, i) : { ...root, args: withSize(root.args, i) }))]
+    let count = Math.min(limits.aliases + 1, Math.floor(limits.cost / (documentOf([root])?.cost ?? 1)))
+    while (count > 0 && documentOf([...all, ...copiesOf(root, count)], false) === null) count = Math.floor(count * 0.8)
+    all = [...all, ...copiesOf(root, count)]
   }
   return all.length === 0 ? null : documentOf(all)
 }
@@ -265,7 +295,8 @@ function shorter({ args, parts, ...part }: Part): Part {
   const less = (size: number) => Math.max(1, Math.floor(size * 0.7))
   if (typeof first === 'number' && first > 1) return { ...part, parts, args: { ...args, first: less(first) } }
   if (typeof last === 'number' && last > 1) return { ...part, parts, args: { ...args, last: less(last) } }
-  if (Array.isArray(ids) && ids.length > 1) return { ...part, parts, args: { ...args, ids: ids.slice(0, Math.ceil(ids.length * 0.7)) } }
+  if (Array.isArray(ids) && ids.length > 1)
+    return { ...part, parts, args: { ...args, ids: ids.slice(0, Math.ceil(ids.length * 0.7)) } }
   return { ...part, args, parts: parts.map(shorter) }
 }
 

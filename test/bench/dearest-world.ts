@@ -61,7 +61,7 @@ function addAttention(db: Sqlite.Database, merchantId: string): void {
   }))
   db.prepare(
     `insert into payout_transfers select reference_id, merchant_id, id, 'bank', 'ATTENTION', null, 1, 1, ?, 'B-1', null, ?, ?, updated_at
-      from payouts where merchant_id = ? order by sequence desc limit 1000`,
+      from payouts where merchant_id = ? order by sequence desc limit 200`,
   ).run(at, JSON.stringify(history), at, merchantId)
 }
 
@@ -78,7 +78,8 @@ export function idsOf(path: string, merchantId: string, customerId: string): Ids
   const db = new Sqlite(path, { readonly: true })
   const ids = (sql: string) => db.prepare<unknown[], string>(`${sql} limit 100`).pluck().all(merchantId)
   const ofCustomer = `and customer_id = '${customerId}'`
-  const of = (table: string, where = '') => ids(`select id from ${table} where merchant_id = ? ${where} order by id desc`)
+  const of = (table: string, where = '') =>
+    ids(`select id from ${table} where merchant_id = ? ${where} order by id desc`)
   const payouts = of('payouts')
   const found = {
     Payout: payouts,

@@ -121,9 +121,24 @@ function manyChanges({ roots: [root] }: Found): Part {
 }
 
 const reference: Document = documentOf([
-  { name: 'payouts', on: 'Query', args: { first: 100 }, parts: [
-    { name: 'nodes', on: 'PayoutConnection', args: {}, parts: ['id', 'amount', 'status', 'createdAt', 'recipientName'].map((name) => ({ name, on: 'Payout', args: {}, parts: [] })) },
-  ] },
+  {
+    name: 'payouts',
+    on: 'Query',
+    args: { first: 100 },
+    parts: [
+      {
+        name: 'nodes',
+        on: 'PayoutConnection',
+        args: {},
+        parts: ['id', 'amount', 'status', 'createdAt', 'recipientName'].map((name) => ({
+          name,
+          on: 'Payout',
+          args: {},
+          parts: [],
+        })),
+      },
+    ],
+  },
 ]) as Document
 const introspection: Document = { query: getIntrospectionQuery(), variables: {}, cost: 0 }
 
@@ -140,8 +155,13 @@ let overall = ranked[0]
 const until = performance.now() + seconds * 200
 while (ranked.length > 1 && overall && performance.now() < until) {
   const count = random.whole(2, 4)
-  const chosen = Array.from({ length: count }, () => ranked[Math.min(random.whole(0, 7), random.whole(0, ranked.length - 1))] as Found)
-  const roots = [...new Set(chosen.map(({ roots: [root] }) => root as Part))].map((root) => (random.chance(0.3) ? changed(root) : root))
+  const chosen = Array.from(
+    { length: count },
+    () => ranked[Math.min(random.whole(0, 7), random.whole(0, ranked.length - 1))] as Found,
+  )
+  const roots = [...new Set(chosen.map(({ roots: [root] }) => root as Part))].map((root) =>
+    random.chance(0.3) ? changed(root) : root,
+  )
   const next = await tried(roots, overall.who, random.chance(0.7), overall.ms)
   if (next && next.ms > overall.ms) overall = next
 }
@@ -161,15 +181,31 @@ for (const { document, who, firstMs, roots } of overall ? [...ranked, overall] :
   const { least, known: of } = await again(document, who)
   const name = roots.length > 1 || roots[0] === undefined ? 'several' : roots[0].name
   const perUnit = (least * 1_000) / document.cost
-  rows.push(`| ${name} | ${who} | ${least.toFixed(1)} | ${(least / of).toFixed(0)} | ${firstMs.toFixed(0)} | ${document.cost} | ${perUnit.toFixed(1)} |`)
+  rows.push(
+    `| ${name} | ${who} | ${least.toFixed(1)} | ${(least / of).toFixed(0)} | ${firstMs.toFixed(0)} | ${document.cost} | ${perUnit.toFixed(1)} |`,
+  )
 }
 const look = await again(introspection, 'merchant')
 const plain = await again(reference, 'merchant')
-const head = '| root field | asked by | CPU ms | of the reference | the first time, ms | cost | CPU µs per cost |\n|---|---|---|---|---|---|---|'
+const head =
+  '| root field | asked by | CPU ms | of the reference | the first time, ms | cost | CPU µs per cost |\n|---|---|---|---|---|---|---|'
 process.stdout.write(`seed ${options.seed}, ${seconds} s\n\n${head}\n${rows.join('\n')}\n`)
 process.stdout.write(`| a look at the schema | merchant | ${look.least.toFixed(1)} | | | 0 | |\n`)
-process.stdout.write(`| payouts(first: 100), the reference | merchant | ${plain.known.toFixed(2)} | 1 | | ${reference.cost} | ${((plain.known * 1_000) / reference.cost).toFixed(1)} |\n`)
-if (overall) process.stdout.write(`\nThe dearest, by the ${overall.who}:\n${overall.document.query}\n${JSON.stringify(overall.document.variables).slice(0, 3_000)}\n`)
-if (options.out) writeFileSync(options.out, JSON.stringify([...ranked, ...(overall ? [overall] : [])].map(({ document, who, ms }) => ({ who, ms, ...document })), null, 1))
+process.stdout.write(
+  `| payouts(first: 100), the reference | merchant | ${plain.known.toFixed(2)} | 1 | | ${reference.cost} | ${((plain.known * 1_000) / reference.cost).toFixed(1)} |\n`,
+)
+if (overall)
+  process.stdout.write(
+    `\nThe dearest, by the ${overall.who}:\n${overall.document.query}\n${JSON.stringify(overall.document.variables).slice(0, 3_000)}\n`,
+  )
+if (options.out)
+  writeFileSync(
+    options.out,
+    JSON.stringify(
+      [...ranked, ...(overall ? [overall] : [])].map(({ document, who, ms }) => ({ who, ms, ...document })),
+      null,
+      1,
+    ),
+  )
 await db.close()
 if (options.folder === undefined) rmSync(folder, { recursive: true })

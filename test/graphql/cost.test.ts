@@ -51,13 +51,21 @@ describe('the cost of an operation', () => {
     ['fewer than none as none', '{payouts(first: -5) {nodes {id fee}}}', 10 + 1],
     ['edges, each as a value', '{payouts(first: 7) {edges {cursor node {id fee}}}}', 10 + 1 + 7 * 4],
     ['items twice where they are asked for twice', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
-    ['the place of a page once', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 2],
+    ['the rows of a page that are not asked for', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 7 + 2],
+    ['the place of a page once', '{payouts(first: 7) {pageInfo {endCursor} nodes {id}}}', 10 + 2 + 1 + 7],
     [
       'a page of events as 500, because many may be looked through',
       '{events(first: 7) {nodes {id} after}}',
       500 + 2 + 7,
     ],
-    ['a total as 50', '{payouts(first: 7) {totalCount}}', 10 + 50],
+    ['a total as 50', '{payouts(first: 0) {totalCount}}', 10 + 50],
+    ['a total as 50 where the filter is null', '{payouts(first: 0, filter: null) {totalCount}}', 10 + 50],
+    [
+      'a total with a filter as 1,200, because up to 10,000 rows are counted',
+      '{payouts(first: 0, filter: {createdFrom: "2026-01-01T00:00:00Z"}) {totalCount}}',
+      10 + 1_200,
+    ],
+    ['a page of payouts to look at as 1,000', '{attention(first: 7) {nodes {cause} after}}', 1_000 + 2 + 7],
     ['pages of pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
     [
       'fragments where they are spread',
@@ -93,6 +101,8 @@ describe('the cost of an operation', () => {
     ['query ($n: Int) {payouts(first: $n) {nodes {id}}}', {}, 31],
     ['query ($n: Int, $m: Int) {payouts(first: $n, last: $m) {nodes {id}}}', { n: 3, m: 7 }, 18],
     ['query ($n: Int) {customers(first: $n) {nodes {wallets(first: $n) {nodes {id}}}}}', { n: 5 }, 11 + 5 * (11 + 5)],
+    ['query ($f: PayoutFilter) {payouts(first: 0, filter: $f) {totalCount}}', {}, 60],
+    ['query ($f: PayoutFilter) {payouts(first: 0, filter: $f) {totalCount}}', { f: { status: 'FAILED' } }, 1_210],
     ['query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', { ids: ['a', 'b'] }, 1 + 2 * 11],
     ['query ($id: ID!) {nodes(ids: [$id, $id]) {id}}', { id: 'a' }, 1 + 2 * 11],
   ])('of %s with %j', (text, variables, expected) => {
