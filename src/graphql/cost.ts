@@ -28,8 +28,8 @@ const prices = {
   totalCount: 50,
   /** With a filter up to 10,000 rows are read one by one. */
   filteredTotal: 1_200,
-  /** Up to 1 KiB. */
-  attemptAnswer: 3,
+  /** Twenty answers of up to 1 KiB are read with them. */
+  attempts: 40,
   /** A whole object, with all that is in it. */
   json: 60,
   /** A commit, and with a wallet the derivation of its address. */
@@ -123,7 +123,7 @@ function isItems(name: string): boolean {
 
 function priceOf(place: string, type: string | undefined, isMutation: boolean): number {
   if (isMutation) return prices.mutation
-  if (place === 'WebhookAttempt.answer') return prices.attemptAnswer
+  if (place === 'WebhookDelivery.attempts') return prices.attempts
   return type === 'JSON' ? prices.json : 1
 }
 

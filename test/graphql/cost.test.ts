@@ -65,6 +65,11 @@ describe('the cost of an operation', () => {
       '{payouts(first: 0, filter: {createdFrom: "2026-01-01T00:00:00Z"}) {totalCount}}',
       10 + 1_200,
     ],
+    [
+      'attempts as 40 besides, because their answers are read with them',
+      '{webhookEndpoint(id: "x") {deliveries(first: 2) {nodes {attempts {status}}}}}',
+      1 + 10 + 1 + 2 * (40 + 20),
+    ],
     ['a page of payouts to look at as 1,000', '{attention(first: 7) {nodes {cause} after}}', 1_000 + 2 + 7],
     ['pages of pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
     [

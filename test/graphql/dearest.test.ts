@@ -39,6 +39,11 @@ const found: readonly (readonly [name: string, who: Who, field: (i: number) => s
     (i) => `webhookEndpoints(last: 2) {nodes {deliveries(first: ${20 - i}) {nodes {attempts {answer}}}}}`,
   ],
   [
+    'attempts without their answers',
+    'merchant',
+    (i) => `webhookEndpoints(last: 2) {nodes {deliveries(first: ${20 - i}) {nodes {attempts {status}}}}}`,
+  ],
+  [
     'pages of pages',
     'merchant',
     (i) => `wallets(first: ${30 - i}) {nodes {payouts(first: 100) {pageInfo {endCursor}}}}`,
