@@ -12,6 +12,8 @@ import { change, from, insertRow, query, remove, statement } from '../../src/dat
 import type { TableName } from '../../src/database/tables.ts'
 import { tables, views } from '../../src/database/tables.ts'
 import { Refusal } from '../../src/errors.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { reverseDeposit } from '../../src/wallets/reverse-deposit.ts'
 import { everyEngine } from '../support/app.ts'
 import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
@@ -87,6 +89,9 @@ async function fillTheRest({ app, others }: Customers): Promise<void> {
       },
     ],
   ]
+  const mistake = { walletId: others.wallets.company, amount: '1', reference: 'a mistake' }
+  await depositToWallet(others.context(), mistake)
+  await reverseDeposit(others.context(), { reference: 'a mistake', reason: 'typed twice' })
   await app.db.write(async (tx) => {
     for (const [table, row] of rows) {
       const there = await allOf(table)(tx, { merchantId })

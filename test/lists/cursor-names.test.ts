@@ -60,11 +60,6 @@ const withoutImplied: Record<string, (input: Input) => Input> = {
     ...others,
     ...(type !== typesOf[others.currency as 'NGN']?.[1] && { type }),
   }),
-  entries: ({ direction, kind, ...others }) => ({
-    ...others,
-    direction: kind === 'payout' ? 'debit' : direction,
-    ...(kind !== 'payout' && { kind }),
-  }),
 }
 
 const typesOf = { NGN: ['FIAT', 'BANK'], USDC: ['STABLECOIN', 'WALLET'] }

@@ -195,10 +195,7 @@ describe('restore', () => {
     spoil(backup, `drop table trusted_documents; delete from migrations where name like '%-trusted-documents'`)
 
     expect(await cli(place, 'restore', backup)).toMatchObject({ code: 0 })
-    expect(await cli(place, 'documents', 'list')).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/^MODE=\w+, sqlite:\S+\n$/),
-    })
+    expect(await cli(place, 'documents', 'list')).toMatchObject({ code: 0, stderr: '' })
   })
 
   test.each([1, 2, 3, 5, 8, 13])(
