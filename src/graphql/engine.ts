@@ -173,9 +173,13 @@ function textsOnly(schema: GraphQLSchema): FindDocument {
   return ({ query }) => remembered(query ?? '')
 }
 
+/** Characters of variables up to which an error suggests what may have been meant: the comparison takes long for long texts. */
+const maxSuggestedLength = 10_000
+
 /** The variables as graphql-js reads them, or what it says is wrong with them. */
 function variablesOf(args: ExecutionArgs): VariableValues | Faulty {
-  const ready = validateExecutionArgs(args)
+  const isLong = JSON.stringify(args.variableValues ?? {}).length > maxSuggestedLength
+  const ready = validateExecutionArgs({ ...args, hideSuggestions: isLong })
   return 'schema' in ready ? ready.variableValues : { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')) }
 }
 

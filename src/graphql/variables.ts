@@ -112,7 +112,8 @@ function objectReader(type: InputObject): Coerce {
 function leaf(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): Coerce {
   return (value) => {
     try {
-      return type.coerceInputValue(value)
+      // What is wrong is said by graphql-js; to look for what may have been meant takes long for long texts.
+      return type.coerceInputValue(value, true)
     } catch {
       return undefined
     }

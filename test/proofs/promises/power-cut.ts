@@ -127,7 +127,8 @@ async function cutOften(
   return isWhole ? [] : ['the shim did not see an answer that a client has']
 }
 
-/** An answer on its way to a client, which the shim saw as one piece. */
+/** The answer to a payout on its way to a client, which the shim saw as one piece. */
 function isAcknowledgement({ operation, bytes }: ShimRecord): boolean {
-  return operation === 'send' && bytes.subarray(0, 12).toString() === 'HTTP/1.1 201'
+  const isAnswer = operation === 'send' && bytes.subarray(0, 12).toString() === 'HTTP/1.1 200'
+  return isAnswer && bytes.includes('"transaction_id"')
 }

@@ -202,7 +202,7 @@ async function payAll({ target, payouts }: Asking & { payouts: number }): Promis
           body: { ...payoutBody, amount: '0.01' },
         }
         const answered = await send(target(), agent, asked).catch(() => null)
-        if (answered?.status === 201) {
+        if (answered?.status === 200) {
           ids.push(JSON.parse(answered.text).data.id)
           break
         }

@@ -130,7 +130,7 @@ async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: stri
     socket.write(body.slice(40))
     await closed
     const [goOn, top = '', json = ''] = answer.split('\r\n\r\n')
-    if (goOn !== 'HTTP/1.1 100 Continue' || !top.startsWith('HTTP/1.1 201 ')) return false
+    if (goOn !== 'HTTP/1.1 100 Continue' || !top.startsWith('HTTP/1.1 200 ')) return false
     log.acknowledged.set(narration, acknowledgedBy(json))
     return true
   }
