@@ -92,7 +92,9 @@ describe.each(everyModel)('a request to a service on %s with %s that answer', (e
 
   test('has its payout found again in the calls to its bank and in its webhooks, which are traces of their own', async () => {
     const receiver = await startReceiver()
-    const bank = await startReceiver((response) => response.end('{"state":"COMPLETED"}'))
+    const bank = await startReceiver((response, { body }) =>
+      response.end(JSON.stringify({ id: JSON.parse(body).id, state: 'COMPLETED' })),
+    )
     const environment = {
       WORKERS: workers,
       RAILS: `bank:http://127.0.0.1:${bank.port}`,
