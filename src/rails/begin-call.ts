@@ -90,7 +90,7 @@ function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Prom
 }
 
 /** By how much the clocks of several machines may differ. */
-const clockToleranceMs = 60_000
+const maxClockSkewMs = 60_000
 
 /** Whether the bank pays an order once if it is submitted now: always the first time, and then for as long as it promises. */
 export function mayBeSubmitted(
@@ -101,5 +101,5 @@ export function mayBeSubmitted(
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
   // One of the future was submitted by a clock that was ahead, so nobody knows how long ago.
-  return agoMs >= -clockToleranceMs && agoMs <= idempotentForMs
+  return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
 }
