@@ -81,7 +81,7 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
     const { status, body } = await app.rest('POST', path, {
       body: {
         currency: 'BTC',
-        amount: 5,
+        amount: true,
         account_number: '',
         bank_name: null,
         recipient_currency: 'USD',

@@ -23,9 +23,13 @@ async function sealedPlace() {
 
 function change(file: string, ...statements: string[]) {
   const database = new Sqlite(file)
-  for (const name of database.prepare(`select name from sqlite_schema where type = 'trigger'`).pluck().all())
-    database.exec(`drop trigger ${name}`)
+  const triggers = database.prepare<[], { name: string; sql: string }>(
+    `select name, sql from sqlite_schema where type = 'trigger'`,
+  )
+  const dropped = triggers.all()
+  for (const { name } of dropped) database.exec(`drop trigger ${name}`)
   for (const statement of statements) database.exec(statement)
+  for (const { sql } of dropped) database.exec(sql)
   database.close()
 }
 

@@ -93,6 +93,9 @@ describe('export', () => {
       errors += chunk
     })
     const code = await new Promise((resolve) => child.on('close', resolve))
-    expect([code, errors]).toEqual([1, expect.stringMatching(/^Nobody reads what is written any more[^\n]*\n$/)])
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(/^MODE=sandbox, sqlite:[^\n]*\nNobody reads what is written any more[^\n]*\n$/),
+    ])
   })
 })

@@ -18,6 +18,6 @@ test('rates and fees of an older file stay in force, none cancelled', () => {
     ['USDC', 'NGN', '2027', 1, '1600', null],
   ])
   expect(database.prepare('select * from fees').raw().all()).toEqual([
-    ['USDC', 'NGN', '2026', 1, 50_000_000, '0.25', null],
+    ['USDC', 'NGN', '2026', 1, 50_000_000, '0.25', null, 'BALANCE'],
   ])
 })

@@ -142,7 +142,7 @@ const payoutCases = (document: string, base: object): Record<string, IdCase> => 
       input: { ...base, recipient: { payoutMethodId }, customerId: ours.person },
     }),
     own: ({ methods }) => thing('BankPayoutMethod', methods.personBank),
-    siblings: ({ methods }) => [methods.companyBank, methods.merchantBank, methods.personCrypto],
+    siblings: ({ methods }) => [methods.companyBank, methods.merchantBank, methods.merchantCrypto],
     ...deciding('recipient.payoutMethodId'),
   },
 })
