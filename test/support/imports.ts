@@ -203,6 +203,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
     home: new RegExp(`${inGraphql.source}|${graphqlOfServer.source}`),
     where: 'graphql/, each graphql.ts and what serves it',
   },
+  { packages: /^ibantools$/, home: /^src\/payout-methods\/checks\//, where: 'payout-methods/checks/' },
   { packages: /^saxes$/, home: /^src\/rails\//, where: 'rails/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
   { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },

@@ -4,7 +4,8 @@ import { type Check, finding } from './check.ts'
  * Checks a BIC, also called SWIFT code (ISO 9362): its form and its country. It carries no check digit. Lower case is
  * tolerated.
  *
- * The first four characters may be digits since 2014, although most BICs in use have letters there.
+ * The first four characters may be digits since 2014, although most BICs in use have letters there. ibantools rejects
+ * those, so this check stays our own.
  */
 export function checkBic(swiftCode: string): Check {
   return finding({ field: 'swiftCode', code: 'BIC', fault: bicFault(swiftCode) })

@@ -3,7 +3,7 @@ import { describedValues } from '../../doors/described-values.ts'
 /** What can be checked about an identifier without asking anybody (ruling 23). */
 export const checkCodes = describedValues({
   NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
-  IBAN: 'The country, length and check digits of an IBAN.',
+  IBAN: 'The country, structure and check digits of an IBAN.',
   BIC: 'The form and country of a SWIFT code.',
   ABA: 'The range and check digit of an American routing number.',
   SORT_CODE: 'The form of a British sort code.',
@@ -37,7 +37,7 @@ export function finding({ field, code, fault }: { field: string; code: CheckCode
 /** Says what was verified and no more: none of these checks knows whether the account exists. */
 const passed: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
-  IBAN: 'The country, length and check digits of the IBAN are right.',
+  IBAN: 'The country, structure and check digits of the IBAN are right.',
   BIC: 'The form and country of the BIC are right.',
   ABA: 'The range and check digit of the routing number are right.',
   SORT_CODE: 'The sort code has six digits; it carries no check digit.',

@@ -40,7 +40,7 @@ export type CheckCode =
   | 'BIC'
   /** The form and the EIP-55 checksum of an address of Ethereum and its kin. */
   | 'EVM_ADDRESS'
-  /** The country, length and check digits of an IBAN. */
+  /** The country, structure and check digits of an IBAN. */
   | 'IBAN'
   /** The check digit of a Nigerian account number, which covers the bank code. */
   | 'NUBAN'
