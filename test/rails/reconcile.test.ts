@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { TransferReport } from '../../src/payout-transfers/transfer.ts'
 import { readCamtStatement } from '../../src/rails/read-camt-statement.ts'
@@ -15,8 +16,9 @@ import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
 
 /** What a statement is read as, in parts of so many characters. */
 async function readIn(read: typeof readCsvStatement, text: string, size = 7) {
+  const characters = [...text]
   async function* parts() {
-    for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
+    for (let at = 0; at < characters.length; at += size) yield characters.slice(at, at + size).join('')
   }
   const lines: StatementLine[] = []
   for await (const each of read(parts())) lines.push(each)
@@ -49,6 +51,29 @@ describe('a statement in CSV', () => {
       { place: 'line 2', reference: 'r', state: 'RETURNED', date: '2026-03-01', amount: '10.1', currency: 'ZAR' },
     ],
     ['may have no payments', 'id,amount,currency\n'],
+    [
+      'has semicolons and decimal commas, as Excel writes them in South Africa',
+      '\ufeffid;amount;currency;note\r\na;1500,00;ZAR;"x; y"\r\nb;1 234 567,5;ZAR;\r\nc;1\u00a0000;ZAR;a, b\r\n',
+      { place: 'line 2', id: 'a', amount: '1500', currency: 'ZAR' },
+      { place: 'line 3', id: 'b', amount: '1234567.5', currency: 'ZAR' },
+      { place: 'line 4', id: 'c', amount: '1000', currency: 'ZAR' },
+    ],
+    [
+      'has tabs, and decimal points or commas',
+      'amount\tcurrency\tid\n12.50\tNGN\ta\n12,50\tNGN\tb\n0,125\tNGN\tc\n1234.567\tNGN\td\n1.2340\tNGN\te\n',
+      { place: 'line 2', id: 'a', amount: '12.5', currency: 'NGN' },
+      { place: 'line 3', id: 'b', amount: '12.5', currency: 'NGN' },
+      { place: 'line 4', id: 'c', amount: '0.125', currency: 'NGN' },
+      { place: 'line 5', id: 'd', amount: '1234.567', currency: 'NGN' },
+      { place: 'line 6', id: 'e', amount: '1.234', currency: 'NGN' },
+    ],
+    [
+      'has negative amounts with a minus or in parentheses',
+      'id,amount,currency\na,-1.50,NGN\nb,(1.50),NGN\nc,1.234,NGN\n',
+      { place: 'line 2', id: 'a', amount: '1.5', currency: 'NGN' },
+      { place: 'line 3', id: 'b', amount: '1.5', currency: 'NGN' },
+      { place: 'line 4', id: 'c', amount: '1.234', currency: 'NGN' },
+    ],
   ])('%s', async (_, text, ...lines) => {
     const expected = lines.map((each) => ({ ...line, ...each }))
     for (const size of [1, 7, 1_000]) expect(await readIn(readCsvStatement, text, size)).toEqual(expected)
@@ -56,21 +81,93 @@ describe('a statement in CSV', () => {
 
   test.each([
     ['', 'must have a header (line 1)'],
-    ['id,amount\na,1\n', 'must have the columns id or reference, amount and currency (line 1)'],
+    [
+      'id,amount\na,1\n',
+      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+    ],
     ['id,amount,currency,id\n', 'must have the column id once (line 1)'],
-    ['id,amount,currency\na,1\n', 'must have a currency of three capital letters (line 2)'],
-    ['id,amount,currency\na,"1,500.00",NGN\n', 'must have plain decimal amounts, such as 1500.00 (line 2)'],
-    ['id,amount,currency\na,1e3,NGN\n', 'must have plain decimal amounts, such as 1500.00 (line 2)'],
+    [
+      'id|amount|currency\n',
+      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+    ],
+    ['id,amount,currency\na,1,\n', 'must have a currency of three capital letters (line 2)'],
+    ['id,amount,currency\na,1\n', 'must have 3 values in each line, as in the header (line 2)'],
+    ['id,amount,currency\n\na,1,NGN,x\n', 'must have 3 values in each line, as in the header (line 3)'],
+    ...[
+      '',
+      '"1,500.00"',
+      '"1,50"',
+      '1e3',
+      '-',
+      '()',
+      '(-1)',
+      '-(1)',
+      '(1',
+      '1)',
+      '--1',
+      '.5',
+      '5.',
+      '12 34',
+      '1.2.3',
+    ].map((amount) => [
+      `id,amount,currency\na,${amount},NGN\n`,
+      'must have plain decimal amounts, such as 1500.00 (line 2, column amount)',
+    ]),
+    ...['1.234,50', '1,234.50', '1.234.567', '1,234,567', '1 23,5'].map((amount) => [
+      `id;amount;currency\na;1,5;NGN\nb;${amount};NGN\n`,
+      'must have plain decimal amounts, such as 1500.00 or 1500,00 (line 3, column amount)',
+    ]),
+    ...['1.234', '1,234', '-999,000', '(12.345)'].map((amount) => [
+      `id;amount;currency\na;1,5;NGN\nb;${amount};NGN\n`,
+      'must have amounts that can be read in one way only, such as 1234.00 or 1.2340 for 1.234 (line 3, column amount)',
+    ]),
     [
       'id,amount,currency,state\n\na,1,NGN,PAID\n',
       'must have as state one of ACCEPTED, COMPLETED, REJECTED, RETURNED (line 3)',
     ],
-    ['id,amount,currency\n"a"b,1,NGN\n', 'must have nothing between a closing quote and a comma (line 2)'],
+    ['id,amount,currency\n"a"b,1,NGN\n', 'must have nothing between a closing quote and the end of the value (line 2)'],
+    ['id,amount,currency\na"b,1,NGN\n', 'must have quotes around whole values, and double those within (line 2)'],
     ['id,amount,currency\n"a,1,NGN\n', 'must close every quote (line 2)'],
+    ['id,amount,currency\n\na,1,NGN\n"b,1,NGN\n\nc,1,NGN\n', 'must close every quote (line 4)'],
     [`id,amount,currency\n"${'x'.repeat(70_000)}`, 'must have shorter lines: a quote may be open (line 2)'],
   ])('that can not be read is refused: %#', async (text, message) => {
     const { details } = await refusalOf(() => readIn(readCsvStatement, text, 1_000))
     expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
+  })
+
+  test('is read as it was written, with any delimiter, decimal mark, sign and line break', async () => {
+    const cents = fc.nat({ max: 10_000_000_00 })
+    const payment = fc.record({ id: fc.string({ minLength: 1, unit: 'grapheme' }), cents, note: fc.string() })
+    const format = fc.constantFrom(
+      ...[',', ';', '\t'].flatMap((delimiter) =>
+        (delimiter === ',' ? ['.'] : ['.', ',']).map((mark) => ({ delimiter, mark })),
+      ),
+    )
+    const signed = fc.constantFrom(
+      (amount: string) => amount,
+      (amount: string) => `-${amount}`,
+      (amount: string) => `(${amount})`,
+    )
+    const lineBreak = fc.constantFrom('\n', '\r\n')
+    const partLength = fc.integer({ min: 1, max: 100 })
+    await fc.assert(
+      fc.asyncProperty(
+        ...[fc.array(payment), format, signed, lineBreak, partLength],
+        async (payments, { delimiter, mark }, sign, lineEnd, size) => {
+          const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`
+          const decimal = (count: number, point: string) =>
+            `${Math.floor(count / 100)}${point}${String(count % 100).padStart(2, '0')}`
+          const rows = payments.map(({ id, cents, note }) =>
+            [quoted(id), sign(decimal(cents, mark)), 'ZAR', quoted(note)].join(delimiter),
+          )
+          const text = [['id', 'amount', 'currency', 'note'].join(delimiter), ...rows, ''].join(lineEnd)
+          const read = await readIn(readCsvStatement, text, size)
+          expect(read.map(({ id, amount }) => [id, Number(amount)])).toEqual(
+            payments.map(({ id, cents }) => [id.replaceAll('\r', '').trim() || null, cents / 100]),
+          )
+        },
+      ),
+    )
   })
 })
 
@@ -274,7 +371,12 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     })
     expect(await compare(app, 'a.csv', 'x')).toMatchObject({
       code: 1,
-      counts: { error: { message: '<file> must have the columns id or reference, amount and currency (line 1).' } },
+      counts: {
+        error: {
+          message:
+            '<file> must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1).',
+        },
+      },
     })
   })
 })
