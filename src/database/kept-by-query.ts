@@ -1,4 +1,4 @@
-import { leastRecent } from './least-recent.ts'
+import { LRUCache } from 'lru-cache'
 import type { Query } from './query.ts'
 
 /** What an engine keeps of queries: of those that we wrote for good, of the forms that callers choose the latest used. */
@@ -8,9 +8,9 @@ export type KeptByQuery<Kept> = {
 }
 
 /** @param formsKept how many forms are kept at most */
-export function keptByQuery<Kept>(formsKept: number): KeptByQuery<Kept> {
+export function keptByQuery<Kept extends object>(formsKept: number): KeptByQuery<Kept> {
   const byNumber: Kept[] = []
-  const forms = leastRecent<Query, Kept>(formsKept)
+  const forms = new LRUCache<Query, Kept>({ max: formsKept })
   return {
     get: (query) => (query.columns === null ? byNumber[query.number] : forms.get(query)),
     set: (query, kept) => {

@@ -1,8 +1,8 @@
 import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder, TableNode } from 'kysely'
 import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import type { Columns, Values } from './chosen-columns.ts'
 import { nodeWith } from './chosen-columns.ts'
-import { leastRecent } from './least-recent.ts'
 import type { Placeholder } from './placeholder.ts'
 import { placeholder } from './placeholder.ts'
 import type { Scope } from './scope.ts'
@@ -254,7 +254,10 @@ export function rewritten(query: Query, node: RootOperationNode): Query {
 }
 
 /** Forms that are shared by all who choose the same columns of the same query. */
-const forms = leastRecent<string, Query>(1_000)
+const forms = new LRUCache<string, Query, () => Query>({
+  max: 1_000,
+  memoMethod: (_key, _stale, { context: make }) => make(),
+})
 
 /** Forms that stay with the columns that they were asked for with, so that whoever reads the same again makes no key for it. */
 const formsOfColumns = 4
@@ -266,8 +269,9 @@ function formOf(query: Query, columns: Columns): Query {
   const latest = columns.forms.get(query) as Query | undefined
   if (latest) return latest
   const key = `${query.number} ${columns.key}`
-  const form = forms.get(key) ?? { ...query, number: formCount++, node: nodeWith(columns, query.node), columns }
-  forms.set(key, form)
+  const form = forms.memo(key, {
+    context: () => ({ ...query, number: formCount++, node: nodeWith(columns, query.node), columns }),
+  })
   if (columns.forms.size === formsOfColumns) columns.forms.clear()
   columns.forms.set(query, form)
   return form

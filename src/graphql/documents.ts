@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import { keepPlans } from './plan/plans.ts'
 import type { Document, Faulty } from './prepare-document.ts'
 import { prepare } from './prepare-document.ts'
@@ -9,33 +10,23 @@ const charactersKept = 500_000
 
 /** Parses and checks documents, each once for as long as it is remembered; one that is faulty every time. */
 export function rememberDocuments(schema: GraphQLSchema): (query: string) => Document | Faulty {
-  const documents = new Map<string, Document>()
+  const documents = new LRUCache<string, Document>({
+    max: documentsKept,
+    maxSize: charactersKept,
+    sizeCalculation: (_document, query) => query.length,
+  })
   const plans = keepPlans()
-  let charactersHeld = 0
   /** The one that was used last: to compare it takes a tenth of the time in which a long one is looked up. */
   let latest: { readonly query: string; readonly document: Document } | null = null
 
   return (query) => {
     if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
-    if (known) {
-      latest = { query, document: known }
-      // The order of a Map is that of insertion, so the first is the one that was not used for longest.
-      documents.delete(query)
-      documents.set(query, known)
-      return known
-    }
-    const fresh = prepare(schema, query, plans)
+    const document = known ?? prepare(schema, query, plans)
     // A refusal is made again as quickly, and would take the place of a document that is of use.
-    if ('errors' in fresh) return fresh
-    documents.set(query, fresh)
-    latest = { query, document: fresh }
-    charactersHeld += query.length
-    for (const oldest of documents.keys()) {
-      if (documents.size <= documentsKept && charactersHeld <= charactersKept) break
-      documents.delete(oldest)
-      charactersHeld -= oldest.length
-    }
-    return fresh
+    if ('errors' in document) return document
+    if (known === undefined) documents.set(query, document)
+    latest = { query, document }
+    return document
   }
 }

@@ -1,9 +1,9 @@
 import { hkdfSync } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
 import type { Scope } from '../callers/scopes.ts'
 import { scopes as allScopes } from '../callers/scopes.ts'
-import { leastRecent } from '../database/least-recent.ts'
 import { parseUuid } from '../ids.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
@@ -56,7 +56,7 @@ export function keyNamedBy(token: string): string | null {
 }
 
 /** Signatures that were found right: making sure of one takes longer than all else of a small request. */
-const verified = leastRecent<string, TokenClaims>(10_000)
+const verified = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
  * What a token says, if it was made with this key; whether its time is over is for who uses it.
@@ -65,7 +65,9 @@ const verified = leastRecent<string, TokenClaims>(10_000)
  */
 export async function verifyClientToken(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   const known = `${key.secretHash} ${token}`
-  const claims = verified.get(known) ?? (await claimsOf(secrets, key, token))
+  const remembered = verified.get(known)
+  if (remembered !== undefined) return remembered
+  const claims = await claimsOf(secrets, key, token)
   if (claims !== null) verified.set(known, claims)
   return claims
 }

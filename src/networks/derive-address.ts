@@ -1,6 +1,7 @@
 import { bytesToHex, concatBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import { HDKey } from '@scure/bip32'
+import { LRUCache } from 'lru-cache'
 import { base58Check, isBase58 } from './base58.ts'
 import { encodeEvmAddress } from './evm.ts'
 import type { AddressFamily } from './network.ts'
@@ -98,15 +99,10 @@ function externalChain(extendedPublicKey: string): HDKey {
 
 /** A node that addresses are derived below, made at its first use. */
 export function rememberedNode(name: string, make: () => HDKey): HDKey {
-  const known = nodes.get(name)
-  if (known !== undefined) return known
-
-  const node = make()
-  const [oldest] = nodes.keys()
-  if (oldest !== undefined && nodes.size >= rememberedNodes) nodes.delete(oldest)
-  nodes.set(name, node)
-  return node
+  return nodes.memo(name, { context: make })
 }
 
-const nodes = new Map<string, HDKey>()
-const rememberedNodes = 256
+const nodes = new LRUCache<string, HDKey, () => HDKey>({
+  max: 256,
+  memoMethod: (_name, _stale, { context: make }) => make(),
+})

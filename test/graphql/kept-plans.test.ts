@@ -16,16 +16,16 @@ test('plans are kept up to a number of members, and those go first that were not
     return { plan, members: 10_000 }
   }
   const [first = {}, second = {}, ...others] = keys
-  plans.get(first, make)
-  plans.get(second, make)
+  plans.memo(first, { context: make })
+  plans.memo(second, { context: make })
   for (const key of others) {
-    plans.get(key, make)
-    plans.get(first, make)
+    plans.memo(key, { context: make })
+    plans.memo(first, { context: make })
   }
   expect(made).toBe(20)
-  plans.get(first, make)
+  plans.memo(first, { context: make })
   expect(made).toBe(20)
-  plans.get(second, make)
+  plans.memo(second, { context: make })
   expect(made).toBe(21)
 })
 
@@ -37,11 +37,11 @@ test('one plan that is larger than all may be is kept alone', () => {
     made++
     return { plan, members }
   }
-  plans.get(small, make(1))
-  plans.get(large, make(1_000_000))
-  plans.get(large, make(1_000_000))
+  plans.memo(small, { context: make(1) })
+  plans.memo(large, { context: make(1_000_000) })
+  plans.memo(large, { context: make(1_000_000) })
   expect(made).toBe(2)
-  plans.get(small, make(1))
+  plans.memo(small, { context: make(1) })
   expect(made).toBe(3)
 })
 
@@ -70,5 +70,5 @@ test('a plan whose making fails is made again, each time', () => {
   const fail = () => {
     throw new Error('no plan')
   }
-  for (let i = 0; i < 3; i++) expect(() => plans.get(key, fail)).toThrow('no plan')
+  for (let i = 0; i < 3; i++) expect(() => plans.memo(key, { context: fail })).toThrow('no plan')
 })

@@ -204,7 +204,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
     where: 'graphql/, each graphql.ts and what serves it',
   },
   { packages: /^ibantools$/, home: /^src\/payout-methods\/checks\//, where: 'payout-methods/checks/' },
-  { packages: /^saxes$/, home: /^src\/rails\//, where: 'rails/' },
+  { packages: /^(csv-parse|saxes)$/, home: /^src\/rails\//, where: 'rails/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
   { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },
   { packages: /^@opentelemetry\//, home: /^src\/tracing\//, where: 'tracing/' },

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Client, FieldDef } from 'pg'
 import type { KeptByQuery } from '../kept-by-query.ts'
-import { leastRecent } from '../least-recent.ts'
 import type { Query } from '../query.ts'
 import type { Scope } from '../scope.ts'
 import type { Answer, Step } from './batch.ts'
@@ -102,7 +102,10 @@ export function postgresConnection(client: Client, statements: Statements): Post
   const prepared = new Set<string>()
   /** Prepared ones that the server has yet to be told to forget. */
   let unwanted: string[] = []
-  const preparedForms = leastRecent<string, true>(formsPrepared, (name) => void unwanted.push(name))
+  const preparedForms = new LRUCache<string, true>({
+    max: formsPrepared,
+    dispose: (_, name) => void unwanted.push(name),
+  })
   let scoped: Scoped | null = null
   let plansMs = firstPlansMs
   let plansUntil = performance.now() + plansMs

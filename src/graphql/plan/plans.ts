@@ -1,4 +1,5 @@
 import type { OperationDefinitionNode, VariableValues } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import type { Made, Plan } from './plan.ts'
 import { planOf } from './plan.ts'
 import type { Asked } from './selected.ts'
@@ -7,8 +8,8 @@ import { conditionsIn } from './selected.ts'
 /** The plan of an operation for a request with these variables; `null` where it is left to graphql-js. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** The plans that are kept, each by an object that stands for an operation with its conditions. */
-export type KeptPlans = { readonly get: (key: object, make: () => Made) => Plan | null }
+/** Plans, each by an object that stands for an operation with its conditions. */
+export type KeptPlans = LRUCache<object, Made, () => Made>
 
 /**
  * What all plans that are kept may come to, in members of objects, of which each takes about 700 bytes. The length of a
@@ -16,30 +17,13 @@ export type KeptPlans = { readonly get: (key: object, make: () => Made) => Plan 
  */
 const membersKept = 60_000
 
-/** Keeps plans of so many members, and drops for one more those that were not used for longest. */
-export function keepPlans(most: number = membersKept): KeptPlans {
-  // The order of a Map is that of insertion.
-  const kept = new Map<object, Made>()
-  let held = 0
-  /** The one that was used last: it need not become the latest again. */
-  let latest: { readonly key: object; readonly plan: Plan | null } | null = null
-  return {
-    get: (key, make) => {
-      if (latest !== null && key === latest.key) return latest.plan
-      const known = kept.get(key)
-      if (known) kept.delete(key)
-      const made = known ?? make()
-      kept.set(key, made)
-      if (!known) held += made.members
-      for (const [oldest, { members }] of kept) {
-        if (held <= most || oldest === key) break
-        kept.delete(oldest)
-        held -= members
-      }
-      latest = { key, plan: made.plan }
-      return made.plan
-    },
-  }
+/** Keeps plans of `maxMembers` altogether; one that has more is kept alone. */
+export function keepPlans(maxMembers: number = membersKept): KeptPlans {
+  return new LRUCache({
+    maxSize: maxMembers,
+    sizeCalculation: ({ members }) => Math.min(members, maxMembers),
+    memoMethod: (_key, _stale, { context: make }) => make(),
+  })
 }
 
 /** Sets of values for an operation's conditions that are planned; clients know few, and whoever tries more is interpreted. */
@@ -66,12 +50,12 @@ export function plansOf(
     if (!values.every((value) => typeof value === 'boolean')) return null
     const key = keyOf(values.join())
     if (key === null) return null
-    return plans.get(key, () =>
+    const make = () =>
       planOf(operation, {
         ...asked,
         conditions: new Map(names.map((name, place) => [name, values[place] as boolean])),
-      }),
-    )
+      })
+    return plans.memo(key, { context: make }).plan
   }
 }
 
