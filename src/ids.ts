@@ -16,7 +16,7 @@ export type WallClock = () => WallTime
  * Milliseconds since 1970 as rows record them, which never go back within a process, and are a merchant's own in the sandbox: for
  * when something was made or changed. After a clock was ahead they stay ahead until it has caught up.
  */
-export type RecordTime = number & { readonly [kind]: 'record' }
+type RecordTime = number & { readonly [kind]: 'record' }
 export type RecordClock = () => RecordTime
 
 /** A wall time from which on something is due, as columns hold it. */

@@ -6,7 +6,7 @@ import { parseAmount } from './money/amount.ts'
 import { amountFault } from './money/amount-fault.ts'
 
 /** Longest text where the contract gives no other limit, in code points (ruling 21). */
-export const textLimit = 255
+const textLimit = 255
 
 // Years of four digits, in every offset: text of that form sorts as the moments do.
 const earliestTime = Date.parse('0001-01-01T00:00:00.000Z')

@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { breachesOf, breachesOfLayout, circlesOf, importsOf, order, unusedExports } from './support/imports.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { breachesOf, breachesOfLayout, circlesOf, order, packagesOf } from './support/imports.ts'
 import { choicesByKind } from './support/kinds.ts'
+import { parseSource } from './support/source.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -38,17 +41,19 @@ test('the imports of a file are all found', () => {
     const text = "import { x } from './text.ts'"
     export { other } from './other.ts'
     await import('./lazy.ts')
+    type Later = import('./type.ts').Later
   `
 
-  expect(importsOf('src/payouts/a.ts', source)).toEqual([
+  expect(parseSource('src/payouts/a.ts', source).imports).toEqual([
     { from: '../database/query.ts', path: 'src/database/query.ts', names: ['query'], isType: false },
     { from: '../database/query.ts', path: 'src/database/query.ts', names: [], isType: true },
     { from: 'better-sqlite3', path: null, names: ['Sqlite'], isType: false },
     { from: 'kysely', path: null, names: ['*', 'kysely'], isType: false },
+    { from: './side-effect.ts', path: 'src/payouts/side-effect.ts', names: ['*'], isType: false },
     { from: '../money/amount.ts', path: 'src/money/amount.ts', names: ['many', 'lines'], isType: false },
     { from: './other.ts', path: 'src/payouts/other.ts', names: ['other'], isType: false },
-    { from: './side-effect.ts', path: 'src/payouts/side-effect.ts', names: ['*'], isType: false },
     { from: './lazy.ts', path: 'src/payouts/lazy.ts', names: ['*'], isType: false },
+    { from: './type.ts', path: 'src/payouts/type.ts', names: [], isType: true },
   ])
 })
 
@@ -369,19 +374,19 @@ test('the order names every part once, and none that is not there', () => {
   expect([...parts.map((name) => name.replace(/\.ts$/, '')), 'demo'].sort()).toEqual([...order].sort())
 })
 
-test('nothing is exported that nobody uses', () => {
-  expect(unusedExports(readSources(), [readFileSync(join(root, 'codegen.ts'), 'utf8')])).toEqual([])
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+test('the service imports no package that npm leaves out of production', () => {
+  expect(packagesOf(readSources()).filter((name) => !(name in dependencies))).toEqual([])
 })
 
-test('an export without a use is reported', () => {
-  const sources = {
-    'src/rates/rate.ts': 'export const ratePattern = /x/\nexport type Rate = string\n',
-    'src/rates/set-rate.ts': 'export async function setRate(rate: Rate) {}\nexport function rateNow() {}\n',
-  }
+test('every imported package is found by its name', () => {
+  const source = `import type { Pool } from 'pg'\nimport { x } from '@scope/name/path'\nimport { join } from 'node:path'`
 
-  expect(unusedExports(sources, ['setRate(1)'])).toEqual([
-    'src/rates/rate.ts: ratePattern',
-    'src/rates/set-rate.ts: rateNow',
+  expect(packagesOf({ 'src/a.ts': source, 'src/b.ts': `await import('kysely/migration')` }).sort()).toEqual([
+    '@scope/name',
+    'kysely',
+    'pg',
   ])
 })
 
@@ -410,6 +415,35 @@ test('a circle is reported', () => {
     'src/rates/rate.ts, src/rates/repository.ts, src/rates/terms.ts',
     'src/fees/fee.ts',
   ])
+})
+
+// `npm run lint` runs knip over the project; here it runs over a project that has each of the faults.
+test('knip reports unused files, exports and packages, and packages that are not listed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-knip-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const files = {
+    'knip.jsonc': readFileSync(join(root, 'knip.jsonc'), 'utf8'),
+    'package.json': JSON.stringify({ name: 'faulty', type: 'module', dependencies: { pg: '1.0.0' } }),
+    'src/main.js': `import './rate.ts'\nimport 'kysely'\n`,
+    'src/rate.ts': `export const unusedRate = '1'\nexport type UnusedRate = string\n`,
+    'src/unused-file.ts': `export const nothing = 1\n`,
+  }
+  mkdirSync(join(folder, 'src'))
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
+
+  const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/knip'), ['--no-progress'], { cwd: folder })
+  const report = String(stdout)
+
+  expect(status).toBe(1)
+  for (const fault of [
+    /^Unused files \(1\)\s+src\/unused-file\.ts/m,
+    /^Unused dependencies \(1\)\s+pg/m,
+    /^Unlisted dependencies \(1\)\s+kysely/m,
+    /^Unused exports \(1\)\s+unusedRate/m,
+    /^Unused exported types \(1\)\s+UnusedRate/m,
+  ]) {
+    expect(report).toMatch(fault)
+  }
 })
 
 test('a crowd at the root and two files of one name are reported', () => {

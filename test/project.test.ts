@@ -72,23 +72,6 @@ describe('package.json', () => {
   test('has npm say what is wrong and nothing else', () => {
     expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
   })
-
-  test('has every package that is imported, in the right place', () => {
-    const imported = (folders: readonly string[]) =>
-      new Set(
-        folders.flatMap(sourcesIn).flatMap((source) =>
-          [...source.matchAll(/(?:^(?:import|export|\} )[^'";]*?from |\bimport\()'([^'.][^']*)'/gm)]
-            .map(([, name]) => String(name))
-            .filter((name) => !name.startsWith('node:'))
-            .map((name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/')),
-        ),
-      )
-
-    expect([...imported(['src', 'db'])].filter((name) => !(name in manifest.dependencies))).toEqual([])
-    expect([...imported(['test'])].filter((name) => !(name in direct))).toEqual([])
-    const unused = Object.keys(manifest.dependencies).filter((name) => !imported(['src', 'db']).has(name))
-    expect(unused).toEqual([])
-  })
 })
 
 /** Where a test or what supports it may name a timer, or wait by the clock, and what for: a time is too long or, one day, too short. */

@@ -12,7 +12,7 @@ import { findAssetCodes, findAssetNetworks } from './find-asset-codes.ts'
 
 export const AssetTypeEnum = valuesEnum('AssetType', assetTypes, 'What kind of money an asset is.')
 
-export const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
+const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
   description: 'A network on which a stablecoin is supported.',
   source: sourceById(findAssetNetworks),
   fields: {
@@ -22,7 +22,7 @@ export const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
   },
 })
 
-export const AssetCode = nodeType<AssetCodeRow>('AssetCode', {
+const AssetCode = nodeType<AssetCodeRow>('AssetCode', {
   description: 'A currency or stablecoin that the service supports.',
   source: sourceById(findAssetCodes),
   fields: {

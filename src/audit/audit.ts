@@ -36,7 +36,7 @@ import {
 } from './repository.ts'
 
 /** One thing that was recomputed: how many contradictions there are, and the first few by id. */
-export type Finding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
+type Finding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /**
  * The result of an audit: `wallets` is what wallets hold of each asset, as a decimal string of eight places; `unchecked` what

@@ -11,13 +11,14 @@ import { optional, parse, someOf, whoseId } from '../input.ts'
 import { longestTokenSeconds, signClientToken } from '../merchants/client-token.ts'
 import { apiKeyById } from '../merchants/repository.ts'
 
-/** Seconds for which a token is good where nothing is said, and at least. */
-export const [standardTokenSeconds, shortestTokenSeconds] = [15 * 60, 60]
+/** Seconds for which a token is valid by default. */
+export const standardTokenSeconds = 15 * 60
+const minTokenSeconds = 60
 
 export const CreateClientTokenInput = z.object({
   customerId: whoseId(),
   scopes: someOf(scopes),
-  expiresIn: optional(z.number().int().min(shortestTokenSeconds).max(longestTokenSeconds)),
+  expiresIn: optional(z.number().int().min(minTokenSeconds).max(longestTokenSeconds)),
 })
 
 /** What a page is handed: what it sends, and what that is good for. */

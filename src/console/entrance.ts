@@ -3,7 +3,7 @@ import type { Clock } from '../ids.ts'
 
 /** How long the link waits for whoever opens it, how long a session may lie unused, and how long it lasts at most. */
 const linkMs = 10 * 60_000
-export const idleMs = 30 * 60_000
+const idleMs = 30 * 60_000
 const longestMs = 12 * 3_600_000
 
 /** Secrets that may be wrong before nobody is let in any more: of 256 bits none is guessed, and who tries is not the operator. */

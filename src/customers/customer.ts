@@ -11,7 +11,6 @@ export const customerStatuses = describedValues({
   active: 'Wallets, payout methods and payouts can be made for it.',
   closed: 'What it owns stays readable, and nothing can be made or changed.',
 })
-export type CustomerStatus = (typeof customerStatuses)[number]
 
 /** Whom the merchant serves (contract 2.1). A closed one keeps what it owns, and nothing of it can be made or changed. */
 export type Customer = RowOf<'customers'>

@@ -11,7 +11,7 @@ export type Migration = {
 }
 
 /** One statement of a migration; one that has a `refusal` finds rows only where the migration must not go on, which is why. */
-export type Step = Compilable & { readonly refusal?: string }
+type Step = Compilable & { readonly refusal?: string }
 
 /** A foreign key of (merchant_id, `column`) to another table's key. */
 type Referrer = { readonly table: string; readonly name: string; readonly column: string }
@@ -44,7 +44,7 @@ export function unknownMigration(migrations: readonly Migration[], applied: read
 }
 
 /** The columns of a row by what they hold. */
-export type JsonColumns = {
+type JsonColumns = {
   readonly plain: readonly string[]
   readonly times: readonly string[]
   readonly json: readonly string[]

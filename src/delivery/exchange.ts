@@ -21,7 +21,7 @@ export type Exchanged = ({ readonly status: number; readonly retryAfter: string 
 export type Limits = { readonly connectMs: number; readonly wholeMs: number }
 
 /** What connects to `http:` and `https:`. */
-export type AgentPair = { readonly http: Agent; readonly https: Agent }
+type AgentPair = { readonly http: Agent; readonly https: Agent }
 
 type ExchangeOptions = {
   readonly agents: {

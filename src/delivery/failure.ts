@@ -1,5 +1,5 @@
 /** Why no whole answer came, for whoever reads the log of deliveries. */
-export const failureKinds = [
+const failureKinds = [
   'url_refused',
   'dns',
   'address_refused',

@@ -29,7 +29,7 @@ export type Sender = {
 }
 
 /** How long a receiver may take. */
-export const deliveryLimits: Limits = { connectMs: 5_000, wholeMs: 15_000 }
+const deliveryLimits: Limits = { connectMs: 5_000, wholeMs: 15_000 }
 
 type SenderOptions = {
   readonly mode: Mode

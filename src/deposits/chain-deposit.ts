@@ -15,7 +15,7 @@ export const reportedStates = describedValues({
   CONFIRMED: 'It is on the chain, and the node takes it for final.',
   REORGED: 'It was on the chain and is not any more.',
 })
-export type ReportedState = (typeof reportedStates)[number]
+type ReportedState = (typeof reportedStates)[number]
 
 /** What a person can decide. */
 export const resolutions = describedValues({

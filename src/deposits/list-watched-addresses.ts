@@ -24,7 +24,7 @@ export const ListWatchedAddressesInput = z.object({
 })
 
 /** An address to watch; `ref` is how reports name it, and says nothing of whose it is. */
-export type WatchedAddress = {
+type WatchedAddress = {
   readonly ref: string
   readonly network: Network
   readonly address: string

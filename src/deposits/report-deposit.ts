@@ -28,7 +28,7 @@ import {
 /** What an integer column holds at most. */
 const mostOfInteger = 2_147_483_647
 
-export const ReportDepositInput = z.object({
+const ReportDepositInput = z.object({
   /** Which rail reports. */
   rail: text(),
   /** The address, as the list of watched addresses names it. */

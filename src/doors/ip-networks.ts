@@ -5,14 +5,15 @@ type Network = { readonly address: string; readonly prefix: number; readonly fam
 
 type Family = 'ipv4' | 'ipv6'
 
+const addressBits: Record<Family, number> = { ipv4: 32, ipv6: 128 }
+
 /** Reads a network such as `203.0.113.0/24`, or one address; `null` for what is neither. */
 function parseNetwork(text: string): Network | null {
   const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
   const family = familyOf(address)
   if (family === null) return null
-  const bits = family === 'ipv4' ? 32 : 128
-  const prefix = Number(length ?? bits)
-  return prefix > bits ? null : { address, prefix, family }
+  const prefix = Number(length ?? addressBits[family])
+  return prefix > addressBits[family] ? null : { address, prefix, family }
 }
 
 /** Whether a text is a network in CIDR notation, or one address. */

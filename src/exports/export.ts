@@ -2,7 +2,7 @@ import type { Amount } from '../money/amount.ts'
 import type { Period } from './period.ts'
 
 /** What can be exported. */
-export const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
+const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
 /** What stands in a cell: text of callers, what is made here, or an amount, which may be below zero. */

@@ -41,7 +41,7 @@ function rowOf(told: Told): EventRow {
   }
 }
 
-export const Event = nodeType<EventRow>('Event', {
+const Event = nodeType<EventRow>('Event', {
   description: 'Something that happened to something of the merchant.',
   key: {
     from: ['id'],

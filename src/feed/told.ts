@@ -32,7 +32,7 @@ export type ToldDeposit = {
 export type ToldDepositReversal = ToldDeposit & { readonly reason: string }
 
 /** What an event is about, as it was then; `null` where a later version wrote what this one can't tell. */
-export type ToldObject =
+type ToldObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: ToldDeposit }
   | { readonly type: 'deposit_reversal'; readonly row: ToldDepositReversal }

@@ -33,7 +33,7 @@ export type Answer = {
 }
 
 /** What the log may say of a request: type and name of its operation, and why what was refused was. */
-export type Seen = {
+type Seen = {
   readonly operation: string | null
   /** Whether the operation is of a trusted document, so that its name is an operator's and not a caller's. */
   readonly isTrusted: boolean

@@ -46,13 +46,13 @@ export type Engine = {
 }
 
 /** Which operation of a document is asked for, and whether it may be a mutation. */
-export type Choice = { readonly operationName: string | null; readonly isReadOnly: boolean }
+type Choice = { readonly operationName: string | null; readonly isReadOnly: boolean }
 
 /** An operation that is to be run. */
 export type Chosen = { readonly document: Document; readonly operation: Operation }
 
 /** An operation whose variables are read and whose cost is within the limit. */
-export type Checked = Chosen & {
+type Checked = Chosen & {
   readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
   readonly variables: VariableValues
   readonly cost: number

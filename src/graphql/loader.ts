@@ -29,7 +29,7 @@ export type Listed = {
 }
 
 /** A slice of rows of whatever form. */
-export type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
+type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
 
 /** Where the rows behind a key come from. */
 export type Source<Value> = {

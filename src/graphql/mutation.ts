@@ -29,7 +29,7 @@ const keyDescription =
 const refusalsOfAny = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const
 
 /** What an operation takes, as it was given: where its own type is narrower it refuses what does not fit. */
-export type AsGiven<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
+type AsGiven<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
 
 /** A mutation: its input, the operation behind it, the payload that holds what that made or changed, and its refusals. */
 export type Mutation<Given extends InputFields, Input, Answer> = {

@@ -12,7 +12,7 @@ export type PinnedDocuments = {
 }
 
 /** A document with its text: prepared when it is first asked for; `planAhead` makes its plans. */
-export type Pinned = {
+type Pinned = {
   readonly text: string
   readonly document: () => Document | Faulty
   readonly planAhead: () => void

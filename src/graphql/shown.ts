@@ -6,7 +6,7 @@ import type { Listed, Source } from './loader.ts'
 type Awaitable<Value> = Value | Promise<Value>
 
 /** A key that is made of some columns. */
-export type MadeKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
+type MadeKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
 
 /**
  * What a field shows of a row. A plan is made of it, and so is the resolver that graphql-js calls: so they can't differ.
@@ -58,7 +58,7 @@ export type Sliced = {
 }
 
 /** What a field of the queries or the mutations shows, which may take any arguments. */
-export type ShownOfRoot =
+type ShownOfRoot =
   /** What an operation answers. */
   | { readonly kind: 'asked'; readonly ask: (context: GraphqlContext, given: never) => unknown }
   /** What a source has for the id that the arguments come to; `null` for none. */
@@ -71,7 +71,7 @@ export type ShownOfRoot =
   | { readonly kind: 'nodes'; readonly idsOf: (given: never) => string | readonly string[] }
 
 /** A kind of thing that has a list of its own, and what gives those of many. */
-export type Parent = { readonly name: string; readonly slices: ReturnType<Listed['slicesOf']> }
+type Parent = { readonly name: string; readonly slices: ReturnType<Listed['slicesOf']> }
 
 /** What tells of which of its types a row of a union or an interface is. */
 export type Told = { readonly from: readonly string[]; readonly typeOf: (row: never) => string }

@@ -15,7 +15,7 @@ import {
 } from './repository.ts'
 
 /** Why a transfer was made: for a payout, or under the reference of a deposit, which it brought or takes back. */
-export type Cause = { readonly payoutId: string } | { readonly reference: string }
+type Cause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
  * What a transfer moves: `amount` between the wallet and the clearing account that the kind says, `fee` between the wallet and

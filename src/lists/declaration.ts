@@ -52,7 +52,7 @@ export type Declaration<
   }
 
 /** The conditions that filters come to; `null` where no row can match. */
-export type Narrowed<Name extends string> = Given<Name> | null
+type Narrowed<Name extends string> = Given<Name> | null
 
 type ParentField<Fields extends Filters, Name extends string> = {
   [Field in keyof Fields]: {

@@ -45,7 +45,7 @@ export type RowSource<Table extends TableName, Joined extends TableName, Row, Na
 export type Given<Name extends string> = { readonly [Each in Name]?: unknown }
 
 /** Numbers between which rows lie, both exclusive, when they were created, and how many are taken of which end. */
-export type Range = {
+type Range = {
   readonly above: number
   readonly below: number
   readonly limit: number
@@ -57,7 +57,7 @@ export type Range = {
 export type Times = { readonly createdFrom?: string | undefined; readonly createdBefore?: string | undefined }
 
 /** The same of the lists of many parents, each from one end. */
-export type EachRange = Pick<Range, 'limit' | 'isAscending'> & Times & { readonly parentIds: readonly string[] }
+type EachRange = Pick<Range, 'limit' | 'isAscending'> & Times & { readonly parentIds: readonly string[] }
 
 /** The number and time of a row. */
 export type Mark = { readonly sequence: number; readonly createdAt: string }

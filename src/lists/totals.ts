@@ -20,7 +20,7 @@ export type KeptTotals<Name extends string> = {
   readonly keptBy?: { readonly parent: Name; readonly totals: ParentTotals }
 }
 
-export type CountedScope<Name extends string> = {
+type CountedScope<Name extends string> = {
   /** The condition on the parent, with what the names of its lists have before its id. */
   readonly of: { readonly condition: Name; readonly label: string } | null
   /** What the names of lists have before a condition's value. */

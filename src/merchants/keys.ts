@@ -13,7 +13,7 @@ import { findMerchant, lockMerchant } from './find-merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
 /** Keys of one merchant that work at the same time and may do everything: the old and the new one of a rotation. */
-export const liveKeyLimit = 2
+const liveKeyLimit = 2
 
 /** Those that may do less. */
 const restrictedKeyLimit = 100

@@ -14,13 +14,13 @@ export type Recorder = {
 }
 
 /** What came of posting an event; `delayMs` is how long after it happened it was delivered, `null` where it was not. */
-export type AttemptMeasured = {
+type AttemptMeasured = {
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
   readonly delayMs: number | null
 }
 
 /** A call to a bank; `outcome` is what it said of the order, or that there is no answer. */
-export type RailCall = {
+type RailCall = {
   readonly rail: string
   readonly call: RailCallName
   readonly outcome: string

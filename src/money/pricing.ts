@@ -6,7 +6,7 @@ import { amountPlaces, formatAmount } from './amount.ts'
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN, toExpNeg: -40, toExpPos: 40 })
 
 /** The form of a rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
-export const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
+const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
 /** The rate without needless zeros (`1545.50` becomes `1545.5`); `null` when the text has another form or is zero. */
 export function parseRate(text: string): string | null {

@@ -12,7 +12,7 @@ export const networks = describedValues({
 export type Network = (typeof networks)[number]
 
 /** The kinds of address: networks of one family share keys, encoding and therefore addresses. */
-export const addressFamilies = ['evm', 'tron', 'solana'] as const
+const addressFamilies = ['evm', 'tron', 'solana'] as const
 
 /** One of `addressFamilies`. */
 export type AddressFamily = (typeof addressFamilies)[number]

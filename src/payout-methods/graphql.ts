@@ -92,7 +92,7 @@ export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod'
   },
 })
 
-export const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod', {
+const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod', {
   description: 'A crypto address to pay out to.',
   source: sourceOfList(payoutMethods, 'WALLET'),
   fields: {

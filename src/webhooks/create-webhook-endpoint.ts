@@ -13,7 +13,7 @@ import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint-input.ts'
 
 /** How many endpoints a merchant may have (ruling 70). */
-export const mostEndpoints = 50
+const mostEndpoints = 50
 
 export const CreateWebhookEndpointInput = z.object({
   ...endpointFields,

@@ -10,7 +10,7 @@ type Key = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type Signing = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
 /** How many secrets of an endpoint sign at most: rotated more often than that, it lets go of the oldest. */
-export const mostSecrets = 5
+const mostSecrets = 5
 
 /**
  * What signs for a new endpoint: a secret, and where it is asked for a pair of keys.

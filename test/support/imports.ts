@@ -1,16 +1,6 @@
-import { basename, dirname, join, normalize } from 'node:path'
-
-/** Source files by their path from the project's root, such as `src/payouts/rest.ts`. */
-export type Sources = Readonly<Record<string, string>>
-
-/** One import (or re-export) of a file; `names` are those that it takes as values, none when only types are taken. */
-export type Import = {
-  readonly from: string
-  /** The path of a file of ours, or `null` for a package. */
-  readonly path: string | null
-  readonly names: readonly string[]
-  readonly isType: boolean
-}
+import { basename } from 'node:path'
+import type { Import, Node, Source, Sources } from './source.ts'
+import { declaredIn, parseSource } from './source.ts'
 
 /**
  * The parts of `src`, each of which may import itself and those before it (house rule 3). A part is a folder or a file at
@@ -107,20 +97,13 @@ const builders = [
   'list',
 ]
 
-type File = {
-  readonly path: string
-  readonly code: string
-  readonly lineCount: number
-  readonly imports: readonly Import[]
-}
-
-type Rule = (file: File) => readonly (string | false)[]
+/** What is wrong with a file by one rule. */
+type Rule = (file: Source) => readonly (string | false)[]
 
 /** Every breach of the house rules about imports and forms, as `path: what is wrong`. */
 export function breachesOf(sources: Sources): string[] {
-  return Object.entries(sources).flatMap(([path, source]) => {
-    const lineCount = source.split('\n').length - 1
-    const file = { path, code: withoutCommentsAndTexts(source), lineCount, imports: importsOf(path, source) }
+  return Object.entries(sources).flatMap(([path, text]) => {
+    const file = parseSource(path, text)
     return rules
       .flatMap((rule) => rule(file).filter((breach) => breach !== false))
       .map((breach) => `${path}: ${breach}`)
@@ -141,7 +124,7 @@ const rules: readonly Rule[] = [
 ]
 
 /** House rule 3: between parts imports go to earlier ones only. */
-function importsEarlierParts({ path, imports }: File) {
+function importsEarlierParts({ path, imports }: Source) {
   return ours(imports).map((imported) => {
     const [own, other] = [partOf(path), partOf(imported.path)]
     if (own === null) return `is in no part that the order knows`
@@ -152,7 +135,7 @@ function importsEarlierParts({ path, imports }: File) {
 }
 
 /** House rule 3: door, operation, repository, database, each of the next only. */
-function importsDownwards({ path, imports }: File) {
+function importsDownwards({ path, imports }: Source) {
   const isDoor = doors.test(path)
   const isRepository = repositories.test(path)
   return ours(imports).map(({ path: imported, names, isType }) => {
@@ -171,7 +154,7 @@ function importsDownwards({ path, imports }: File) {
 }
 
 /** House rule 4: only repositories query. */
-function keepsQueriesInRepositories({ path, imports }: File) {
+function keepsQueriesInRepositories({ path, imports }: Source) {
   if (buildsQueries.test(path)) return []
   return imports.map(({ path: imported, names }) => {
     const taken = imported === 'src/database/query.ts' ? names.filter((name) => builders.includes(name)) : []
@@ -212,7 +195,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
 ]
 
 /** House rule 4: a package of one purpose is imported where that purpose is. */
-function keepsPackagesWhereTheyBelong({ path, imports }: File) {
+function keepsPackagesWhereTheyBelong({ path, imports }: Source) {
   return imports.map(({ from }) => {
     const home = homes.find(({ packages }) => packages.test(from))
     return home !== undefined && !home.home.test(path) && `imports ${from}, which belongs to ${home.where}`
@@ -220,7 +203,7 @@ function keepsPackagesWhereTheyBelong({ path, imports }: File) {
 }
 
 /** House rule 4: only `database/` knows which engine it is, and only what puts the program together opens it. */
-function keepsEnginesInDatabase({ path, imports }: File) {
+function keepsEnginesInDatabase({ path, imports }: Source) {
   return ours(imports).map(({ path: imported }) => {
     if (engines.test(imported) && !inDatabase.test(path)) return `imports the engine ${imported}`
     return imported === 'src/database/open-database.ts' && !roots.test(path) && 'opens a database'
@@ -228,7 +211,7 @@ function keepsEnginesInDatabase({ path, imports }: File) {
 }
 
 /** House rule 15: no HTTP status outside the doors. */
-function keepsHttpInRest({ path, code, imports }: File) {
+function keepsHttpInRest({ path, code, imports }: Source) {
   if (inRest.test(path) || inServer.test(path) || path === statuses) return []
   const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
   const hasTakenStatus = imports.some(({ names }) => names.includes('statusOfCode'))
@@ -238,7 +221,7 @@ function keepsHttpInRest({ path, code, imports }: File) {
 const readsEnvironment = /\bprocess\s*(\??\.\s*env\b|(\?\.)?\[)|=\s*process\s*(;|\n|$)|\bimport\.meta\.env\b/
 
 /** House rules 4 and 10: the environment, time and randomness each have one source. */
-function readsOnlyItsOwnSources({ path, code }: File) {
+function readsOnlyItsOwnSources({ path, code }: Source) {
   const isTool = operators.test(path)
   return [
     path !== configuration && readsEnvironment.test(code) && 'reads the environment',
@@ -255,7 +238,7 @@ const makesCode =
   /\b(?:Async|Generator|AsyncGenerator)?Function\s*(?:\(|\.\s*(?:call|apply|bind)\b)|\beval\b|\bReflect\.construct\b/
 
 /** No text becomes code: what a caller wrote could reach it. An engine makes its readers of rows of our own names. */
-function makesNoCode({ path, code, imports }: File) {
+function makesNoCode({ path, code, imports }: Source) {
   if (engines.test(path)) return []
   const found = makesCode.exec(code)?.[0]
   return [
@@ -265,7 +248,7 @@ function makesNoCode({ path, code, imports }: File) {
 }
 
 /** House rule 12: what holds a row until the transaction ends says so in its name. */
-function saysWhatLocks({ code }: File) {
+function saysWhatLocks({ code }: Source) {
   const declared = code.split(/\n(?=(?:export\s+)?(?:async\s+)?(?:function|const)\s)/)
   return declared.map((text) => {
     const [, name = ''] = /\b(?:function|const)\s+(\w+)/.exec(text) ?? []
@@ -278,24 +261,47 @@ function saysWhatLocks({ code }: File) {
 }
 
 /** House rules 5 and 13: functions, named exports, no barrels, `.ts` in imports, types and not interfaces, no long doors. */
-function hasTheForm({ path, code, lineCount, imports }: File) {
+function hasTheForm({ path, text, nodes, program, imports }: Source) {
   const fromPackages = new Set(imports.filter((each) => each.path === null).flatMap(({ names }) => names))
-  const classes = [
-    ...code.matchAll(/\bclass\s+(?:(?!extends\b)([A-Za-z_$][\w$]*))?\s*(?:extends\s+([\w$.]+))?[^{};]*\{/g),
-  ]
-  const isAllowed = (parent: string | undefined) =>
-    parent !== undefined &&
-    (/(^|\.)\w*Error$|^Refusal$/.test(parent) || fromPackages.has(parent.split('.')[0] as string))
+  const isAllowed = (parent: string) =>
+    /(^|\.)\w*Error$|^Refusal$/.test(parent) || fromPackages.has(parent.split('.')[0] as string)
+  const lineCount = text.split('\n').length - 1
   return [
-    ...classes.map(([, name, parent]) => !isAllowed(parent) && `declares the class ${name ?? '(nameless)'}`),
-    /\bexport\s+default\b|\bexport\s*\{[^}]*\bas\s+default\b/.test(code) && 'has a default export',
-    /\bexport\s+(type\s+)?(\*|\{[^}]*\}\s*from\b)/.test(code) && 'is a barrel: it exports what another file declares',
-    /(^|\n)(export\s+)?interface\s+\w+/.test(code) && 'declares an interface',
-    /(^|\n)\s*(export\s+)?(declare\s+|const\s+)*(enum|namespace)\s+\w+/.test(code) && 'has syntax that is not erasable',
+    ...nodes.filter(isClass).map(({ id, superClass: parent }) => {
+      const extended = parent === null ? '' : text.slice((parent as Node).start, (parent as Node).end)
+      return !isAllowed(extended) && `declares the class ${id === null ? '(nameless)' : (id as Node).name}`
+    }),
+    nodes.some(isDefaultExport) && 'has a default export',
+    program.some(isBarrel) && 'is a barrel: it exports what another file declares',
+    program.map(declaredIn).some(({ type }) => type === 'TSInterfaceDeclaration') && 'declares an interface',
+    nodes.some(isNotErasable) && 'has syntax that is not erasable',
     ...imports.map(({ from }) => from.startsWith('.') && !/\.(ts|json)$/.test(from) && `imports ${from} without .ts`),
     path.startsWith('src/') && path.endsWith('/index.ts') && 'is a barrel by its name',
     graphqlDoors.test(path) && lineCount > longestDoor && `is a door of ${lineCount} lines, of ${longestDoor} at most`,
   ]
+}
+
+function isClass({ type }: Node): boolean {
+  return type === 'ClassDeclaration' || type === 'ClassExpression'
+}
+
+function isDefaultExport({ type, exported }: Node): boolean {
+  return (
+    type === 'ExportDefaultDeclaration' || (type === 'ExportSpecifier' && (exported as Node | null)?.name === 'default')
+  )
+}
+
+function isBarrel({ type, source }: Node): boolean {
+  return type === 'ExportAllDeclaration' || (type === 'ExportNamedDeclaration' && source !== null)
+}
+
+/** An enum, a namespace, or a parameter that is a property; a library's module that is widened is none. */
+function isNotErasable({ type, kind }: Node): boolean {
+  return (
+    type === 'TSEnumDeclaration' ||
+    type === 'TSParameterProperty' ||
+    (type === 'TSModuleDeclaration' && kind === 'namespace')
+  )
 }
 
 /** The names that each noun's folder may have a file of. */
@@ -318,23 +324,20 @@ export function breachesOfLayout(paths: readonly string[]): string[] {
   ]
 }
 
-/** Every export that nothing mentions, its own file neither, as `path: name`; `others` are sources that may use them too. */
-export function unusedExports(sources: Sources, others: readonly string[]): string[] {
-  const uses = new Map<string, number>()
-  for (const source of [...Object.values(sources), ...others]) {
-    for (const [name] of source.matchAll(/\w+/g)) uses.set(name, (uses.get(name) ?? 0) + 1)
-  }
-  return Object.entries(sources).flatMap(([path, source]) =>
-    [...source.matchAll(/^export (?:async )?(?:const|function\*?|type|class) (\w+)/gm)]
-      .filter(([, name]) => uses.get(String(name)) === 1)
-      .map(([, name]) => `${path}: ${name}`),
-  )
+/** The packages that files import. */
+export function packagesOf(sources: Sources): string[] {
+  const imported = Object.entries(sources).flatMap(([path, text]) => parseSource(path, text).imports)
+  const packages = imported.filter(({ from, path }) => path === null && !from.startsWith('node:'))
+  return [...new Set(packages.map(({ from }) => from.split('/', from.startsWith('@') ? 2 : 1).join('/')))]
 }
 
 /** Every circle of imports, those of types too, as its files in alphabetical order: whoever reads one of them reads all. */
 export function circlesOf(sources: Sources): string[] {
   const imports = new Map(
-    Object.entries(sources).map(([path, source]) => [path, ours(importsOf(path, source)).map(({ path }) => path)]),
+    Object.entries(sources).map(([path, text]) => [
+      path,
+      ours(parseSource(path, text).imports).map(({ path }) => path),
+    ]),
   )
   const reached = new Map([...imports.keys()].map((path) => [path, reachedFrom(path, imports)]))
   const circles = [...reached].map(([path, found]) =>
@@ -368,54 +371,4 @@ function partOf(path: string): (typeof order)[number] | null {
       ? 'demo'
       : /^src\/([^/]+?)(\.ts|\/)/.exec(path)?.[1]
   return order.find((part) => part === name) ?? null
-}
-
-/** Every static and dynamic import, and every re-export, of a file. */
-export function importsOf(path: string, source: string): Import[] {
-  const code = withoutComments(source)
-  const statements = code.matchAll(/(?:^|[;\n])\s*(?:import|export)\s+(type\s+)?([^'";]*?)\bfrom\s*['"]([^'"]+)['"]/g)
-  const bare = code.matchAll(/(?:^|[;\n])\s*import\s*['"]([^'"]+)['"]/g)
-  const dynamic = code.matchAll(/\b(?:import|require)\s*\(\s*['"]([^'"]+)['"]/g)
-  return [
-    ...[...statements].map(([, type, clause, from]) =>
-      imported(path, String(from), type ? [] : namesIn(String(clause))),
-    ),
-    ...[...bare, ...dynamic].map(([, from]) => imported(path, String(from), ['*'])),
-  ]
-}
-
-function imported(path: string, from: string, names: readonly string[]): Import {
-  const isOurs = from.startsWith('.')
-  const target = isOurs ? normalize(join(dirname(path), from)) : null
-  return { from, path: target, names, isType: names.length === 0 }
-}
-
-/** The names that an import clause takes as values, as the other file calls them. */
-function namesIn(clause: string): string[] {
-  const [, listed = ''] = /\{([^}]*)\}/.exec(clause) ?? []
-  const named = listed
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && !name.startsWith('type '))
-    .map((name) => name.split(/\s+as\s+/)[0] as string)
-  const whole = clause.replace(/\{[^}]*\}/, '').match(/[\w$*]+/g) ?? []
-  return [...named, ...whole.filter((name) => name !== 'as')]
-}
-
-const literalsAndComments =
-  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|(?<=[(,=:[!&|?{}\n]\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g
-
-function withoutComments(source: string): string {
-  return source.replace(literalsAndComments, (found) => (/^\/[/*]/.test(found) ? ' ' : found))
-}
-
-/** Texts are emptied, but for what `${}` holds in them, so that no word in a message looks like code. */
-function withoutCommentsAndTexts(source: string): string {
-  return source.replace(literalsAndComments, (found) => {
-    if (/^\/[/*]/.test(found)) return ' '
-    if (found.startsWith('/')) return '/regex/'
-    if (found.startsWith('`'))
-      return `\`${[...found.matchAll(/\$\{([^}]*)\}/g)].map(([, code]) => `\${${code}}`).join('')}\``
-    return "''"
-  })
 }

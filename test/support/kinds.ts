@@ -1,47 +1,33 @@
-import { parseAst } from 'rolldown/parseAst'
-import type { Sources } from './imports.ts'
-
-/** A node of the syntax tree (ESTree), as far as it is read here. */
-type Node = { readonly type: string; readonly start: number } & { readonly [key: string]: unknown }
+import type { Node, Sources } from './source.ts'
+import { declaredIn, parseSource } from './source.ts'
 
 /** Invents its data, and shows none. */
 const inFill = /^src\/fill\//
 
 /**
  * Every choice between two things by a comparison with one value of a list of values, as `path:line: what is wrong`: another
- * value would be taken for the second without an error (house rule 11). Such a list is an exported `as const` array, a
- * `describedValues`, or an exported union of texts. A choice between something and nothing is none, nor is one by a boolean
+ * value would be taken for the second without an error (house rule 11). Such a list is an `as const` array, a
+ * `describedValues`, or a union of texts. A choice between something and nothing is none, nor is one by a boolean
  * that has a name: that says why all others are alike.
  */
 export function choicesByKind(sources: Sources): string[] {
-  const files = Object.entries(sources).map(([path, source]) => ({ path, source, nodes: [...nodesOf(source)] }))
-  const kinds = new Map(files.flatMap(({ nodes }) => nodes.flatMap(valuesIn)))
+  const files = Object.entries(sources).map(([path, source]) => parseSource(path, source))
+  const kinds = new Map(files.flatMap(({ program }) => program.flatMap(valuesIn)))
   return files
     .filter(({ path }) => !inFill.test(path))
-    .flatMap(({ path, source, nodes }) =>
+    .flatMap(({ path, text, nodes }) =>
       nodes.flatMap((node) => {
         const kind = kinds.get(comparedIn(node) ?? '')
         if (kind === undefined) return []
-        const line = source.slice(0, node.start).split('\n').length
+        const line = text.slice(0, node.start).split('\n').length
         return `${path}:${line}: chooses by one of ${kind}: use a Record of them, or name the comparison`
       }),
     )
 }
 
-function* nodesOf(source: string): Generator<Node> {
-  const open: unknown[] = [parseAst(source, { lang: 'ts' })]
-  while (open.length > 0) {
-    const value = open.pop()
-    if (typeof value !== 'object' || value === null) continue
-    if ('type' in value && typeof value.type === 'string') yield value as Node
-    open.push(...Object.values(value))
-  }
-}
-
-/** The values of each list that a declaration exports, with the list's name. */
-function valuesIn({ type, declaration }: Node): (readonly [value: string, kind: string])[] {
-  if (type !== 'ExportNamedDeclaration' || declaration === null) return []
-  const declared = declaration as Node
+/** The values of each list that a statement declares, with the list's name. */
+function valuesIn(statement: Node): (readonly [value: string, kind: string])[] {
+  const declared = declaredIn(statement)
   if (declared.type === 'TSTypeAliasDeclaration') {
     const types = ((declared.typeAnnotation as Node).types ?? []) as Node[]
     const values = types.map((each) => (each.literal as Node | undefined)?.value)

@@ -4,7 +4,7 @@ import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
 /** Who the service acts as where it logs in as one whom row-level security does not bind. */
-export const serviceRole = 'payout_gateway'
+const serviceRole = 'payout_gateway'
 
 /** A merchant's rows are those of the merchant that is set, or everyone's for an operator's view; see postgres-connection.ts. */
 const isVisible = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid

@@ -40,7 +40,7 @@ export type Member =
   | { readonly kind: 'level'; readonly write: Write }
 
 /** Rows by their key, and how they are read. */
-export type FoundRows = {
+type FoundRows = {
   readonly rows: Rows
   /** `places` are numbers of the keys, where whoever asks has them: what is found is put in order by these then. */
   readonly load: (run: Run, keys: readonly string[], places?: Places) => Answer<(key: string) => unknown>

@@ -1,0 +1,108 @@
+import { dirname, join, normalize } from 'node:path'
+import { parseSync } from 'rolldown/utils'
+
+/** The texts of files by their path from the project's root, such as `src/payouts/rest.ts`. */
+export type Sources = Readonly<Record<string, string>>
+
+/** A node of the syntax tree (ESTree), as far as it is read here. */
+export type Node = { readonly type: string; readonly start: number; readonly end: number } & {
+  readonly [key: string]: unknown
+}
+
+/** One import or re-export of a file. */
+export type Import = {
+  readonly from: string
+  /** The path of a file of ours, or `null` for a package. */
+  readonly path: string | null
+  /** The names that it takes as values, none when it takes only types. */
+  readonly names: readonly string[]
+  readonly isType: boolean
+}
+
+/** A parsed file. */
+export type Source = {
+  readonly path: string
+  readonly text: string
+  /** The text with empty strings and without comments, so that no word in a message looks like code. */
+  readonly code: string
+  readonly program: readonly Node[]
+  readonly nodes: readonly Node[]
+  readonly imports: readonly Import[]
+}
+
+/** Parses a file of TypeScript. @throws for a text that is none */
+export function parseSource(path: string, text: string): Source {
+  const { program, comments, errors } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path}: ${errors.map(({ message }) => message).join(', ')}`)
+  const nodes = [...nodesOf(program)].toSorted((one, other) => one.start - other.start)
+  return {
+    path,
+    text,
+    code: withoutTexts(text, [...comments.map((comment) => ({ ...comment, type: 'Comment' })), ...nodes]),
+    program: program.body as unknown as Node[],
+    nodes,
+    imports: nodes.flatMap((node) => {
+      const names = namesTaken(node)
+      return names === null ? [] : importOf(path, String((node.source as Node).value), names)
+    }),
+  }
+}
+
+/** The names that an import takes as values, as the other file calls them, `*` for all; `null` for another node. */
+function namesTaken(node: Node): string[] | null {
+  const { type, importKind, exportKind, source } = node
+  if (!source || importKind === 'type' || exportKind === 'type') return source ? [] : null
+  if (type === 'TSImportType') return []
+  if (type === 'ExportAllDeclaration' || type === 'ImportExpression') return ['*']
+  const specifiers = node.specifiers as Node[]
+  return specifiers.length === 0 ? ['*'] : specifiers.flatMap(nameTaken)
+}
+
+function nameTaken({ type, importKind, exportKind, imported, local }: Node): string[] {
+  if (importKind === 'type' || exportKind === 'type') return []
+  const own = String((local as Node).name)
+  if (type === 'ImportNamespaceSpecifier') return ['*', own]
+  return [type === 'ImportSpecifier' ? String((imported as Node).name) : own]
+}
+
+function importOf(path: string, from: string, names: readonly string[]): Import {
+  const target = from.startsWith('.') ? normalize(join(dirname(path), from)) : null
+  return { from, path: target, names, isType: names.length === 0 }
+}
+
+/** What a statement declares, whether or not it exports it. */
+export function declaredIn(statement: Node): Node {
+  return (statement.declaration as Node | null | undefined) ?? statement
+}
+
+function* nodesOf(tree: unknown): Generator<Node> {
+  const open: unknown[] = [tree]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    if ('type' in value && typeof value.type === 'string') yield value as Node
+    open.push(...Object.values(value))
+  }
+}
+
+function withoutTexts(text: string, nodes: readonly Node[]): string {
+  const blanks = nodes.flatMap((node) => {
+    const blank = blankFor(node)
+    return blank === null ? [] : [{ ...node, blank }]
+  })
+  let code = ''
+  let end = 0
+  for (const blank of blanks.toSorted((one, other) => one.start - other.start)) {
+    code += text.slice(end, blank.start) + blank.blank
+    end = blank.end
+  }
+  return code + text.slice(end)
+}
+
+function blankFor({ type, value, regex }: Node): string | null {
+  if (type === 'Comment') return ' '
+  if (type === 'TemplateElement') return '`'
+  if (type !== 'Literal') return null
+  if (regex) return '/regex/'
+  return typeof value === 'string' ? "''" : null
+}
