@@ -19,7 +19,7 @@ import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 
-const document = openapiDocument(groups)
+const document = openapiDocument(groups, 'sandbox')
 
 test.each(everyEngine.slice(0, 1))(
   'every type of event is posted in each format as the reference says, on %s',

@@ -2,8 +2,11 @@ import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { failure, problemDetails } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
-import type { OpenapiDocument, Operation } from '../../src/server/pages/openapi.ts'
+import type { openapiDocument } from '../../src/server/pages/openapi.ts'
 import type { Exchange } from '../contract/exchanges.ts'
+
+export type OpenapiDocument = ReturnType<typeof openapiDocument>
+type Operation = OpenapiDocument['paths'][string][string]
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true })
 ajv.addFormat('uuid', /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)

@@ -9,16 +9,16 @@ import { failure, problemDetails } from '../../src/rest/failures.ts'
 import type { JsonSchema } from '../../src/rest/reference.ts'
 import { get } from '../../src/rest/route.ts'
 import { shape } from '../../src/rest/shape.ts'
-import type { OpenapiDocument } from '../../src/server/pages/openapi.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
 import { sampleOf } from '../../src/server/pages/sample.ts'
 import { groups } from '../../src/server/rest-routes.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 import { recordedExchanges } from '../contract/exchanges.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
+import type { OpenapiDocument } from './openapi-faults.ts'
 import { answerFaults, lastOf, operationFor, requestFaults, valueFaults } from './openapi-faults.ts'
 
-const document = openapiDocument(groups)
+const document = openapiDocument(groups, 'sandbox')
 const exchanges = recordedExchanges()
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -206,7 +206,7 @@ describe('the OpenAPI document', () => {
       answer: { data: shape('The thing.', {}) },
     }
     const route = get('/api/customers/new', { ...complete, ...change })
-    const grown = openapiDocument([...groups, { name: 'Things', description: 'Things.', routes: [route] }])
+    const grown = openapiDocument([...groups, { name: 'Things', description: 'Things.', routes: [route] }], 'sandbox')
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 

@@ -2,50 +2,40 @@ import type { FastifyInstance } from 'fastify'
 import type { Mode } from '../../context.ts'
 import type { Group } from '../../rest/route.ts'
 import { refuseOtherMethods } from '../other-methods.ts'
-import { originOf, pagePolicy, sendKept } from './page-answer.ts'
-
-/** `demoKey` is that of the demo merchant, where there is one. */
-export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null }
+import { docsPage, docsPolicy } from './docs-page.ts'
+import type { DocsOptions } from './docs-script.ts'
+import { sendKept } from './page-answer.ts'
+import type { Precompressed } from './precompressed.ts'
+import { builtInThread, builtOnce, sendPrecompressed } from './precompressed.ts'
 
 /**
  * Adds the reference of the endpoints: `/openapi.json` for programs, `/docs` for people.
  *
- * Both hold nothing to protect and need no key. They are made when they are first asked for.
+ * All of it is public and needs no key. What is large is built when it is first requested.
  */
-export function addDocs(app: FastifyInstance, groups: readonly Group[], { mode, demoKey }: DocsOptions): void {
-  let made: ReturnType<typeof makeDocs> | undefined
-  const get = () => {
-    made ??= makeDocs(groups, mode, demoKey)
-    return made
-  }
-
-  app.get('/openapi.json', async (request, reply) => {
-    const { json } = await get()
+export function addDocs(app: FastifyInstance, groups: readonly Group[], options: DocsOptions): void {
+  const openapi = builtOnce(() => openapiJson(groups, options.mode))
+  app.get('/openapi.json', async (request, reply) =>
     // Whoever keeps it must not give a page of one origin what was for another.
-    return sendKept(json, request, reply.header('vary', 'origin').type('application/json; charset=utf-8'))
-  })
+    sendKept(await openapi(), request, reply.header('vary', 'origin').type('application/json; charset=utf-8')),
+  )
   app.get('/docs', async (request, reply) => {
-    const { page, policy } = await get()
-    reply.type('text/html; charset=utf-8').header('content-security-policy', policy)
-    return sendKept(page.replaceAll(originMark, originOf(request, mode)), request, reply)
+    reply.type('text/html; charset=utf-8').header('content-security-policy', docsPolicy)
+    return sendKept(docsPage(options.mode), request, reply)
   })
-  for (const path of ['/openapi.json', '/docs']) refuseOtherMethods(app, path, ['GET'])
+  const script = builtOnce(() => builtInThread<Precompressed>(new URL('./docs-script.ts', import.meta.url), options))
+  app.get('/docs/scalar.js', async (request, reply) => {
+    reply
+      .type('text/javascript; charset=utf-8')
+      .header('cache-control', 'public, no-cache')
+      .header('vary', 'accept-encoding')
+    return sendPrecompressed(await script(), request, reply)
+  })
+  for (const path of ['/openapi.json', '/docs', '/docs/scalar.js']) refuseOtherMethods(app, path, ['GET'])
 }
 
-/** Stands in the page for where the service is, which a request knows. */
-const originMark = 'https://origin.invalid'
-
-async function makeDocs(groups: readonly Group[], mode: Mode, key: string | null) {
-  // Loaded only now: a start should not wait for what nobody may read.
-  const [{ openapiDocument }, { docsPage }, { style }] = await Promise.all([
-    import('./openapi.ts'),
-    import('./docs-page.ts'),
-    import('./docs-style.ts'),
-  ])
-  const document = openapiDocument(groups)
-  return {
-    json: JSON.stringify(document),
-    page: docsPage(document, { origin: originMark, key, mode }),
-    policy: pagePolicy(style),
-  }
+async function openapiJson(groups: readonly Group[], mode: Mode): Promise<string> {
+  // Imported at the first request, so that a start does not wait for it.
+  const { openapiDocument } = await import('./openapi.ts')
+  return JSON.stringify(openapiDocument(groups, mode))
 }

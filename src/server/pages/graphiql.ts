@@ -1,8 +1,7 @@
-import { Worker } from 'node:worker_threads'
-import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MadePage } from './graphiql-page.ts'
 import { policyOf } from './page-answer.ts'
+import { builtInThread, builtOnce, sendPrecompressed } from './precompressed.ts'
 
 /** A tab of GraphiQL: an operation that can be run as it is. */
 export type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
@@ -37,39 +36,26 @@ query WhoAmI {
  * @param tabs what it opens with, in a browser that has not been here before
  */
 export function graphiqlPage(tabs: () => Promise<readonly Tab[]>): GraphiqlPage {
-  let made: Promise<MadePage> | undefined
-  return () => {
-    // A failure is not kept: the next request tries again.
-    made ??= tabs()
-      .then((given) => madeInThread(given.length > 0 ? given : [welcome]))
-      .catch((error) => {
-        made = undefined
-        throw error
-      })
-    return made
-  }
+  return builtOnce(async () => {
+    const given = await tabs()
+    return builtInThread<MadePage>(new URL('./graphiql-page.ts', import.meta.url), given.length > 0 ? given : [welcome])
+  })
 }
 
 /** Sends the page, compressed as the browser takes it, or the word that the browser has it already. */
 export async function sendGraphiql(
   page: GraphiqlPage,
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { encoded, etag, scriptHash } = await page()
-  // Always asked for anew, and nearly always answered with 304: an update of the service shows at once. The tag is weak,
-  // because the encodings share it.
+  const { precompressed, scriptHash } = await page()
+  // Always asked for anew, and nearly always answered with 304: an update of the service shows at once.
   reply
-    .header('etag', `W/"${etag}"`)
+    .type('text/html; charset=utf-8')
     .header('cache-control', 'private, no-cache')
     .header('vary', 'accept, accept-encoding, origin')
     .header('content-security-policy', policy(scriptHash))
-  if (headers['if-none-match']?.includes(`"${etag}"`)) return reply.code(304).send()
-  reply.type('text/html; charset=utf-8')
-  const encoding = (['br', 'gzip'] as const).find((each) => isAccepted(each, headers['accept-encoding']))
-  // Who takes no encoding is no browser and seldom here, so for them nine megabytes are not kept.
-  if (!encoding) return reply.send(createGunzip().end(encoded.gzip))
-  return reply.header('content-encoding', encoding).send(encoded[encoding])
+  return sendPrecompressed(precompressed, request, reply)
 }
 
 /**
@@ -86,22 +72,4 @@ function policy(scriptHash: string): string {
     'font-src data:',
     "connect-src 'self'",
   ])
-}
-
-function isAccepted(encoding: string, header: string | string[] | undefined): boolean {
-  return String(header ?? '')
-    .split(',')
-    .map((each) => each.trim().toLowerCase())
-    .some((each) => each.split(';')[0]?.trim() === encoding && !/;\s*q=0(\.0*)?$/.test(each))
-}
-
-function madeInThread(tabs: readonly Tab[]): Promise<MadePage> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL('./graphiql-page.ts', import.meta.url), { workerData: tabs })
-    thread.once('message', resolve)
-    thread.once('error', reject)
-    thread.once('exit', () => reject(new Error('the thread ended without a page')))
-    // A service that ends does not wait for it.
-    thread.unref()
-  })
 }

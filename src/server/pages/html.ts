@@ -8,12 +8,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { html: String.raw({ raw: strings }, ...parts.map(written)) }
 }
 
-/** Text in which what stands in backticks is code. */
-export function prose(text: string): Html {
-  const parts = text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
-  return html`${parts}`
-}
-
 function written(part: Part): string {
   if (typeof part === 'object') return 'html' in part ? part.html : part.map(({ html }) => html).join('')
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
