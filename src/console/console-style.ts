@@ -86,7 +86,7 @@ footer { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   table, tbody { display: block }
   tr { display: block; padding: .45rem 0; border-bottom: 1px solid var(--line) }
-  td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); padding: .1rem 0; border: 0; text-align: left }
+  td { display: grid; grid-template-columns: 7.5rem minmax(0, 1fr); column-gap: .6rem; padding: .1rem 0; border: 0; text-align: left }
   td.number { padding-right: 0; text-align: left }
   td::before { content: attr(data-label); font-size: .8rem; color: var(--faint) }
   input:not([type=checkbox]), select { width: 100% }

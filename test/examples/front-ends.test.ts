@@ -12,7 +12,7 @@ type Lock = { readonly packages: Record<string, { version?: string; resolved?: s
 
 const pages = ['apollo', 'react-relay', 'urql']
 
-// `npm run examples` runs them; what a test can hold without their packages is here.
+// `npm run browser -- examples` runs them; what a test can hold without their packages is here.
 describe.each([...pages, 'rest'])('examples/%s', (name) => {
   const manifest: Manifest = JSON.parse(read(`${name}/package.json`))
   const lockText = read(`${name}/package-lock.json`)

@@ -1,9 +1,9 @@
-import type { Locator, Page } from 'playwright-core'
-import { say, shoot, wrong } from '../browser.ts'
+import type { Locator, Page } from '@playwright/test'
+import { expect, shoot, test } from '../fixtures.ts'
 import type { Merchant } from './merchant.ts'
 import type { ShakyLine } from './shaky-line.ts'
 
-/** A page of an example, and what happens around it. */
+/** A page of an example, and what acts around it. */
 export type Walk = {
   readonly name: string
   readonly page: Page
@@ -11,13 +11,13 @@ export type Walk = {
   readonly line: ShakyLine
 }
 
-/** Does what a customer does on the page, with what can go wrong meanwhile. */
+/** Does what a customer does on the page, while the bank, the balance and the connection change. */
 export async function walkPage(walk: Walk): Promise<void> {
-  await listsAll(walk)
-  await paysAndFollows(walk)
-  await isRefused(walk)
-  await survivesReload(walk)
-  await survivesCut(walk)
+  await test.step('lists all payouts', () => listsAll(walk))
+  await test.step('quotes, pays and follows the payout', () => paysAndFollows(walk))
+  await test.step('shows a refusal', () => showsRefusal(walk))
+  await test.step('pays once across a reload', () => survivesReload(walk))
+  await test.step('resumes its stream after a cut', () => survivesCut(walk))
 }
 
 const rows = (page: Page) => page.getByRole('list', { name: 'Payouts' }).getByRole('listitem')
@@ -25,10 +25,10 @@ const inPanel = (page: Page) => page.getByTestId('paid')
 const payButton = (page: Page) => page.getByRole('button', { name: /^Pay / })
 
 /** Scrolls down until every payout is there, page by page. */
-async function listsAll({ name, page, merchant }: Walk): Promise<void> {
+async function listsAll({ page, merchant }: Walk): Promise<void> {
   const { payouts } = await merchant.ada()
   await rows(page).nth(19).waitFor()
-  await shoot(page, `${name}-1-list`)
+  await shoot(page, '1-list')
   const counts = [await rows(page).count()]
   while ((counts.at(-1) ?? 0) < payouts) {
     const count = counts.at(-1) ?? 0
@@ -37,13 +37,13 @@ async function listsAll({ name, page, merchant }: Walk): Promise<void> {
     await rows(page).nth(count).waitFor()
     counts.push(await settledCount(rows(page)))
   }
-  say(`${name}: lists ${counts.join(', ')} of ${payouts} payouts as it is scrolled`)
-  if (counts[0] !== 20 || counts.length < 3 || counts.at(-1) !== payouts)
-    wrong(`${name}: lists ${counts} of ${payouts}`)
+  expect.soft(counts[0]).toBe(20)
+  expect.soft(counts.length).toBeGreaterThanOrEqual(3)
+  expect.soft(counts.at(-1)).toBe(payouts)
   await page.evaluate(() => scrollTo(0, 0))
 }
 
-/** Rows come in one go: what is counted twice alike is all of them. */
+/** The rows of one page appear together, so two equal counts in a row mean all of them. */
 async function settledCount(items: Locator): Promise<number> {
   for (let before = -1; ; ) {
     const count = await items.count()
@@ -58,17 +58,17 @@ async function quote({ page }: Walk): Promise<void> {
   await payButton(page).waitFor()
 }
 
-/** Pays from the wallet that it shows to an account that the sandbox's bank pays immediately, and is told of it without asking. */
+/** Pays from the wallet on the page to an account that the sandbox's bank pays immediately. */
 async function paysAndFollows(walk: Walk): Promise<void> {
-  const { name, page, merchant } = walk
+  const { page, merchant } = walk
   const before = await merchant.ada()
   await quote(walk)
   await page.getByText('39,410.25 NGN').first().waitFor()
   await page.getByRole('definition').getByText('Savings', { exact: true }).waitFor()
   await showsBalance(walk)
-  if ((await page.locator('.warning').count()) > 0) wrong(`${name}: the account of its form fails its check`)
-  await shoot(page, `${name}-2-quote`)
-  // The bank is faster than the answer, which says PROCESSING and must not have the last word.
+  await expect.soft(page.locator('.warning')).toHaveCount(0)
+  await shoot(page, '2-quote')
+  // The bank is faster than the response, which says PROCESSING and must not replace the newer status.
   await page.route('**/graphql', async (route) => {
     if (!route.request().postData()?.includes('idempotencyKey')) return route.continue()
     const response = await route.fetch()
@@ -80,36 +80,35 @@ async function paysAndFollows(walk: Walk): Promise<void> {
   await page.unroute('**/graphql')
   await rows(page).first().getByText('completed').waitFor()
   await showsBalance(walk)
-  await shoot(page, `${name}-3-paid`)
+  await shoot(page, '3-paid')
   const after = await merchant.ada()
-  if (after.payouts !== before.payouts + 1) wrong(`${name}: paid ${after.payouts - before.payouts} times`)
-  if ((await rows(page).count()) !== after.payouts) wrong(`${name}: shows a payout twice or not at all`)
-  say(`${name}: quotes, pays, and shows COMPLETED live`)
+  expect.soft(after.payouts).toBe(before.payouts + 1)
+  expect.soft(await rows(page).count()).toBe(after.payouts)
 }
 
-/** What was covered when it was quoted is covered no more when it is paid. */
-async function isRefused(walk: Walk): Promise<void> {
-  const { name, page, merchant } = walk
+/** Spends the balance elsewhere between the quote and the payment. */
+async function showsRefusal(walk: Walk): Promise<void> {
+  const { page, merchant } = walk
   await quote(walk)
   const ada = await merchant.ada()
   const rest = (Number(ada.balance) * 0.99 - 10).toFixed(2)
   await merchant.pay(ada, rest, 'Somewhere else')
   await showsBalance(walk)
   await payButton(page).click()
-  const refusal = await page.getByTestId('refusal').innerText()
-  await shoot(page, `${name}-4-refused`)
+  const refusal = page.getByTestId('refusal')
+  await refusal.waitFor()
+  await shoot(page, '4-refused')
   const { balance, payouts } = await merchant.ada()
-  const available = Number(balance).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 8 })
-  if (!refusal.includes(available) || !refusal.includes('26.06375')) wrong(`${name}: the refusal says ${refusal}`)
-  if (payouts !== ada.payouts + 1) wrong(`${name}: what was refused was paid`)
+  await expect.soft(refusal).toContainText(format(balance))
+  await expect.soft(refusal).toContainText('26.06375')
+  expect.soft(payouts).toBe(ada.payouts + 1)
   await merchant.deposit(ada, '1000')
   await showsBalance(walk)
-  say(`${name}: shows a refusal by its type: ${refusal}`)
 }
 
-/** The service pays, and the page is loaded again before it hears of that. */
+/** Reloads the page after the service has paid and before the response. */
 async function survivesReload(walk: Walk): Promise<void> {
-  const { name, page, merchant } = walk
+  const { page, merchant } = walk
   const before = await merchant.ada()
   await quote(walk)
   const keys: string[] = []
@@ -120,27 +119,25 @@ async function survivesReload(walk: Walk): Promise<void> {
     if (!key || keys.length > 1) return route.continue()
     await route.fetch()
     reached.resolve()
-    // And its answer never arrives.
+    // The response never reaches the page.
   })
   await payButton(page).click()
   await reached.promise
   const between = await merchant.ada()
   await page.reload()
   await inPanel(page).getByText('completed').waitFor()
-  await shoot(page, `${name}-5-reloaded`)
+  await shoot(page, '5-reloaded')
   await page.unroute('**/graphql')
   const after = await merchant.ada()
-  const kept = await page.evaluate(() => Object.keys(localStorage).length)
-  const told = `sends ${keys.length} times with ${new Set(keys).size} key and pays ${after.payouts - before.payouts} time`
-  say(`${name}: loaded again before the answer, it ${told}`)
-  const isOnce = between.payouts === before.payouts + 1 && after.payouts === between.payouts && new Set(keys).size === 1
-  if (!isOnce || keys.length < 2) wrong(`${name}: ${told}`)
-  if (kept !== 0) wrong(`${name}: keeps what was answered`)
+  expect.soft(between.payouts).toBe(before.payouts + 1)
+  expect.soft(after.payouts).toBe(between.payouts)
+  expect.soft(keys.length).toBeGreaterThanOrEqual(2)
+  expect.soft(new Set(keys).size).toBe(1)
+  expect.soft(await page.evaluate(() => Object.keys(localStorage)), 'what the page keeps').toEqual([])
 }
 
-/** The connection is cut, a bank pays meanwhile, and the page hears of it when it is there again. */
-async function survivesCut(walk: Walk): Promise<void> {
-  const { name, page, merchant, line } = walk
+/** Cuts the connection, has the bank pay, and expects that the page resumes behind its last event. */
+async function survivesCut({ name, page, merchant, line }: Walk): Promise<void> {
   const recipient = `Cut off ${name}`
   const payoutId = await merchant.pay(await merchant.ada(), '2', recipient)
   const row = rows(page).filter({ hasText: recipient })
@@ -151,13 +148,15 @@ async function survivesCut(walk: Walk): Promise<void> {
   line.mend()
   await resumed
   await row.getByText('completed').waitFor()
-  await shoot(page, `${name}-6-resumed`)
-  say(`${name}: goes on behind the last event when its connection was cut`)
+  await shoot(page, '6-resumed')
 }
 
-/** The wallet's card shows what the service says, without being loaded again. */
+/** Expects the service's balance on the wallet's card, without a reload. */
 async function showsBalance({ page, merchant }: Walk): Promise<void> {
   const { balance } = await merchant.ada()
-  const shown = Number(balance).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 8 })
-  await page.getByTestId('balance').getByText(shown).waitFor()
+  await page.getByTestId('balance').getByText(format(balance)).waitFor()
+}
+
+function format(amount: string): string {
+  return Number(amount).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 8 })
 }

@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process'
+import type { Page } from '@playwright/test'
+import { expectUsable } from './appearance.ts'
+import type { Story } from './console-story.ts'
+import { hostile, makeStory } from './console-story.ts'
+import { test as base, expect, shoot } from './fixtures.ts'
+import type { Service } from './service.ts'
+
+const test = base.extend<{ link: string; console: Page }, { story: Story }>({
+  story: [
+    async ({ service }, use) => {
+      const story = await makeStory(service)
+      await use(story)
+      story.close()
+    },
+    { scope: 'worker' },
+  ],
+  /** The link that the command prints; it works once. */
+  link: async ({ service }, use) => {
+    const { link, stop } = await startConsole(service)
+    await use(link)
+    await stop()
+  },
+  /** The overview of a console that an operator has opened. */
+  console: async ({ link, page }, use) => {
+    await page.goto(link)
+    await use(page)
+    // The console waits for connections that are open.
+    await page.close()
+  },
+})
+
+// The browser complains about pages that are missing or forbidden, and about forms that the console rejects.
+test.use({ expectedComplaints: /status of 40\d/ })
+
+/** Starts a console as an operator does. */
+async function startConsole(service: Service) {
+  const child = spawn(process.execPath, ['src/app/cli.ts', 'console', '--json'], {
+    env: service.environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const link = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (line) => resolve((JSON.parse(String(line)) as { link: string }).link))
+    child.once('close', () => reject(new Error('the console exited')))
+  })
+  return {
+    link,
+    stop: () => {
+      child.kill('SIGINT')
+      return closed
+    },
+  }
+}
+
+test('every page of the console is accessible, whole, and shows text from others as text', async ({
+  console,
+  story,
+}) => {
+  const base = addressOf(console)
+  await showsFailedDelivery(console, `${base}/webhooks/${story.webhookId}`)
+  for (const [name, path] of pagesOf(story)) await expectInOrder(console, name, `${base}${path}`)
+})
+
+test('a page of the console looks like its picture', async ({ console }) => {
+  const changing = [console.locator('footer'), console.locator('td[data-label="On their way"]')]
+  await expectUsable(console, 'rails', {
+    load: () => console.goto(`${addressOf(console)}/rails`),
+    picture: { changing },
+  })
+})
+
+function pagesOf({ demoId, merchantId, webhookId, walletId, payoutId }: Story) {
+  return [
+    ['overview', '/'],
+    ['payouts-unchosen', '/payouts'],
+    ['payouts', `/payouts?merchant=${demoId}`],
+    ['payout', `/payouts/${payoutId}`],
+    ['attention', '/attention'],
+    ['merchants', '/merchants'],
+    ['merchant', `/merchants/${demoId}`],
+    ['merchant-hostile', `/merchants/${merchantId}`],
+    ['wallet', `/wallets/${walletId}`],
+    ['webhooks', `/webhooks?merchant=${demoId}`],
+    ['webhook', `/webhooks/${webhookId}`],
+    ['rails', '/rails'],
+    ['prices', '/prices'],
+    ['rates', '/prices/rates'],
+    ['fees', '/prices/fees'],
+    ['books', '/books'],
+    ['log', '/log'],
+    ['not-there', '/payouts/nothing'],
+  ] as const
+}
+
+test('an operator fails a payout, creates a key, is refused a rate, replays a webhook and runs the audit', async ({
+  console,
+  story,
+}) => {
+  const base = addressOf(console)
+  await console.goto(`${base}/payouts/${story.payoutId}`)
+  await act(console, 'It was not paid', { Reason: '' })
+  await expectText(console, 'Reason must not be empty')
+  await expectInOrder(console, 'refused')
+  await act(console, 'It was not paid', { Reason: `the bank says so ${hostile}` })
+  await expectText(console, 'Done: attention fail.')
+  await expectInOrder(console, 'payout-done')
+
+  await console.goto(`${base}/merchants/${story.merchantId}`)
+  await act(console, 'Create a key', { Reason: 'for the new back office' })
+  await expectText(console, 'API key, shown this once')
+  await expectInOrder(console, 'key-shown')
+
+  await console.goto(`${base}/prices`)
+  await act(console, 'Set a rate', { From: 'USDC', To: 'NGN', Rate: '9000', Reason: 'as the market says' })
+  await expectText(console, 'differs by')
+  await expectInOrder(console, 'rate-refused')
+
+  await showsFailedDelivery(console, `${base}/webhooks/${story.webhookId}`)
+  await act(console, 'Send again', { Reason: 'it was repaired' })
+  await expectText(console, 'Done: webhook replay.')
+
+  await console.goto(`${base}/books`)
+  await console.getByRole('button', { name: 'Run the audit' }).click()
+  await expectText(console, 'The books balance.')
+  await expectInOrder(console, 'audited')
+  await expectInOrder(console, 'log-after', `${base}/log`)
+})
+
+test('the keyboard alone skips to the content of the console and opens a form', async ({ console }) => {
+  await console.goto(`${addressOf(console)}/rails`)
+  await console.keyboard.press('Tab')
+  await shoot(console, 'skip-link')
+  await console.keyboard.press('Enter')
+  await console.keyboard.press('Tab')
+  await console.keyboard.press('Enter')
+  await expect(console.locator('details[open] input[name=reason]').first()).toBeVisible()
+})
+
+test('another browser can use neither the link of a console nor its addresses', async ({ link, console, browser }) => {
+  const base = addressOf(console)
+  const other = await browser.newContext()
+  const page = await other.newPage()
+  for (const url of [link, `${base}/`, `${base}/merchants`]) {
+    const response = await page.goto(url)
+    expect.soft(response?.status(), url).toBe(403)
+  }
+  await shoot(page, 'closed')
+  await other.close()
+})
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('an operator pauses a rail, finds a payout and ends the session', async ({ console }) => {
+    const base = addressOf(console)
+    await console.goto(`${base}/rails`)
+    await act(console, 'Pause', { Reason: 'maintenance at the bank' })
+    await expectText(console, 'Done: rail pause.')
+    await act(console, 'Resume', { Reason: 'it is over' })
+    await expectText(console, 'Done: rail resume.')
+    await console.goto(`${base}/payouts`)
+    await console.getByLabel('Merchant').selectOption({ index: 1 })
+    await console.getByRole('button', { name: 'Show' }).click()
+    await console.locator('tbody a').first().click()
+    await expectText(console, 'Timeline')
+    await console.getByRole('button', { name: 'End the session' }).click()
+    await expectText(console, 'The session is over')
+  })
+})
+
+function addressOf(overview: Page): string {
+  return overview.url().replace(/\/$/, '')
+}
+
+/** Opens the page of a webhook endpoint, again until it shows that an attempt failed. */
+async function showsFailedDelivery(page: Page, url: string): Promise<void> {
+  await expect(async () => {
+    await page.goto(url)
+    await expect(page.getByText('answered with 500').first()).toBeVisible({ timeout: 200 })
+  }).toPass({ timeout: 60_000 })
+}
+
+/** Expects a page that is accessible and whole, and that no text from others became HTML. */
+async function expectInOrder(page: Page, name: string, url?: string): Promise<void> {
+  await expectUsable(page, name, { fullPage: true, ...(url && { load: () => page.goto(url) }) })
+  await expect.soft(page, `the title of ${name}`).toHaveTitle(/payout-gateway console$/)
+  await expect.soft(page.locator('main script, main img'), `HTML from others in ${name}`).toHaveCount(0)
+}
+
+/** Fills in the form behind a summary and sends it. */
+async function act(page: Page, title: string, fields: Readonly<Record<string, string>>): Promise<void> {
+  const form = page.locator('details', { has: page.locator('summary', { hasText: new RegExp(`^${title}$`) }) }).first()
+  if ((await form.getAttribute('open')) === null) await form.locator('summary').click()
+  for (const [label, text] of Object.entries(fields)) await form.getByLabel(label, { exact: true }).fill(text)
+  await form.getByRole('button', { name: title, exact: true }).click()
+}
+
+async function expectText(page: Page, text: string): Promise<void> {
+  await expect.soft(page.getByText(text).first()).toBeVisible()
+}

@@ -1,0 +1,58 @@
+import { expectUsable } from './appearance.ts'
+import { expectExamplesCopied } from './copy-buttons.ts'
+import { expect, test } from './fixtures.ts'
+
+// The browser complains about the status of the missing page itself.
+test.use({ expectedComplaints: /status of 404 .*\/nowhere\)$/ })
+
+test('the home page is accessible, whole, and looks like its picture', async ({ page }) => {
+  const changing = [page.locator('figure pre')]
+  await expectUsable(page, 'home', { load: () => page.goto('/'), picture: { changing } })
+})
+
+test('the page for an address without one is accessible, whole, and looks like its picture', async ({ page }) => {
+  const changing = [page.locator('code')]
+  await expectUsable(page, 'missing', { load: () => page.goto('/nowhere'), picture: { changing } })
+})
+
+/** GraphiQL's own violations: tabs that contain buttons, and the line numbers in the dark. */
+const graphiqlsOwn = ['nested-interactive', 'color-contrast']
+
+test('GraphiQL is accessible apart from its own violations, whole, and looks like its picture', async ({ page }) => {
+  const load = async () => {
+    await page.goto('/graphql')
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor()
+  }
+  // The `nav` in it is ours.
+  await expectUsable(page, 'graphiql', {
+    load,
+    picture: {},
+    isAccepted: ({ id, target }) => graphiqlsOwn.includes(id) && !target.includes('nav'),
+  })
+})
+
+test("the home page's buttons copy its examples", async ({ page }) => {
+  await page.goto('/')
+  await expectExamplesCopied(page)
+})
+
+for (const [from, link] of [
+  ['/nowhere', 'the reference'],
+  ['/graphql', 'REST'],
+  ['/', 'REST reference'],
+] as const)
+  test(`the link “${link}” of ${from} leads to the reference`, async ({ page }) => {
+    await page.goto(from)
+    await page.getByRole('link', { name: link, exact: true }).first().click()
+    await page.waitForURL('/docs')
+  })
+
+test.describe('without scripts', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('the home page has its examples and no buttons', async ({ page }) => {
+    await page.goto('/')
+    expect(await page.locator('figure pre').count()).toBeGreaterThan(0)
+    expect(await page.locator('button').count()).toBe(0)
+  })
+})
