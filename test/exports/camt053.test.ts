@@ -1,4 +1,3 @@
-import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { written } from '../../src/exports/export-formats.ts'
@@ -9,85 +8,17 @@ import { reconcile } from '../../src/rails/reconcile.ts'
 import { setRoute } from '../../src/rails/routes.ts'
 import { answer, carriedPayout } from '../rails/support/carried.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { camtFaults } from '../support/camt-schema.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 
-/** What may stand in an element, in this order (camt.053.001.08); what has none stands for text. */
-const order: Readonly<Record<string, string>> = {
-  Document: 'BkToCstmrStmt',
-  BkToCstmrStmt: 'GrpHdr Stmt',
-  GrpHdr: 'MsgId CreDtTm',
-  Stmt: 'Id CreDtTm FrToDt Acct Bal TxsSummry Ntry',
-  FrToDt: 'FrDtTm ToDtTm',
-  Acct: 'Id Tp Ccy',
-  Bal: 'Tp Amt CdtDbtInd Dt',
-  Dt: 'DtTm',
-  CdOrPrtry: 'Cd',
-  TxsSummry: 'TtlNtries',
-  TtlNtries: 'NbOfNtries',
-  Ntry: 'NtryRef Amt CdtDbtInd RvslInd Sts BookgDt ValDt AcctSvcrRef BkTxCd NtryDtls',
-  Sts: 'Cd',
-  BookgDt: 'DtTm',
-  ValDt: 'DtTm',
-  BkTxCd: 'Prtry',
-  NtryDtls: 'TxDtls',
-  TxDtls: 'Refs AmtDtls RltdPties RmtInf',
-  Refs: 'AcctSvcrRef EndToEndId TxId',
-  AmtDtls: 'TxAmt',
-  TxAmt: 'Amt',
-  RltdPties: 'Cdtr',
-  Cdtr: 'Pty',
-  Pty: 'Nm',
-  RmtInf: 'Ustrd',
-}
-
-/** The longest texts that elements may have, where they may not have any. */
-const lengths: Readonly<Record<string, number>> = {
-  ...{
-    MsgId: 35,
-    NtryRef: 35,
-    AcctSvcrRef: 35,
-    EndToEndId: 35,
-    TxId: 35,
-    Nm: 140,
-    Ustrd: 140,
-    Prtry: 35,
-    NbOfNtries: 15,
-  },
-}
-
-/** Where a document is not as the standard has it. */
-function faultsIn(text: string): string[] {
-  const faults: string[] = []
-  const parser = new SaxesParser()
-  const path: { name: string; at: number; text: string }[] = []
-  parser.on('opentag', ({ name, attributes }) => {
-    const parent = path.at(-1)
-    const place = parent ? (order[parent.name]?.split(' ').indexOf(name) ?? 0) : 0
-    if (parent && place < parent.at) faults.push(`${name} stands in ${parent.name} where it may not`)
-    if (parent) parent.at = place
-    if (name === 'Amt' && !/^[A-Z]{3}$/.test(String(attributes.Ccy))) faults.push(`the currency ${attributes.Ccy}`)
-    path.push({ name, at: 0, text: '' })
-  })
-  parser.on('text', (part) => {
-    const current = path.at(-1)
-    if (current) current.text += part
-  })
-  parser.on('closetag', ({ name }) => {
-    const { text = '' } = path.pop() ?? {}
-    const most = lengths[name] ?? (path.at(-1)?.name === 'Othr' ? 34 : 1_000)
-    if ([...text.trim()].length > most) faults.push(`${name} has ${text.length} characters`)
-    if (name === 'Amt' && !/^(?=.{1,19}$)\d+(\.\d{1,5})?$/.test(text)) faults.push(`the amount ${text}`)
-  })
-  parser.write(text).close()
-  return faults
-}
-
+/** A wallet's statement, which is valid by the schema of ISO 20022. */
 async function camtOf(context: Context, walletId: string): Promise<string> {
   async function* one() {
     yield await exportStatement(context, { walletId })
   }
   let text = ''
   for await (const part of written('camt053', 'statement', one())) text += part
+  expect(await camtFaults(text)).toEqual([])
   return text
 }
 
@@ -95,8 +26,25 @@ async function* inParts(text: string) {
   for (let at = 0; at < text.length; at += 100) yield text.slice(at, at + 100)
 }
 
+test('the schema of camt.053 finds what is wrong with a statement', async () => {
+  const app = await startApp('sqlite')
+  const walletId = await app.wallet({ balance: '1000' })
+  const text = await camtOf(app.context(), walletId)
+  for (const [right, wrong, fault] of [
+    [/<GrpHdr>.*<\/GrpHdr>/, '', /GrpHdr/],
+    [/(<MsgId>)/, '<MsgId>x'.padEnd(60, 'x'), /maxLength/],
+    [/(<Amt Ccy="XXX">[\d.]*)/, '$1000001', /fractionDigits/],
+    [/(<CreDtTm>)/, '$1yesterday', /ISODateTime/],
+    [/(<BookgDt>.*?<\/BookgDt>)(<ValDt>.*?<\/ValDt>)/, '$2$1', /not expected/],
+  ] as const) {
+    const changed = text.replace(right, wrong)
+    expect(changed).not.toBe(text)
+    expect((await camtFaults(changed)).join('\n')).toMatch(fault)
+  }
+})
+
 describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
-  test('has the order and the lengths of the standard, whatever callers wrote', async () => {
+  test('is valid by the schema of ISO 20022, whatever callers wrote', async () => {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => now })
     await app.fee('0.5')
@@ -108,7 +56,6 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'FAILED' })
     now += 1_000
     const text = await camtOf(app.context(), walletId)
-    expect(faultsIn(text)).toEqual([])
     expect(text).toContain('<Tp><Prtry>USDC</Prtry></Tp>')
     expect(text.match(/<Cd>(OPBD|CLBD)<\/Cd><\/CdOrPrtry><\/Tp><Amt Ccy="XXX">[\d.]+/g)).toEqual([
       '<Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">0.00',

@@ -12,6 +12,7 @@ import { dullReport, hashOf, nodeRail, refOf, report } from '../deposits/support
 import { nigerian } from '../payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
+import { camtFaults } from '../support/camt-schema.ts'
 import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
@@ -65,6 +66,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect(statement.body).toMatch(/deposit_reversal,debit,USDC,-1000000.00000000,5.00000000/)
     const camt = await app.rest('GET', `/api/wallets/${walletId}/statement?format=camt053`)
     expect(camt.body).toContain('<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd>')
+    expect(await camtFaults(camt.body)).toEqual([])
     const deposits = await app.rest('GET', '/api/exports/deposits?format=csv')
     expect(deposits.body).toMatch(/USDC,-1000000.00000000,5.00000000,bank 7,deposit_reversal/)
     await app.expectBooksToBalance()
