@@ -180,7 +180,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
     home: /^src\/(server|graphql|delivery)\//,
     where: 'server/, graphql/ and delivery/',
   },
-  { packages: /^(node:https|request-filtering-agent)$/, home: /^src\/delivery\//, where: 'delivery/' },
+  { packages: /^node:https$/, home: /^src\/delivery\//, where: 'delivery/' },
   {
     packages: /^(graphql|graphql-.*|@pothos\/.*|@graphql-.*|dataloader)(\/.*)?$/,
     home: new RegExp(`${inGraphql.source}|${graphqlOfServer.source}`),
