@@ -3,7 +3,7 @@ import type { Service } from '../context.ts'
 import type { MeasuredProcess } from '../metrics/measure-process.ts'
 import type { LookedInto, Measuring } from '../metrics/measuring.ts'
 import { unmeasured } from '../metrics/measuring.ts'
-import type { Exposition } from '../metrics/snapshot.ts'
+import type { Expose } from '../metrics/snapshot.ts'
 import type { Rail } from '../rails/rail.ts'
 import { cannotListen } from './cannot-listen.ts'
 import type { Config } from './config.ts'
@@ -69,7 +69,7 @@ async function measured(): Promise<MeasuredProcess> {
 /** Answers them there; what ends it. */
 async function listenAt(
   place: NonNullable<Config['metrics']>,
-  expose: () => Promise<Exposition>,
+  expose: () => Promise<Expose>,
   logger: Logger,
 ): Promise<() => void> {
   const { createMetricsServer } = await import('../server/metrics-endpoint.ts')

@@ -1,12 +1,12 @@
 import { prefix } from './instruments.ts'
-import type { Exposition, Snapshot } from './snapshot.ts'
+import type { Expose, Snapshot } from './snapshot.ts'
 import { exposed, gauge } from './snapshot.ts'
 
 /** What processes have measured, with how many of them have answered and how many have not. */
 export function expose(
   snapshots: readonly Snapshot[],
   processes: { readonly answered: number; readonly silent: number },
-): Promise<Exposition> {
+): Expose {
   const { answered, silent } = processes
   const states = [
     [{ state: 'answered' }, answered],

@@ -1,10 +1,9 @@
-import { Counter, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { EventType } from '../events/event.ts'
 import type { LoggedAnswer } from '../server/answer-log.ts'
 import { doorOf } from '../server/answer-log.ts'
-import { keyedHistogram } from './histogram.ts'
 import type { Recorder } from './recorder.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Metric, Snapshot } from './snapshot.ts'
 
 /** What each name of ours begins with. */
 export const prefix = 'payout_gateway_'
@@ -30,19 +29,15 @@ export function createInstruments(): Instruments {
   const own = { registers: [registry] }
   const counter = <const Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ ...own, name: prefix + name, help, labelNames })
-  const histogram = (name: string, { help, buckets }: { help: string; buckets: number[] }) =>
-    new Histogram({ ...own, name: prefix + name, help, buckets })
+  const histogram = <const Label extends string>(
+    name: string,
+    { help, buckets, labelNames = [] }: { help: string; buckets: number[]; labelNames?: readonly Label[] },
+  ) => new Histogram({ ...own, name: prefix + name, help, buckets, labelNames })
 
-  const answers = keyedHistogram<LoggedAnswer>({
-    name: `${prefix}http_request_duration_seconds`,
+  const answers = histogram('http_request_duration_seconds', {
     help: 'How long requests took to answer.',
     buckets: requestBuckets,
-    keyOf: ({ method, route, status }) => `${method} ${route} ${status}`,
-    labelsOf: ({ method, route, status }) => ({
-      door: doorOf(route),
-      route: route === null ? '' : `${method} ${route}`,
-      status,
-    }),
+    labelNames: ['door', 'route', 'status'],
   })
   const operations = counter('graphql_operations', 'GraphQL operations; named where the document is trusted.', [
     'operation',
@@ -75,7 +70,7 @@ export function createInstruments(): Instruments {
     answered: (answer, isTrusted) => {
       const kind = kindOf(answer)
       // A stream lasts as long as its caller wants: that says nothing of the service.
-      if (kind !== 'subscription') answers.observe(answer, answer.duration_ms / 1_000)
+      if (kind !== 'subscription') answers.observe(labelsOf(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? nameOf(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) refusals.inc({ code })
     },
@@ -95,11 +90,21 @@ export function createInstruments(): Instruments {
     },
     railCalled: (call) => calls.inc(call),
   }
+  collectDefaultMetrics({ register: registry })
   const snapshot = async () => {
-    const others = (await registry.getMetricsAsJSON()) as unknown as Snapshot
-    return [answers.snapshot(), ...others]
+    const metrics = (await registry.getMetricsAsJSON()) as unknown as Snapshot
+    return metrics.map((metric) => (isOfEventLoop(metric) ? { ...metric, aggregator: 'max' } : metric))
   }
   return { snapshot, recorder }
+}
+
+/** An average over processes, as prom-client has it, would hide the one whose event loop is blocked. */
+function isOfEventLoop({ name, aggregator }: Metric): boolean {
+  return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
+}
+
+function labelsOf({ method, route, status }: LoggedAnswer) {
+  return { door: doorOf(route), route: route === null ? '' : `${method} ${route}`, status }
 }
 
 const settledBy: { readonly [Type in EventType]?: string } = {

@@ -1,4 +1,5 @@
-import { AggregatorRegistry, openMetricsContentType } from 'prom-client'
+import type { RegistryContentType } from 'prom-client'
+import { AggregatorRegistry, openMetricsContentType, prometheusContentType } from 'prom-client'
 
 /** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
 export type Snapshot = readonly Metric[]
@@ -11,8 +12,14 @@ export type Metric = {
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }
 
-/** A text in the OpenMetrics format, and its media type. */
+/** The text formats that Prometheus reads. */
+const contentTypes = { openMetrics: openMetricsContentType, prometheus: prometheusContentType } as const
+
+/** A text in one of these formats, and its media type. */
 export type Exposition = { readonly type: string; readonly text: string }
+
+/** Writes what was measured in a format. */
+export type Expose = (format: keyof typeof contentTypes) => Promise<Exposition>
 
 type Labels = Readonly<Record<string, string>>
 
@@ -32,12 +39,23 @@ export function growing(snapshot: Snapshot): Snapshot {
 }
 
 /** All of them as one, as Prometheus reads it. */
-export async function exposed(snapshots: readonly Snapshot[]): Promise<Exposition> {
-  return { type: openMetricsContentType, text: await aggregate(snapshots).metrics() }
+export function exposed(snapshots: readonly Snapshot[]): Expose {
+  return async (format) => {
+    const type = contentTypes[format]
+    const named = snapshots.map((snapshot) => snapshot.map((metric) => ({ ...metric, name: nameIn(metric, type) })))
+    const registry = aggregate(named)
+    registry.setContentType(type)
+    return { type, text: await registry.metrics() }
+  }
+}
+
+/** Counters end in `_total` in both formats; of those of several processes prom-client appends it in OpenMetrics, and only there. */
+function nameIn({ name, type }: Metric, contentType: RegistryContentType): string {
+  if (type !== 'counter') return name
+  const plain = name.replace(/_total$/, '')
+  return contentType === openMetricsContentType ? plain : `${plain}_total`
 }
 
 function aggregate(snapshots: readonly Snapshot[]) {
-  const registry = AggregatorRegistry.aggregate<typeof openMetricsContentType>([...snapshots])
-  registry.setContentType(openMetricsContentType)
-  return registry
+  return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }

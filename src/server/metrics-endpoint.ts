@@ -1,7 +1,11 @@
 import { createServer } from 'node:http'
+import { wanted } from './accept.ts'
 
 /** A text in the media type that it has. */
 type Exposition = { readonly type: string; readonly text: string }
+
+/** Writes what was measured in a format. */
+type Expose = (format: 'openMetrics' | 'prometheus') => Promise<Exposition>
 
 /** `listen` rejects with the error of an address that can't be listened on. */
 export type MetricsServer = {
@@ -13,13 +17,10 @@ const path = '/metrics'
 
 /**
  * Answers `/metrics` and nothing else, by a server of its own: whoever reads metrics need not reach the service, nor the other
- * way round. Who asks while somebody else is being answered gets the same.
+ * way round. Who asks while somebody else is being answered gets the same, in the format that each wants.
  */
-export function createMetricsServer(
-  expose: () => Promise<Exposition>,
-  onFault: (error: unknown) => void,
-): MetricsServer {
-  let exposing: Promise<Exposition> | null = null
+export function createMetricsServer(expose: () => Promise<Expose>, onFault: (error: unknown) => void): MetricsServer {
+  let exposing: Promise<Expose> | null = null
   const shared = () => {
     exposing ??= expose().finally(() => {
       exposing = null
@@ -31,6 +32,7 @@ export function createMetricsServer(
     if (url.split('?', 1)[0] !== path) return response.writeHead(404).end()
     if (method !== 'GET' && method !== 'HEAD') return response.writeHead(405, { allow: 'GET, HEAD' }).end()
     shared()
+      .then((write) => write(isOpenMetricsWanted(request.headers.accept) ? 'openMetrics' : 'prometheus'))
       .then(({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text))
       .catch((error) => {
         onFault(error)
@@ -48,4 +50,10 @@ export function createMetricsServer(
       server.closeAllConnections()
     },
   }
+}
+
+/** Whether OpenMetrics is named, and wanted as much as plain text; Prometheus names both. */
+function isOpenMetricsWanted(accept: string | undefined): boolean {
+  const { quality, isNamed } = wanted('application/openmetrics-text', accept)
+  return isNamed && quality > 0 && quality >= wanted('text/plain', accept).quality
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../db/demo/demo.ts'
@@ -87,6 +87,27 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     expect(sumOf(last, 'group_commit_operations_sum')).toBeGreaterThanOrEqual(6)
   })
 
+  test('answers CPU, memory and event loop lag of its processes, and counts their CPU once', async () => {
+    const service = await startMeasured(engine, { WORKERS: workers })
+    const own = service.child.pid as number
+    const pids = workers === '1' ? [own] : processesOf(own).flatMap(({ pid }) => (pid === own ? [] : [pid]))
+    const used = async () => (await Promise.all(pids.map(cpuSeconds))).reduce((sum, each) => sum + each, 0)
+    const counted = async () => (await service.scrape()).series.get('process_cpu_seconds_total') as number
+    const beforeFirst = await used()
+    const first = await counted()
+    const afterFirst = await used()
+    await ask(service, 50, '/api/customers')
+    const beforeLast = await used()
+    const last = await counted()
+    const afterLast = await used()
+
+    expect(last - first).toBeGreaterThan(beforeLast - afterFirst - 0.1)
+    expect(last - first).toBeLessThan(afterLast - beforeFirst + 0.1)
+    const { series } = await service.scrape()
+    expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(pids.length * 30_000_000)
+    expect(series.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)
+  })
+
   test('tells what rails and webhooks have come to, and what the database knows', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
     // One account is paid by hand, of one the sandbox's bank pays, and of one it says nothing.
@@ -158,7 +179,46 @@ async function countsOf(scrape: Measured['scrape']) {
   return { events: sumOf(now, 'events_published_total'), created: sumOf(now, 'payouts_created_total') }
 }
 
+/** What Linux counts of a process, all threads: in hundredths of a second. */
+async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 describe('the port of metrics', () => {
+  test('answers in OpenMetrics where Accept names it and in Prometheus text otherwise, by the same names', async () => {
+    const { metricsPort, scrape } = await startMeasured('sqlite')
+    const as = async (accept: string) => {
+      const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
+      return { type: answer.headers.get('content-type'), text: await answer.text() }
+    }
+    const plain = 'text/plain; version=0.0.4; charset=utf-8'
+    const open = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+    for (const accept of [
+      '*/*',
+      'text/plain',
+      'text/html',
+      'application/openmetrics-text;q=0',
+      'text/plain,application/openmetrics-text;q=0.5',
+    ])
+      expect([accept, (await as(accept)).type]).toEqual([accept, plain])
+    for (const accept of [
+      'application/openmetrics-text',
+      'text/plain;q=0.3,application/openmetrics-text;version=1.0.0;q=0.5',
+    ])
+      expect([accept, (await as(accept)).type]).toEqual([accept, open])
+
+    const { text } = await as('text/plain')
+    expect(text).not.toContain('# EOF')
+    const inText = new Set(text.split('\n').flatMap((line) => /^[a-z]\w*(\{.*\})?(?= )/.exec(line)?.[0] ?? []))
+    const inOpenMetrics = [...(await scrape()).series.keys()]
+    const own = (names: Iterable<string>) => [...names].filter((name) => name.startsWith('payout_gateway_')).toSorted()
+    expect(own(inText)).toEqual(own(inOpenMetrics))
+    expect(text).toContain('\npayout_gateway_payouts_created_total 0\n')
+    expect(inOpenMetrics.filter((name) => name.includes('_total_total'))).toEqual([])
+  })
+
   test('answers nothing else, and a service whose port is taken does not start', async () => {
     const service = await startMeasured('sqlite')
     const port = service.metricsPort

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { expose } from '../../metrics/expose.ts'
-import type { Exposition, Snapshot } from '../../metrics/snapshot.ts'
+import type { Expose, Snapshot } from '../../metrics/snapshot.ts'
 import { growing, merged } from '../../metrics/snapshot.ts'
 import type { FromSupervisor, ToSupervisor } from './messages.ts'
 
@@ -22,7 +22,7 @@ type Process = {
  */
 export function measureAll(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
-  readonly expose: () => Promise<Exposition>
+  readonly expose: () => Promise<Expose>
 } {
   const processes = new Set<Process>()
   const asked = new Map<number, (snapshot: Snapshot) => void>()

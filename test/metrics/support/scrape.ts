@@ -24,12 +24,16 @@ export function readScrape(text: string, type: string | null = null): Scrape {
       names.add(of)
       continue
     }
-    const [, name, value] = /^([a-z_]+(?:\{(?:[a-z_]+="(?:[^"\\]|\\.)*",?)+\})?) (\S+)$/.exec(line) ?? []
+    const [, name, value] = /^([a-z_0-9]+(?:\{(?:[a-z_]+="(?:[^"\\]|\\.)*",?)+\})?) (\S+)$/.exec(line) ?? []
     if (name === undefined || series.has(name)) throw new Error(`no sample, or one that is there twice: ${line}`)
     series.set(name, Number(value))
   }
   return { text, type, names, series }
 }
+
+/** What Prometheus 3 sends. */
+const prometheusAccept =
+  'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
 
 /** The sum of the series of a name that have all of these labels. */
 export function sumOf({ series }: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number {
@@ -50,7 +54,7 @@ export async function startMeasured(engine: 'sqlite' | 'postgres', environment: 
   const place = await placeFor(engine, { METRICS_PORT, ...environment })
   const service = await startService(place)
   const scrape = async (): Promise<Scrape> => {
-    const answer = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)
+    const answer = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`, { headers: { accept: prometheusAccept } })
     return readScrape(await answer.text(), answer.headers.get('content-type'))
   }
   return { ...service, place, scrape, metricsPort: METRICS_PORT }
