@@ -20,7 +20,7 @@ const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200
 export type Instruments = { readonly snapshot: () => Promise<Snapshot>; readonly recorder: Recorder }
 
 /**
- * The instruments. Counters are named without the `_total` that OpenMetrics has after each.
+ * The instruments. Counters are named without the `_total` that `exposed` appends.
  *
  * Their labels have values of closed lists, routes, and names that an operator gave: what callers send makes no series.
  */
