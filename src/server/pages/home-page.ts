@@ -81,7 +81,7 @@ function placesOf({ mode, key }: Home) {
     {
       name: 'REST reference',
       path: '/docs',
-      text: 'Every endpoint, with a command to paste, and every webhook. GraphQL knows the same ids.',
+      text: 'Every endpoint and every webhook, with samples in many languages. GraphQL knows the same ids.',
     },
     { name: 'OpenAPI document', path: '/openapi.json', text: 'The same for programs, without a key.' },
     { name: 'Health', path: '/readyz', text: 'Whether requests can be answered now.' },
