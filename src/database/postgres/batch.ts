@@ -31,8 +31,8 @@ export type Batch = Submittable & {
 /**
  * Sends all steps in one go, ended by one Sync, and reads their answers in one go: one round trip however many they are.
  *
- * Up to the Sync they are one transaction, unless one is open already; what follows a step that fails is not run. pg runs
- * one statement for each round trip, but lets others speak the protocol for themselves on its connections.
+ * Up to the Sync they are one transaction, unless one is open already; what follows a step that fails is not run. pg's
+ * pipeline sends a Sync for each statement, so what follows a failed one would run, and the settings of row security would be gone.
  *
  * @param closed names of statements that the server need not keep; it forgets them before anything can fail
  */
