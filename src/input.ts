@@ -230,8 +230,8 @@ export function notOneOf(field: string, allowed: readonly string[]): FieldFault 
   return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
 }
 
-// Control characters, bidirectional overrides and lone surrogates can hide what a text says, or break an engine.
-const forbiddenText = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
+/** Control characters, bidirectional overrides and lone surrogates, which can hide what a text says, or break an engine. */
+export const forbiddenText = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
 // Patterns are of what callers send: spaces around it are trimmed, and NFC makes ASCII of U+037E, U+1FEF and U+212A. A run
 // of spaces can be matched in one way only, so that no text takes a pattern long.

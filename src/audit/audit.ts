@@ -114,22 +114,23 @@ const schemaCheck = 'the schema is that of the migrations'
  *
  * It reads one snapshot, so it may run beside a server at work.
  *
- * @param onProgress called before each check with its name and its place among all
+ * @param onProgress called before each check with its name, how many are done and how many there are
  */
 export async function audit(
   service: Service,
-  onProgress: (check: string, place: number, count: number) => void = () => {},
+  onProgress: (check: string, done: number, count: number) => void = () => {},
 ): Promise<Audit> {
   const count = Object.keys(checks).length + 2
-  onProgress(ownCheck, 1, count)
+  onProgress(ownCheck, 0, count)
   const { faults, unchecked } = await service.db.selfCheck()
-  onProgress(schemaCheck, 2, count)
+  onProgress(schemaCheck, 1, count)
   const { differences, unchecked: uncheckedSchema } = await schemaOf(service.db)
   const found = [findingOfEngine(ownCheck, faults), findingOfEngine(schemaCheck, differences)]
   const audited = await service.db.snapshot(
     (db) => auditOf(db, found, (check, place) => onProgress(check, place + 2, count)),
     { mayTakeLong: true },
   )
+  onProgress('all checks', count, count)
   const reasons = [unchecked, uncheckedSchema].filter((reason) => reason !== null)
   return { ...audited, unchecked: reasons.length === 0 ? null : reasons.join('; ') }
 }
@@ -155,7 +156,7 @@ async function auditOf(
 ): Promise<Omit<Audit, 'unchecked'>> {
   const findings: (Finding & { isReadable?: boolean })[] = [...ofEngine]
   for (const [place, [check, run]] of Object.entries(checks).entries()) {
-    onProgress(check, place + 1)
+    onProgress(check, place)
     findings.push(await findingOf(check, run(db)))
   }
   // What is damaged may not be readable at all, and the findings are what counts then.

@@ -66,7 +66,7 @@ export type Database = Reader & {
    *
    * @throws with advice where the file is there already, or the copy can't be made or lacks something
    */
-  readonly backup: (path: string) => Promise<void>
+  readonly backup: (path: string, onProgress?: OnProgress) => Promise<void>
   /** What the engine itself finds wrong with what it stored; reads everything. */
   readonly selfCheck: () => Promise<SelfCheck>
   /** Compares its schema with that which the migrations make. */
@@ -151,6 +151,9 @@ export function absentDatabase(): Database {
   }
 }
 
+/** Called as a long piece of work goes on: what is under way, how much is done and how much there is. */
+export type OnProgress = (label: string, done: number, total: number) => void
+
 /** What opening a database takes: where it is, and what to do when a commit's outcome can't be known. */
 export type DatabaseOptions = {
   readonly url: string
@@ -166,6 +169,8 @@ export type DatabaseOptions = {
   readonly onStopped?: (error: Error) => void
   /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
   readonly beforeMigrating?: ((coming: ComingMigrations) => Answer<void>) | undefined
+  /** Called before each migration, and after the last. */
+  readonly onMigrating?: OnProgress | undefined
   /** Told of each commit, for whoever measures. */
   readonly onCommitted?: OnCommitted | undefined
   /** Told what an operator should put right, though the database works. */
@@ -207,6 +212,7 @@ export type RestoreOptions = {
   readonly now: number
   /** Looks through a copy of the backup by its URL, which it may bring to the latest form; what it throws refuses it. */
   readonly inspect: (url: string) => Promise<void>
+  readonly onProgress?: OnProgress
 }
 
 /** Where a backup is now, a file or a database of a server, and where what was there before is kept; `null` where nothing was. */

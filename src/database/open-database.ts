@@ -20,17 +20,27 @@ export async function openDatabase({
   isReadOnly = false,
   onFatal,
   beforeMigrating = () => {},
+  onMigrating,
   onWarning = () => {},
   onStopped = () => {},
   onCommitted,
 }: DatabaseOptions): Promise<Database> {
   if (/^postgres(ql)?:\/\/./.test(url))
-    return openPostgres({ url, mustExist, mustBeDurable, beforeMigrating, onFatal, onWarning, onCommitted })
+    return openPostgres({
+      url,
+      mustExist,
+      mustBeDurable,
+      beforeMigrating,
+      onMigrating,
+      onFatal,
+      onWarning,
+      onCommitted,
+    })
   const path = sqlitePathOf(url)
   if (path !== null) {
     return isReadOnly
       ? openSqliteReader({ path, onStopped })
-      : openSqlite({ path, mustExist, beforeMigrating, onFatal, onStopped, onWarning, onCommitted })
+      : openSqlite({ path, mustExist, beforeMigrating, onMigrating, onFatal, onStopped, onWarning, onCommitted })
   }
   throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
 }

@@ -6,11 +6,12 @@ import type { AttentionAction } from '../../rails/attention-actions.ts'
 import { cancelPayout } from '../../rails/cancel-payout.ts'
 import { listAllAttention } from '../../rails/list-attention.ts'
 import { resolveAttentionByOperator } from '../../rails/resolve-attention.ts'
-import type { Change, Command, Options } from './command.ts'
+import type { Change, Command, Form, Options } from './command.ts'
 import { toFirstWord, word } from './command.ts'
+import { sliceOptions } from './lists.ts'
 
 const words = ['payout id']
-const required = { reason: 'text' }
+const required: Form['required'] = { reason: ['text', 'why, for the operator log'] }
 const changes: Change = { ...toFirstWord, movesMoney: true }
 
 /** What people do about payouts on rails. */
@@ -18,7 +19,7 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
   'payout cancel': {
     changes,
     summary:
-      'Takes back a payout: at once where its bank was not asked yet, else the bank is asked to. Told again, it changes nothing.',
+      'Cancel a payout. Cancels immediately if the bank has not received it, and asks the bank otherwise. Repeating it changes nothing.',
     words,
     run: async (service, words) => {
       const payoutId = word(words, 0)
@@ -28,8 +29,15 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
   },
   'attention list': {
     changes: 'nothing',
-    summary: 'Lists the payouts of all merchants that a person must look at, the oldest first, with what can be done.',
-    options: { limit: 'number', after: 'cursor' },
+    summary: 'List the payouts that need attention, oldest first. Includes what can be done about each.',
+    options: sliceOptions,
+    columns: {
+      payoutId: { header: 'payout', priority: 1 },
+      payoutStatus: { header: 'status', priority: 3 },
+      since: { priority: 4 },
+      cause: { priority: 2, wraps: true },
+      actions: { priority: 5 },
+    },
     run: async (service, _, { limit, after }) => {
       const { items, after: next } = await listAllAttention(service, { limit, after })
       return { payouts: items.map(({ actions, ...item }) => ({ ...item, actions: actions.map(lowerCase) })), next }
@@ -37,22 +45,21 @@ export const attentionCommands: Readonly<Record<string, Command>> = {
   },
   'attention retry': {
     changes,
-    summary:
-      'Has the bank asked again what became of a payout; it is submitted again only where that can not pay twice.',
+    summary: 'Ask the bank again for the outcome of a payout. Submits it again only where that can not pay twice.',
     words,
     required,
     run: (service, words, options) => resolve(service, 'RETRY', words, options),
   },
   'attention complete': {
     changes,
-    summary: 'Says of a payout that it was paid.',
+    summary: 'Mark a payout as paid.',
     words,
     required,
     run: (service, words, options) => resolve(service, 'COMPLETE', words, options),
   },
   'attention fail': {
     changes,
-    summary: 'Says of a payout that it was not paid, or that the money came back: it is in the wallet afterwards.',
+    summary: 'Mark a payout as not paid, or as returned. The money goes back to the wallet.',
     words,
     required,
     run: (service, words, options) => resolve(service, 'FAIL', words, options),

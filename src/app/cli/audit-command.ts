@@ -7,23 +7,30 @@ import { visitDatabase } from '../../database/open-database.ts'
 import { invalidInput } from '../../errors.ts'
 import type { MerchantHead } from '../../seals/heads.ts'
 import { findHeads, headsIn, textOfHeads } from '../../seals/heads.ts'
-import type { Command, Options } from './command.ts'
-import { progressOn } from './progress.ts'
+import type { Command, Going, Options } from './command.ts'
 
 /** What recomputes the books, and holds history against its seals. */
 export const auditCommand: Command = {
   changes: 'nothing',
   summary:
-    'Recomputes the books; with --chain it holds history against its seals instead, and these against --heads, which is a file of --keep-heads or a backup. Fails when anything contradicts.',
-  options: { heads: 'file', 'keep-heads': 'file' },
-  flags: ['chain'],
+    'Recompute the books. With --chain it checks the history against its seals instead. Fails when anything contradicts.',
+  options: {
+    heads: ['file', 'with --chain: also check that the seals agree with this file of --keep-heads, or with a backup'],
+    'keep-heads': ['file', 'with --chain: write the latest seals to this new file'],
+  },
+  flags: { chain: 'check the history against its seals' },
+  columns: {
+    check: { priority: 1, wraps: true },
+    contradictions: { priority: 2 },
+    examples: { priority: 3, wraps: true },
+  },
   run: runAudit,
   hasFailed: (result) => !(result as Audit).balanced,
 }
 
-async function runAudit(service: Service, _: readonly string[], options: Options): Promise<object> {
+async function runAudit(service: Service, _: readonly string[], options: Options, going: Going): Promise<object> {
   const { chain, heads: kept, 'keep-heads': keptIn } = options
-  const onProgress = progressOn(process.stderr)
+  const onProgress = going.progress.show
   if (chain === undefined) {
     if ((kept ?? keptIn) === undefined) return audit(service, onProgress)
     throw invalidInput([{ field: '--chain', code: 'MISSING_REQUIRED_FIELD', message: 'is required beside it' }])

@@ -6,6 +6,11 @@ import { findMerchant } from '../../merchants/find-merchant.ts'
 import { allMerchants } from '../../merchants/repository.ts'
 import { contextOf } from '../../operators/owner-of.ts'
 import type { Config } from '../config.ts'
+import type { Progress } from './progress.ts'
+import type { Columns } from './table.ts'
+
+/** The value of an option by the name of what it is, and what else the help says of it. */
+export type Value = string | readonly [noun: string, explanation: string]
 
 /** What was given as `--name value`; a flag that was given has some text. */
 export type Options = Readonly<Record<string, string | undefined>>
@@ -17,19 +22,23 @@ export type Going = {
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
   readonly rails: Config['rails']
+  readonly progress: Progress
 }
 
 /** How a command is typed and explained. */
 export type Form = {
+  /** The list of commands shows the first sentence, the help of the command all. */
   readonly summary: string
   /** What must be given, in order. */
   readonly words?: readonly string[]
-  /** What must be given as `--name value`, each with the name of its value. */
-  readonly required?: Readonly<Record<string, string>>
+  /** What must be given as `--name value`. */
+  readonly required?: Readonly<Record<string, Value>>
   /** What may be given so. */
-  readonly options?: Readonly<Record<string, string>>
-  /** What may be given as `--name` alone. */
-  readonly flags?: readonly string[]
+  readonly options?: Readonly<Record<string, Value>>
+  /** What may be given as `--name` alone, each with what it does. */
+  readonly flags?: Readonly<Record<string, string>>
+  /** How a terminal shows the columns of its lists. */
+  readonly columns?: Columns
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
   readonly names?: Names
   /** Whether it goes on until Ctrl-C, and has no result; one that has none at its end, because it wrote it, gives `undefined`. */
@@ -73,7 +82,12 @@ type OnDatabase = Changing & {
 
 /** What one does that opens the database by itself, or must not: opening brings it to the latest form. */
 type Apart = Changing & {
-  readonly runApart: (config: Config, words: readonly string[], options: Options) => Promise<unknown>
+  readonly runApart: (
+    config: Config,
+    words: readonly string[],
+    options: Options,
+    going: Pick<Going, 'progress'>,
+  ) => Promise<unknown>
 }
 
 /** One operator command; its result is what it prints. */
@@ -84,7 +98,7 @@ export function takingReasons(commands: Readonly<Record<string, Command>>): Read
   const takingReason = (command: Command): Command => {
     const { changes, options, required = {} } = command
     if (typeof changes === 'string' || 'reason' in required) return command
-    return { ...command, options: { ...options, reason: 'text' } }
+    return { ...command, options: { ...options, reason: ['text', 'why, for the operator log'] } }
   }
   return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, takingReason(command)]))
 }

@@ -27,7 +27,6 @@ import { exportCommands } from './exports.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './lists.ts'
 import { priceCommands } from './prices.ts'
-import { progressOn } from './progress.ts'
 import { railCheckCommand } from './rail-check.ts'
 import { railCommands } from './rails.ts'
 import { reconciliationCommands } from './reconciliation.ts'
@@ -45,27 +44,33 @@ export const commands = takingReasons({
   'merchant create': {
     changes: { created: (made) => (made as { id: string }).id },
     mayStart: 'inSandbox',
-    summary: 'Registers a merchant and shows its API key, once.',
+    summary: 'Create a merchant. Shows its API key, once.',
     words: ['name'],
     run: (service, words) => createMerchant(service, { name: word(words, 0) }),
   },
   'merchant list': {
     changes: 'nothing',
-    summary: 'Lists the merchants.',
+    summary: 'List the merchants.',
+    columns: { id: { priority: 1 }, name: { priority: 2 }, createdAt: { header: 'created', priority: 3 } },
     run: async ({ db }) => allMerchants(db, {}),
   },
   'merchant addresses': {
     changes: toFirstWord,
-    summary: "Sets the public keys that deposit addresses derive from, and adds a file's Solana addresses to the pool.",
+    summary:
+      "Set where deposit addresses come from. Takes account-level extended public keys for EVM networks and Tron, and a file of Solana addresses for the merchant's pool.",
     words: ['merchant id'],
-    options: { evm: 'xpub', tron: 'xpub', solana: 'file' },
+    options: {
+      evm: ['xpub', 'account-level key of EVM networks'],
+      tron: ['xpub', 'account-level key of Tron'],
+      solana: ['file', 'addresses, one a line'],
+    },
     names: { evmExtendedPublicKey: '--evm', tronExtendedPublicKey: '--tron', addresses: '--solana' },
     run: setAddresses,
   },
   ...keyCommands,
   'customer create': {
     changes: toWhatIsMade,
-    summary: 'Registers a customer: an individual with --first-name and --last-name, a business with --business-name.',
+    summary: 'Create a customer. An individual needs --first-name and --last-name, a business --business-name.',
     words: ['merchant id'],
     required: { type: 'individual or business', email: 'e-mail address', phone: 'phone number' },
     options: {
@@ -82,7 +87,7 @@ export const commands = takingReasons({
   },
   'customer close': {
     changes: toFirstWord,
-    summary: 'Closes a customer: nothing can be made for it any more.',
+    summary: 'Close a customer. Nothing can be created for it afterwards.',
     words: ['customer id'],
     run: async (service, words) => {
       const customerId = word(words, 0)
@@ -96,9 +101,9 @@ export const commands = takingReasons({
   'payout settle': {
     changes: { ...toFirstWord, movesMoney: true },
     summary:
-      'Records what the bank did with a payout; failed and returned put the money back. Told again, it changes nothing. One that a rail is still at work on takes --override.',
+      'Record what the bank did with a payout. failed and returned credit the wallet again. Repeating it changes nothing. Requires --override while a rail still works on the payout.',
     words: ['payout id', 'completed, failed or returned'],
-    flags: ['override'],
+    flags: { override: 'settle it although a rail still works on it' },
     names: { status: '<completed, failed or returned>', cause: '--reason', override: '--override' },
     run: async (service, words, { reason, override }) => {
       const payoutId = word(words, 0)
@@ -123,9 +128,12 @@ export const commands = takingReasons({
   'asset add': {
     changes: toFirstWord,
     mayStart: 'inSandbox',
-    summary: `Supports one more asset; networks are separated by commas, places are those of its minor unit. ${whatIsPaid}`,
+    summary: `Support another asset. ${whatIsPaid}`,
     words: ['code', 'fiat or stablecoin'],
-    options: { networks: 'list', places: 'number' },
+    options: {
+      networks: ['list', 'networks that have it, separated by commas'],
+      places: ['number', 'decimal places of its minor unit, 2 unless given'],
+    },
     names: { assetType: '<fiat or stablecoin>', minorUnitPlaces: '--places' },
     run: async (service, words, { networks, places }) => ({
       ...(await addAssetCode(service, {
@@ -140,7 +148,7 @@ export const commands = takingReasons({
   demo: {
     changes: { subject: () => 'demo' },
     mayStart: 'inSandbox',
-    summary: 'Gives an empty database the demo merchant and shows its fixed key.',
+    summary: 'Create the demo merchant in an empty database. Shows its fixed API key.',
     run: async (service) => {
       const isFree = (await hasDemo(service)) || (await allMerchants(service.db, {})).length === 0
       // It looks again, because another may come in between.
@@ -151,21 +159,23 @@ export const commands = takingReasons({
   fill: {
     changes: { subject: () => 'fill' },
     mayStart: 'inSandbox',
-    summary: 'Makes realistic data for load: so much for each of so many merchants.',
-    options: Object.fromEntries(Object.keys(standardSizes).map((name) => [name, 'number'])),
-    run: (service, _, options) => fill(sandboxOnly(service, 'fill'), sizesIn(options), progressOn(process.stderr)),
+    summary: 'Generate data for load tests. All counts but --merchants are for each merchant.',
+    // A key is shown only once, so it must not be shortened.
+    columns: { apiKey: { priority: 1, wraps: true }, name: { priority: 2 } },
+    options: Object.fromEntries(
+      Object.entries(standardSizes).map(([name, size]) => [name, ['number', `${size} unless given`]]),
+    ),
+    run: (service, _, options, { progress }) => fill(sandboxOnly(service, 'fill'), sizesIn(options), progress.show),
   },
   audit: auditCommand,
   console: consoleCommand,
   backup: {
     changes: 'nothing',
-    summary: 'Copies the database, as of one moment, to a new file; the server may go on meanwhile.',
+    summary: 'Copy the database to a new file. The copy is of one moment, and the server may keep running.',
     words: ['file'],
-    run: async ({ db }, words) => {
+    run: async ({ db }, words, _, { progress }) => {
       const file = word(words, 0)
-      progressOn(process.stderr)(`copying to ${file}`, 0, 1)
-      await db.backup(file)
-      progressOn(process.stderr)(`copying to ${file}`, 1, 1)
+      await db.backup(file, progress.show)
       return { file }
     },
   },
@@ -175,8 +185,8 @@ export const commands = takingReasons({
     changes: 'nothing',
     mayStart: 'inAnyMode',
     summary:
-      'Brings the database to the latest form, as every start does, or makes a new one; with --backup it copies it before.',
-    options: { backup: 'file' },
+      'Migrate the database to the latest schema. Every start does so too. Creates a database where there is none.',
+    options: { backup: ['file', 'copy the database to this new file before'] },
     copiesFirst: true,
     // Opening the database has done it.
     run: async () => ({ migrated: true }),

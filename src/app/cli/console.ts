@@ -16,8 +16,8 @@ const host = '127.0.0.1'
 export const consoleCommand: Command = {
   changes: 'ownActions',
   summary:
-    'Opens the console, a page for this machine’s browser on which operators look and act, until Ctrl-C or half an hour without use; prints its link, which lets in whoever opens it first.',
-  options: { port: 'number' },
+    "Serve the operator console to this machine's browser. Prints a link that works once. Ends with Ctrl-C, or after half an hour without use.",
+  options: { port: ['number', 'any free one unless given'] },
   goesOn: true,
   run: runConsole,
 }

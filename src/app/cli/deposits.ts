@@ -11,6 +11,7 @@ import { getWallet } from '../../wallets/get-wallet.ts'
 import { reverseDeposit } from '../../wallets/reverse-deposit.ts'
 import type { Command } from './command.ts'
 import { toFirstWord, word } from './command.ts'
+import { sliceOptions } from './lists.ts'
 
 /** The most that live deposits without `--yes`, in units of whatever currency: a typing error is rarely smaller. */
 const largestUnconfirmed = 10_000n
@@ -19,10 +20,10 @@ const largestUnconfirmed = 10_000n
 export const depositCommands: Readonly<Record<string, Command>> = {
   deposit: {
     changes: { ...toFirstWord, movesMoney: true },
-    summary: `Adds money that arrived to a wallet; a reference pays once. In live more than ${largestUnconfirmed} of a currency need --yes.`,
+    summary: `Credit a wallet with money that arrived. A reference is credited once. In live, more than ${largestUnconfirmed} units of a currency require --yes.`,
     words: ['wallet id', 'amount'],
-    required: { reference: 'text' },
-    flags: ['yes'],
+    required: { reference: ['text', 'of the sender or the bank, which is credited only once'] },
+    flags: { yes: 'confirm a large amount' },
     run: async (service, words, { reference = '', yes }) => {
       const walletId = word(words, 0)
       const context = await contextOf(service, 'wallet', walletId)
@@ -34,10 +35,9 @@ export const depositCommands: Readonly<Record<string, Command>> = {
   },
   'deposit reverse': {
     changes: { ...toFirstWord, movesMoney: true },
-    summary:
-      'Takes a deposit that was entered by mistake back out of its wallet, whole and once; the wallet must still hold as much.',
+    summary: 'Reverse a deposit entered by mistake. Debits all of it, once. The wallet must still hold that much.',
     words: ['reference'],
-    required: { reason: 'text' },
+    required: { reason: ['text', 'why, for the operator log'] },
     options: { merchant: 'merchant id' },
     run: async (service, words, { merchant, reason = '' }) => {
       const reference = word(words, 0)
@@ -48,15 +48,15 @@ export const depositCommands: Readonly<Record<string, Command>> = {
   },
   'deposit attention': {
     changes: 'nothing',
-    summary: 'Lists the deposits of all merchants that a person must look at, the oldest first.',
-    options: { limit: 'number' },
+    summary: 'List the deposits that need attention, oldest first.',
+    options: { limit: sliceOptions.limit },
     run: async (service, _, { limit }) => listDepositAttention(service, { limit }),
   },
   'deposit resolve': {
     changes: { ...toFirstWord, movesMoney: true },
-    summary: `Decides about a deposit that somebody had to look at: ${resolutions.join(' or ')}.`,
+    summary: `Resolve a deposit that needs attention. The decision is ${resolutions.join(' or ')}.`,
     words: ['reference', resolutions.join(' or ')],
-    required: { reason: 'text' },
+    required: { reason: ['text', 'why, for the operator log'] },
     names: { action: `<${resolutions.join(' or ')}>` },
     run: (service, words, { reason = '' }) =>
       // The operation names what is wrong with the word.

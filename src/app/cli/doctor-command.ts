@@ -6,7 +6,13 @@ import type { Command } from './command.ts'
 export const doctorCommand: Command = {
   changes: 'nothing',
   summary:
-    'Looks for what is wrong with this installation, and says what to do about it; changes nothing, and fails when anything is at fault.',
+    'Diagnose this installation. Reports what is wrong and what to do about it. Changes nothing, and fails when anything is at fault.',
+  columns: {
+    check: { priority: 1 },
+    state: { priority: 2 },
+    message: { priority: 3, wraps: true },
+    advice: { priority: 4, wraps: true },
+  },
   runApart: (config) => diagnose(config, Date.now()),
   hasFailed: (result) => (result as readonly Diagnosis[]).some(({ state }) => state === 'fault'),
 }

@@ -2,19 +2,23 @@ import type { Context } from '../../context.ts'
 import { event } from '../../feed/event-shape.ts'
 import type { Told } from '../../feed/told.ts'
 import { watchEvents } from '../../feed/watch-events.ts'
-import type { Command, Options } from './command.ts'
+import type { Command, Form, Options } from './command.ts'
 import { contextOfOne, listed, sandboxOnly, wholeNumber, word } from './command.ts'
 import { forwardEvents, forwarderTo } from './forward.ts'
 import { makeHappen } from './make-happen.ts'
 
-const eventOptions = { merchant: 'merchant id', from: 'sequence', types: 'list' }
+const eventOptions: Form['options'] = {
+  merchant: ['merchant id', 'required where there are several'],
+  from: ['sequence', 'start with this past event'],
+  types: ['list', 'event types, separated by commas; all unless given'],
+}
 const names = { after: '--from' }
 
 /** What developers follow, forward and make with, while they build what hears of it. */
 export const eventCommands: Readonly<Record<string, Command>> = {
   'events tail': {
     changes: 'nothing',
-    summary: 'Prints what happens as it happens, until Ctrl-C; --from is the first event of those that have happened.',
+    summary: 'Print events as they happen. Runs until Ctrl-C.',
     options: eventOptions,
     names,
     goesOn: true,
@@ -28,9 +32,9 @@ export const eventCommands: Readonly<Record<string, Command>> = {
   listen: {
     changes: 'nothing',
     summary:
-      'Posts each event to a URL as a webhook, in order and again until it is answered with 2xx, until Ctrl-C; shows the secret that signs them.',
+      'Forward events to a URL as webhooks. Sends them in order, and each again until the URL answers with 2xx. Shows the signing secret. Runs until Ctrl-C.',
     required: { 'forward-to': 'url' },
-    options: { ...eventOptions, secret: 'whsec_…' },
+    options: { ...eventOptions, secret: ['whsec_…', 'sign with the secret of an earlier run'] },
     names,
     goesOn: true,
     run: async (service, _, options, going) => {
@@ -42,10 +46,9 @@ export const eventCommands: Readonly<Record<string, Command>> = {
   },
   trigger: {
     changes: { subject: async (_, options, service) => (await contextOfOne(service, options)).merchantId },
-    summary:
-      'Makes an event of this type happen in the sandbox, with all that it takes: a customer, a deposit, a payout.',
+    summary: 'Trigger an event in the sandbox. Creates what it needs, such as a customer, a deposit or a payout.',
     words: ['event type'],
-    options: { merchant: 'merchant id' },
+    options: { merchant: ['merchant id', 'required where there are several'] },
     run: async (service, words, options) => {
       const context = await contextOfOne(sandboxOnly(service, 'trigger'), options)
       const { sequence, id, type, object, objectId, timestamp } = await makeHappen(context, word(words, 0))

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import type { Context, Service } from '../../context.ts'
 import { invalidInput } from '../../errors.ts'
-import type { Balance, Export, ExportKind } from '../../exports/export.ts'
+import type { Balance, Export, ExportKind, Line } from '../../exports/export.ts'
 import type { ExportFormat } from '../../exports/export-formats.ts'
 import { exportFormats, written } from '../../exports/export-formats.ts'
 import { exportDeposits, exportFees } from '../../exports/journals.ts'
@@ -14,43 +14,53 @@ import { findMerchant } from '../../merchants/find-merchant.ts'
 import { allMerchants } from '../../merchants/repository.ts'
 import { contextOf } from '../../operators/owner-of.ts'
 import type { Command, Going, Options } from './command.ts'
+import type { Progress } from './progress.ts'
 
-const options = { from: 'date or time', to: 'date or time', out: 'file' }
+const options = {
+  from: ['date or time', 'start of the period; the beginning unless given'],
+  to: ['date or time', 'end of the period; now unless given'],
+  out: ['file', 'write to this new file'],
+} as const
+const optionsOfMerchants = {
+  merchant: ['merchant id', 'of this merchant only'],
+  ...options,
+  format: ['format', 'csv (unless given) or ndjson'],
+} as const
 
 /** What operators and accountants take the books away with. */
 export const exportCommands: Readonly<Record<string, Command>> = {
   'export payouts': {
     changes: 'nothing',
     summary:
-      'Writes the payouts that were made in a period, of one merchant or of all, as csv (the default) or ndjson: to standard output, or with --out to a file, which is there when it is complete.',
-    options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
+      'Export the payouts of a period. Writes to standard output, or to a file that exists only when it is complete.',
+    options: optionsOfMerchants,
     run: (service, _, options, going) => exportOfMerchants('payouts', exportPayouts, { service, options, going }),
   },
   'export statement': {
     changes: 'nothing',
     summary:
-      "Writes a wallet's statement: every movement of its money in a period, between the balances before and after.",
+      'Export the statement of a wallet. Has every movement of a period between the opening and the closing balance.',
     required: { wallet: 'wallet id' },
-    options: { ...options, format: 'csv, ndjson or camt053' },
+    options: { ...options, format: ['format', 'csv (unless given), ndjson or camt053'] },
     names: { walletId: '--wallet' },
-    run: async (service, _, { wallet = '', ...options }, { write }) => {
+    run: async (service, _, { wallet = '', ...options }, going) => {
       const format = formatOf(options, exportFormats)
       const { merchantId } = await contextOf(service, 'wallet', wallet)
       const context = await contextByClock(service, merchantId)
       const exported = await exportStatement(context, { walletId: wallet, ...periodOf(options) })
-      return deliver({ kind: 'statement', format, exports: each([exported]), options, write })
+      return deliver({ kind: 'statement', format, exports: each([exported]), merchantCount: 1, options, going })
     },
   },
   'export fees': {
     changes: 'nothing',
-    summary: 'Writes the fees that were charged and given back in a period, of one merchant or of all.',
-    options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
+    summary: 'Export the fees charged and given back in a period.',
+    options: optionsOfMerchants,
     run: (service, _, options, going) => exportOfMerchants('fees', exportFees, { service, options, going }),
   },
   'export deposits': {
     changes: 'nothing',
-    summary: 'Writes the deposits that came in during a period, of one merchant or of all.',
-    options: { merchant: 'merchant id', ...options, format: 'csv or ndjson' },
+    summary: 'Export the deposits of a period.',
+    options: optionsOfMerchants,
     run: (service, _, options, going) => exportOfMerchants('deposits', exportDeposits, { service, options, going }),
   },
 }
@@ -68,7 +78,7 @@ async function exportOfMerchants(kind: ExportKind, of: Of, { service, options, g
   const [first, ...others] = merchants.map(({ id }) => id)
   const begun = first === undefined ? [] : [await ofMerchant(first)]
   const exports = each(begun, others, ofMerchant)
-  return deliver({ kind, format, exports, options, write: going.write })
+  return deliver({ kind, format, exports, merchantCount: merchants.length, options, going })
 }
 
 async function* each(
@@ -94,14 +104,18 @@ type Delivery = {
   readonly kind: ExportKind
   readonly format: ExportFormat
   readonly exports: AsyncIterable<Export>
+  readonly merchantCount: number
   readonly options: Options
-  readonly write: Going['write']
+  readonly going: Pick<Going, 'write' | 'progress'>
 }
 
 /** Writes to standard output, and then has no result; or to a file, and tells what is in it. */
-async function deliver({ kind, format, exports, options: { out }, write }: Delivery): Promise<object | undefined> {
+async function deliver(delivery: Delivery): Promise<object | undefined> {
+  const { kind, format, options, going } = delivery
+  const { out } = options
+  const exports = showing(delivery)
   if (out === undefined) {
-    for await (const text of written(format, kind, exports)) await write(text)
+    for await (const text of written(format, kind, exports)) await going.write(text)
     return undefined
   }
   const seen: Export[] = []
@@ -112,6 +126,28 @@ async function deliver({ kind, format, exports, options: { out }, write }: Deliv
     isFinal: seen.every(({ period }) => period.isFinal),
     opening: seen.flatMap(({ merchantId, opening }) => opening.map((each) => balanceRow(merchantId, each))),
     closing: seen.flatMap(({ merchantId, closing }) => closing.map((each) => balanceRow(merchantId, each))),
+  }
+}
+
+/** Shows the lines of one merchant, or how many of several merchants are done: their lines are counted one after another. */
+async function* showing({ kind, exports, merchantCount, going: { progress } }: Delivery): AsyncGenerator<Export> {
+  let done = 0
+  for await (const exported of exports) {
+    yield merchantCount === 1 ? { ...exported, pages: shownPages(exported, kind, progress) } : exported
+    if (merchantCount > 1) progress.show('merchants', ++done, merchantCount)
+  }
+}
+
+async function* shownPages(
+  { pages, lineCount }: Export,
+  kind: ExportKind,
+  { show }: Progress,
+): AsyncGenerator<readonly Line[]> {
+  let done = 0
+  for await (const page of pages) {
+    yield page
+    done += page.length
+    show(`lines of ${kind}`, done, lineCount)
   }
 }
 

@@ -8,42 +8,57 @@ import { createKey, listKeys, revokeKey, rotateKey } from '../../merchants/keys.
 import type { Command, Options } from './command.ts'
 import { listed, toFirstWord, wholeNumber, word } from './command.ts'
 
-const someScopes = `some of ${scopes.join(', ')}`
+const someScopes = `some of ${scopes.join(', ')}, separated by commas`
 
 /** What operators do with API keys, and with the tokens that are made with them. */
 export const keyCommands: Readonly<Record<string, Command>> = {
   'key create': {
     changes: toFirstWord,
-    summary: `Gives a merchant another API key and shows it, once; with --scopes (${someScopes}) one that may do no more, with --networks one that may be used from there only.`,
+    summary: 'Create another API key for a merchant. Shows it, once.',
     words: ['merchant id'],
-    options: { scopes: 'list', 'expires-at': 'date and time', networks: 'list' },
+    options: {
+      scopes: ['list', `restrict it to ${someScopes}`],
+      'expires-at': ['date and time', 'when it expires; never unless given'],
+      networks: ['list', 'restrict it to these networks, separated by commas'],
+    },
     run: (service, words, { scopes, networks, 'expires-at': expiresAt }) =>
       createKey(service, word(words, 0), { scopes: listed(scopes), expiresAt, networks: listed(networks) }),
   },
   'key list': {
     changes: 'nothing',
-    summary: "Lists a merchant's API keys with their last use.",
+    summary: 'List the API keys of a merchant. Includes when each was last used.',
     words: ['merchant id'],
+    columns: {
+      id: { priority: 1 },
+      createdAt: { header: 'created', priority: 2 },
+      lastUsedAt: { header: 'last used', priority: 3 },
+      revokedAt: { header: 'revoked', priority: 4 },
+    },
     run: (service, words) => listKeys(service, word(words, 0)),
   },
   'key revoke': {
     changes: toFirstWord,
-    summary: 'Ends an API key at once, and the tokens that were made with it.',
+    summary: 'Revoke an API key. Client tokens made with it stop working immediately.',
     words: ['key id'],
     run: (service, words) => revokeKey(service, word(words, 0)),
   },
   'key rotate': {
     changes: toFirstWord,
-    summary: 'Gives a merchant a new API key beside its latest one and revokes any older; keys with scopes stay.',
+    summary:
+      'Replace the API keys of a merchant. Creates a key, keeps the latest, and revokes older ones. Keys with scopes stay.',
     words: ['merchant id'],
     run: (service, words) => rotateKey(service, word(words, 0)),
   },
   'token create': {
     changes: toFirstWord,
-    summary: `Makes a client token, with which a page acts as the merchant or as one of its customers; with the merchant's latest key unless --key names another. Scopes are ${someScopes}.`,
+    summary: 'Create a client token for a page. The page acts as the merchant, or as one of its customers.',
     words: ['merchant id'],
-    required: { scopes: 'list' },
-    options: { customer: 'customer id', 'expires-in': 'seconds', key: 'key id' },
+    required: { scopes: ['list', someScopes] },
+    options: {
+      customer: ['customer id', 'act as this customer only'],
+      'expires-in': ['seconds', 'how long it is valid'],
+      key: ['key id', 'the latest key of the merchant unless given'],
+    },
     names: { customerId: '--customer' },
     run: newToken,
   },

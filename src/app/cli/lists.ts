@@ -20,31 +20,39 @@ import { wallets } from '../../wallets/list.ts'
 import type { WalletRow } from '../../wallets/wallet.ts'
 import type { Command, Options } from './command.ts'
 import { merchantOfList, wholeNumber, word } from './command.ts'
+import { customerColumns, entryColumns, payoutColumns, walletColumns } from './list-columns.ts'
 
 /** How many entries a wallet is shown with. */
 const shownEntries = 10
 
-const time = 'date or time'
-const createdOptions = { 'created-from': time, 'created-before': time }
+const createdOptions = {
+  'created-from': ['date or time', 'created at this time or later'],
+  'created-before': ['date or time', 'created earlier than this time'],
+} as const
+const ownFlag = { own: 'leave out those of customers' }
 
 /** The options of every list, and how they are typed. */
-export const sliceOptions = { limit: 'number', after: 'cursor' }
+export const sliceOptions = {
+  limit: ['number', 'how many to show'],
+  after: ['cursor', 'continue after this "next" of an earlier list'],
+} as const
 export const sliceNames = { first: '--limit' }
 
 /** What operators look things up with. Account numbers are theirs to see; keys are shown once, to whoever makes them. */
 export const listCommands: Readonly<Record<string, Command>> = {
   'customer list': listCommand({
     noun: 'customers',
-    summary: 'Lists the customers of a merchant or of all, newest first.',
-    options: { status: 'active or closed', type: 'individual or business' },
+    summary: 'List customers, newest first.',
+    options: { status: ['status', 'active or closed'], type: ['type', 'individual or business'] },
     names: { customerType: '--type' },
     list: customers,
     filtersOf: ({ status, type }) => ({ status: status as 'active', customerType: type as 'individual' }),
     row: customerRow,
+    columns: customerColumns,
   }),
   'customer show': {
     changes: 'nothing',
-    summary: 'Shows a customer.',
+    summary: 'Show a customer.',
     words: ['customer id'],
     run: async (service, words) => {
       const customerId = word(words, 0)
@@ -56,10 +64,13 @@ export const listCommands: Readonly<Record<string, Command>> = {
   },
   'wallet list': listCommand({
     noun: 'wallets',
-    summary:
-      "Lists the wallets of a merchant or of all, and of their customers, newest first; --own leaves out the customers'.",
-    options: { customer: 'customer id', type: 'fiat or stablecoin', currency: 'code' },
-    flags: ['own'],
+    summary: 'List wallets, newest first.',
+    options: {
+      customer: ['customer id', 'of this customer only'],
+      type: ['type', 'fiat or stablecoin'],
+      currency: 'code',
+    },
+    flags: ownFlag,
     names: { owner: '--customer', assetType: '--type' },
     list: wallets,
     filtersOf: (options) => ({
@@ -68,11 +79,13 @@ export const listCommands: Readonly<Record<string, Command>> = {
       currency: options.currency,
     }),
     row: walletRow,
+    columns: walletColumns,
   }),
   'wallet show': {
     changes: 'nothing',
-    summary: 'Shows a wallet with its addresses and its latest entries.',
+    summary: 'Show a wallet. Includes its addresses and latest entries.',
     words: ['wallet id'],
+    columns: { network: { priority: 0 }, address: { priority: 0 }, ...entryColumns },
     run: async (service, words) => {
       const walletId = word(words, 0)
       const context = await contextOf(service, 'wallet', walletId)
@@ -83,16 +96,15 @@ export const listCommands: Readonly<Record<string, Command>> = {
   },
   'payout list': listCommand({
     noun: 'payouts',
-    summary:
-      "Lists the payouts of a merchant or of all, and of their customers, newest first; --own leaves out the customers'.",
+    summary: 'List payouts, newest first.',
     options: {
-      customer: 'customer id',
-      wallet: 'wallet id',
-      status: 'processing, completed, failed or returned',
+      customer: ['customer id', 'of this customer only'],
+      wallet: ['wallet id', 'from this wallet only'],
+      status: ['status', 'processing, completed, failed or returned'],
       asset: 'code',
       currency: 'code',
     },
-    flags: ['own'],
+    flags: ownFlag,
     names: { owner: '--customer', walletId: '--wallet', assetCode: '--asset', recipientCurrency: '--currency' },
     list: payouts,
     filtersOf: (options) => ({
@@ -103,12 +115,14 @@ export const listCommands: Readonly<Record<string, Command>> = {
       recipientCurrency: options.currency,
     }),
     row: payoutRow,
+    columns: payoutColumns,
   }),
   'payout show': {
     changes: 'nothing',
     summary:
-      'Shows a payout with what became of it and what it moved in its wallet; by its id, transaction id, reference id or idempotency key.',
+      'Show a payout. Finds it by its id, transaction id, reference id or idempotency key. Includes its events and its entries in the ledger.',
     words: ['payout'],
+    columns: { ...entryColumns, cause: { wraps: true } },
     run: async (service, words) => {
       const found = await findPayoutAnywhere(service, word(words, 0))
       const { context } = found
@@ -135,7 +149,7 @@ type RowOfMerchant = { readonly id: string; readonly merchantId: string; readonl
 /** A list that each merchant has: where it comes from, what narrows it and what is told of each item. */
 type ListCommand<Input extends object, Item extends RowOfMerchant> = Pick<
   Command,
-  'summary' | 'options' | 'flags' | 'names'
+  'summary' | 'options' | 'flags' | 'names' | 'columns'
 > & {
   readonly noun: string
   readonly list: { readonly slice: (context: Context, input: Input) => Answer<Slice<Item>> }
@@ -154,7 +168,12 @@ export function listCommand<Input extends object, Item extends RowOfMerchant>({
   return {
     ...command,
     changes: 'nothing',
-    options: { merchant: 'merchant id', ...command.options, ...createdOptions, ...sliceOptions },
+    options: {
+      merchant: ['merchant id', 'of this merchant only'],
+      ...command.options,
+      ...createdOptions,
+      ...sliceOptions,
+    },
     names: { ...sliceNames, ...command.names },
     run: async (service, _, options) => {
       const rowOf = (item: Item) => ({ ...row(item), merchantId: item.merchantId })

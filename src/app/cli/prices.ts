@@ -7,10 +7,31 @@ import { setRate } from '../../rates/set-rate.ts'
 import type { Command } from './command.ts'
 import { toFirstTwoWords, word } from './command.ts'
 import { listed, sliced, sliceNames, sliceOptions } from './lists.ts'
+import type { Columns } from './table.ts'
 
 const ratePair = { fromCode: '<from>', toCode: '<to>' }
 const feePair = { assetCode: '<asset>', recipientCurrency: '<currency>' }
-const state = 'in_force, future, past or cancelled'
+const state = ['state', 'in_force, future, past or cancelled'] as const
+const effectiveAt = ['time', 'when it takes effect; now unless given'] as const
+
+const rateColumns: Columns = {
+  fromCode: { header: 'from' },
+  toCode: { header: 'to' },
+  effectiveAt: { header: 'effective' },
+  rate: { align: 'right' },
+  cancelledAt: { header: 'cancelled' },
+}
+
+const feeColumns: Columns = {
+  assetCode: { header: 'asset', priority: 1 },
+  recipientCurrency: { header: 'to', priority: 2 },
+  flat: { priority: 3 },
+  percent: { align: 'right', priority: 4 },
+  deductedFrom: { header: 'deducted from', priority: 7 },
+  state: { priority: 5 },
+  effectiveAt: { header: 'effective', priority: 6 },
+  cancelledAt: { header: 'cancelled', priority: 8 },
+}
 
 /** What payouts cost and are converted at. */
 export const priceCommands: Readonly<Record<string, Command>> = {
@@ -18,10 +39,10 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     changes: toFirstTwoWords,
     mayStart: 'inSandbox',
     summary:
-      'Sets what one unit of a stablecoin is worth, from now or from a time on, and names the rates that take over later; more than 20 % from the one before needs --force.',
+      'Set the rate of a stablecoin. Shows the rates that replace it later. A change of more than 20 % requires --force.',
     words: ['from', 'to', 'rate'],
-    options: { 'effective-at': 'time' },
-    flags: ['force'],
+    options: { 'effective-at': effectiveAt },
+    flags: { force: 'set it although it differs by more than 20 %' },
     names: ratePair,
     run: async (service, words, options) => {
       const { later, ...rate } = await setRate(service, {
@@ -36,8 +57,9 @@ export const priceCommands: Readonly<Record<string, Command>> = {
   },
   'rate list': {
     changes: 'nothing',
-    summary: 'Lists the rates by pair, newest first: in force, future, past and cancelled.',
+    summary: 'List the rates by pair, newest first.',
     options: { from: 'code', to: 'code', state, ...sliceOptions },
+    columns: rateColumns,
     names: { ...sliceNames, fromCode: '--from', toCode: '--to' },
     run: async (service, _, options) => {
       const filter = { fromCode: options.from, toCode: options.to, state: upperCase<PriceState>(options.state) }
@@ -46,7 +68,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
   },
   'rate cancel': {
     changes: toFirstTwoWords,
-    summary: 'Cancels a rate before its time comes; it stays recorded.',
+    summary: 'Cancel a rate before it takes effect. It stays recorded.',
     words: ['from', 'to', 'effective at'],
     names: ratePair,
     run: async (service, words) =>
@@ -58,13 +80,16 @@ export const priceCommands: Readonly<Record<string, Command>> = {
     changes: toFirstTwoWords,
     mayStart: 'inSandbox',
     summary:
-      'Sets what payouts of an asset to a currency cost, from now or from a time on, and names the fees that take over later; takes --flat, --percent or both. The fee is deducted from the amount (the recipient gets less) or from the balance (the wallet pays more); without --deduct-from as the fee before it, else from the balance.',
+      'Set the fee of payouts of an asset to a currency. Requires --flat, --percent or both. Shows the fees that replace it later.',
     words: ['asset', 'currency'],
     options: {
       flat: 'amount',
       percent: 'number',
-      'deduct-from': 'amount or balance',
-      'effective-at': 'time',
+      'deduct-from': [
+        'source',
+        'amount (the recipient gets less) or balance (the wallet pays more); as in the previous fee, else balance',
+      ],
+      'effective-at': effectiveAt,
     },
     names: { ...feePair, deductedFrom: '--deduct-from' },
     run: async (service, words, options) => {
@@ -87,8 +112,9 @@ export const priceCommands: Readonly<Record<string, Command>> = {
   },
   'fee list': {
     changes: 'nothing',
-    summary: 'Lists the fees by pair, newest first: in force, future, past and cancelled.',
+    summary: 'List the fees by pair, newest first.',
     options: { asset: 'code', currency: 'code', state, ...sliceOptions },
+    columns: feeColumns,
     names: { ...sliceNames, assetCode: '--asset', recipientCurrency: '--currency' },
     run: async (service, _, options) => {
       const state = upperCase<PriceState>(options.state)
@@ -98,7 +124,7 @@ export const priceCommands: Readonly<Record<string, Command>> = {
   },
   'fee cancel': {
     changes: toFirstTwoWords,
-    summary: 'Cancels a fee before its time comes; it stays recorded.',
+    summary: 'Cancel a fee before it takes effect. It stays recorded.',
     words: ['asset', 'currency', 'effective at'],
     names: feePair,
     run: async (service, words) =>

@@ -8,10 +8,11 @@ import { word } from './command.ts'
 export const railCheckCommand: Command = {
   changes: 'nothing',
   summary:
-    'Tries every rule of docs/rails.md at a bank that RAILS names, with up to four orders to the account that is given: one of your own, as they may be paid.',
+    'Test a bank against the rules of docs/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
   words: ['rail'],
+  columns: { rule: { priority: 2, wraps: true }, result: { priority: 1 }, seen: { priority: 3, wraps: true } },
   required: { account: 'number', 'bank-code': 'code', 'bank-name': 'name', name: 'account holder' },
-  options: { amount: 'amount', currency: 'code' },
+  options: { amount: ['amount', 'of each order, 1.00 unless given'], currency: 'code' },
   names: { accountNumber: '--account', recipientName: '--name' },
   run: async (service, words, options, { rails }) => {
     const rail = rails.find(({ name }) => name === word(words, 0))

@@ -11,10 +11,10 @@ export const railCommands: Readonly<Record<string, Command>> = {
   'rail route': {
     changes: toFirstWord,
     summary:
-      'Has a rail carry payouts of an asset, a currency and a country, or of all of them where none is given, from the next on; --remove takes that back.',
+      'Route payouts to a rail. Applies to new payouts of an asset, a currency and a country, or to all where none is given.',
     words: ['rail'],
     options: { asset: 'code', currency: 'code', country: 'name' },
-    flags: ['remove'],
+    flags: { remove: 'delete the route' },
     names: { assetCode: '--asset' },
     run: async (service, words, { asset, currency, country, remove }) => {
       const which = { assetCode: asset, currency, country }
@@ -24,8 +24,7 @@ export const railCommands: Readonly<Record<string, Command>> = {
   },
   'rail list': {
     changes: 'nothing',
-    summary:
-      'Lists the rails: which payouts each carries, whether it is paused, and how many payouts are on their way.',
+    summary: 'List the rails. Includes their routes, pauses and open payouts.',
     run: (service, _words, _options, { rails }) =>
       listRails(
         service,
@@ -35,21 +34,24 @@ export const railCommands: Readonly<Record<string, Command>> = {
   'rail pause': {
     changes: toFirstWord,
     summary:
-      'Stops what is submitted to a rail; payouts are accepted and wait, and what was submitted is still followed.',
+      'Stop submitting payouts to a rail. New payouts are accepted and wait. Submitted payouts are still followed.',
     words: ['rail'],
     run: (service, words) => pause(service, { rail: word(words, 0) }),
   },
   'rail resume': {
     changes: toFirstWord,
-    summary: 'Submits to a paused rail again, what waits longest first.',
+    summary: 'Submit payouts to a paused rail again. Starts with the oldest.',
     words: ['rail'],
     run: (service, words) => resume(service, { rail: word(words, 0) }),
   },
   clock: {
     changes: { subject: merchantOfClock },
-    summary:
-      'Shows what time it is for a merchant of the sandbox, and moves its clock on: what falls due in the meantime has happened then.',
-    options: { merchant: 'id', by: 'duration, such as P1D or PT1H', to: 'time' },
+    summary: 'Show or advance the clock of a sandbox merchant. Runs what falls due in between first.',
+    options: {
+      merchant: ['merchant id', 'required where there are several'],
+      by: ['duration', 'advance it by this, such as P1D or PT1H'],
+      to: ['time', 'advance it to this'],
+    },
     run: moveClock,
   },
 }

@@ -7,42 +7,48 @@ import { some } from '../../diagnoses/diagnosis.ts'
 import { findMode } from '../../installation/find-mode.ts'
 import { keepAction, parseReason } from '../../operators/keep-action.ts'
 import type { Config } from '../config.ts'
-import type { Command, Options } from './command.ts'
+import type { Command, Going, Options } from './command.ts'
 import { word } from './command.ts'
 import { operatorIn } from './operator.ts'
-import { progressOn } from './progress.ts'
+import type { Progress } from './progress.ts'
 
 /** What puts a backup back. */
 export const restoreCommand: Command = {
   changes: 'ownActions',
   summary:
-    'Puts a backup in the place of a SQLite database, once a copy of it is audited; --replace where a database is there, which is kept beside under a dated name. One of PostgreSQL goes into an empty database. The service must have ended.',
+    'Restore a backup. Audits a copy of it first. PostgreSQL requires an empty database. Stop the service before.',
   words: ['backup'],
   options: { reason: 'text' },
-  flags: ['replace'],
+  flags: { replace: 'replace the database, which is kept under a dated name' },
   runApart: restore,
 }
 
-async function restore(config: Config, words: readonly string[], { replace, reason }: Options): Promise<object> {
+async function restore(
+  config: Config,
+  words: readonly string[],
+  { replace, reason }: Options,
+  { progress }: Pick<Going, 'progress'>,
+): Promise<object> {
   const backup = word(words, 0)
   const why = reason === undefined || reason.trim() === '' ? null : parseReason(reason)
   return restoreDatabase({
     ...{ url: config.databaseUrl, backup, isReplacing: replace !== undefined, now: Date.now() },
-    inspect: (url) => requireSound({ url, backup, reason: why, mode: config.mode }),
+    onProgress: progress.show,
+    inspect: (url) => requireSound({ url, backup, reason: why, mode: config.mode, progress }),
   })
 }
 
-type Inspected = Pick<Config, 'mode'> & { url: string; backup: string; reason: string | null }
+type Inspected = Pick<Config, 'mode'> & { url: string; backup: string; reason: string | null; progress: Progress }
 
 /**
  * Opens the copy as a start would, which brings it to the latest form, recomputes its books and holds its history against its seals.
  * That it was restored is logged in the copy itself, which is the database from then on.
  */
-async function requireSound({ url, backup, reason, mode }: Inspected): Promise<void> {
+async function requireSound({ url, backup, reason, mode, progress }: Inspected): Promise<void> {
   const fail = (error: Error) => {
     throw error
   }
-  const db = await openDatabase({ url, mustExist: true, onFatal: fail })
+  const db = await openDatabase({ url, mustExist: true, onFatal: fail, onMigrating: progress.show })
   try {
     const found = await findMode(db)
     if (found !== null && found !== mode) {
@@ -57,9 +63,8 @@ async function requireSound({ url, backup, reason, mode }: Inspected): Promise<v
       throw new Error(`The schema of ${backup} is not that of this version: ${some(differences)}.`)
     }
     const service = createService({ db, mode })
-    const onProgress = progressOn(process.stderr)
-    const books = await audit(service, onProgress)
-    const history = await auditChain(service, {}, onProgress)
+    const books = await audit(service, progress.show)
+    const history = await auditChain(service, {}, progress.show)
     if (books.balanced && history.balanced) return await logRestore(service, { backup, reason })
     const findings = [...books.findings, ...history.findings]
     const contradictory = findings.filter(({ contradictions }) => contradictions > 0)

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import type { WriteStream } from 'node:tty'
 import type { Service } from '../../context.ts'
 import { createService } from '../../context.ts'
 import { databaseName, openDatabase } from '../../database/open-database.ts'
@@ -13,13 +13,17 @@ import type { Config } from '../config.ts'
 import { readConfig } from '../config.ts'
 import { migrationNotice } from '../migration-notice.ts'
 import { secretsOf } from '../secrets-of.ts'
-import type { Command, Going, Options } from './command.ts'
+import { visible } from './cell.ts'
+import type { Command, Going } from './command.ts'
 import { namesOf } from './command.ts'
+import { parseCommandLine } from './command-line.ts'
 import { commands } from './commands.ts'
 import { operatorIn } from './operator.ts'
+import type { Given } from './program.ts'
+import { UsageError } from './program.ts'
+import type { Progress } from './progress.ts'
+import { progressOn } from './progress.ts'
 import { asText } from './text.ts'
-import type { Explained } from './usage.ts'
-import { commandNamed, explained, nearest, UsageError, unknownCommand, usageOf } from './usage.ts'
 import { writerTo } from './writer-to.ts'
 
 /** Where a command finds its configuration, unless in the process's environment, and where what it has to say goes. */
@@ -29,11 +33,14 @@ export type Surroundings = {
   readonly complain: (text: string) => unknown
   /** Ends a command that goes on, unless Ctrl-C does. */
   readonly signal?: AbortSignal
+  /** The streams behind `print` and `complain`, of which each may be a terminal. */
+  readonly streams?: { readonly output: WriteStream; readonly errors: WriteStream }
 }
 
 const ownProcess: Surroundings = {
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),
+  streams: { output: process.stdout, errors: process.stderr },
 }
 
 /**
@@ -43,50 +50,60 @@ const ownProcess: Surroundings = {
  */
 export async function runCommand(args: readonly string[], around: Surroundings = ownProcess): Promise<number> {
   const isJson = args.includes('--json')
-  const words = args.filter((arg) => arg !== '--json')
-  const name = commandNamed(commands, words)
-  const command = name === undefined ? undefined : commands[name]
+  let command: Command | undefined
   try {
-    const help = askedForHelp(words)
-    if (help !== null) {
-      around.print(isJson ? `${JSON.stringify(help)}\n` : helpText(help))
-      return 0
-    }
-    if (name === undefined || command === undefined) throw unknownCommand(commands, words)
-    const { result, code } = await run(command, readArguments(name, command, words), { isJson, around })
-    if (!command.goesOn && result !== undefined)
-      around.print(isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result))))
+    const { output } = around.streams ?? {}
+    const columns = output?.isTTY ? output.columns : undefined
+    const given = parseCommandLine(commands, args, { isJson, print: around.print, columns })
+    if (given === null) return 0
+    command = commands[given.name] as Command
+    const { result, code } = await run(command, given, { isJson, around })
+    if (command.goesOn || result === undefined) return code
+    const text = isJson ? `${toJson(result)}\n` : asText(JSON.parse(toJson(result)), viewFor(command, given, output))
+    around.print(text)
     return code
   } catch (error) {
     return fail(error as Error, { isJson, names: command ? namesOf(command) : {}, around })
   }
 }
 
-type Parsed = {
-  readonly values: Readonly<Record<string, unknown>>
-  readonly positionals: readonly string[]
+/** How a result is shown: on a terminal within its width, elsewhere with every value as it is. */
+function viewFor({ columns = {} }: Command, { isWide }: Given, output: WriteStream | undefined) {
+  if (!output?.isTTY) return { columns, terminal: undefined }
+  return { columns, terminal: { stream: output, width: isWide ? Infinity : output.columns } }
 }
-
-type Given = { readonly name: string; readonly words: readonly string[]; readonly options: Options }
 
 async function run(
   command: Command,
   given: Given,
   output: { isJson: boolean; around: Surroundings },
 ): Promise<{ result: unknown; code: number }> {
-  const config = readConfig(output.around.environment)
-  if ('runApart' in command && !output.isJson) output.around.complain(`${databaseName(config.databaseUrl)}\n`)
-  const result =
-    'runApart' in command
-      ? await command.runApart(config, given.words, given.options)
-      : await runOnDatabase(command, given, { ...output, config })
-  return { result, code: command.hasFailed?.(result) ? 1 : 0 }
+  const { around } = output
+  const config = readConfig(around.environment)
+  if ('runApart' in command && !output.isJson) around.complain(`${databaseName(config.databaseUrl)}\n`)
+  const progress = progressOn(around.streams?.errors)
+  try {
+    const result =
+      'runApart' in command
+        ? await command.runApart(config, given.words, given.options, { progress })
+        : await runOnDatabase(command, given, { ...output, config, progress })
+    return { result, code: command.hasFailed?.(result) ? 1 : 0 }
+  } finally {
+    progress.end()
+  }
+}
+
+type Around = {
+  readonly isJson: boolean
+  readonly around: Surroundings
+  readonly config: Config
+  readonly progress: Progress
 }
 
 async function runOnDatabase(
   command: Extract<Command, { run: unknown }>,
   given: Given,
-  { isJson, around, config }: { isJson: boolean; around: Surroundings; config: Config },
+  { isJson, around, config, progress }: Around,
 ): Promise<unknown> {
   const { complain } = around
   const { options } = given
@@ -102,6 +119,7 @@ async function runOnDatabase(
       isCopied = copy !== null
       return copy === null ? undefined : coming.backUp(copy)
     },
+    onMigrating: progress.show,
     onFatal: (error) => {
       complain(`The outcome of a commit is unknown: ${error.message}\n`)
       process.exit(1)
@@ -118,10 +136,15 @@ async function runOnDatabase(
     if (!isJson) complain(`MODE=${mode}, ${databaseName(config.databaseUrl)}\n`)
     // Where nothing changed, it is copied all the same: it was asked for.
     if (copy !== null && !isCopied) await db.backup(copy)
-    const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${text}\n`)
+    const tell = (text: string, said: object) => around.print(isJson ? `${toJson(said)}\n` : `${visible(text)}\n`)
     const signal = around.signal ?? (command.goesOn ? interruption() : new AbortController().signal)
-    const write = writerTo(around.print)
-    return await runLogged(service, command, given, { tell, write, signal, rails: config.rails })
+    const writeText = writerTo(around.print)
+    const write = (text: string) => {
+      // A bar between the lines of an export would spoil both.
+      if (around.streams?.output.isTTY) progress.end()
+      return writeText(text)
+    }
+    return await runLogged(service, command, given, { tell, write, signal, rails: config.rails, progress })
   } finally {
     clearInterval(staying)
     await db.close()
@@ -164,63 +187,13 @@ function interruption(): AbortSignal {
   return ending.signal
 }
 
-function readArguments(name: string, command: Command, args: readonly string[]): Given {
-  const { words = [], required = {}, options = {}, flags = [] } = command
-  const withValue = Object.keys({ ...required, ...options })
-  const fail = (message: string) => new UsageError(`${message}\nUsage: ${usageOf(name, command)}`)
-  try {
-    const { values, positionals }: Parsed = parseArgs({
-      args: args.slice(name.split(' ').length),
-      allowPositionals: true,
-      options: Object.fromEntries([
-        ...withValue.map((option) => [option, { type: 'string' as const, multiple: true }]),
-        ...flags.map((flag) => [flag, { type: 'boolean' as const }]),
-      ]),
-    })
-    // The last of two would win, and it may be the one that was forgotten in the line that was edited.
-    const repeated = withValue.find((option) => Array.isArray(values[option]) && values[option].length > 1)
-    if (repeated !== undefined) throw fail(`--${repeated} is given more than once`)
-    const given: Options = Object.fromEntries(Object.entries(values).map(([option, value]) => [option, String(value)]))
-    const missing = [
-      ...words.slice(positionals.length).map((word) => `<${word}>`),
-      ...Object.keys(required)
-        .filter((option) => given[option] === undefined)
-        .map((option) => `--${option}`),
-    ]
-    if (missing.length > 0) throw fail(missing.map((each) => `${each} is required`).join('; '))
-    if (positionals.length > words.length) throw fail(`"${positionals[words.length]}" is a word too many`)
-    return { name, words: positionals, options: given }
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    const { message, code } = error as Error & { code?: string }
-    const [, option = ''] = /'(--?[^']*)'/.exec(message) ?? []
-    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw fail(message)
-    const near = nearest(option.replace(/^-+/, ''), [...withValue, ...flags])
-    throw fail(`There is no ${option}${near ? `. Did you mean --${near}?` : ''}`)
-  }
-}
-
-/** What is asked for with `help`, `--help` before or after anything, or nothing at all; `null` where something else is. */
-function askedForHelp(words: readonly string[]): Explained[] | null {
-  const [first] = words
-  const isAsked = words.includes('--help') || words.includes('-h')
-  if (first !== undefined && first !== 'help' && !isAsked) return null
-  const about = words.filter((word) => !['help', '--help', '-h'].includes(word))
-  return explained(commands, about)
-}
-
-function helpText(help: readonly Explained[]): string {
-  const lines = help.map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
-  return `Usage: npm run -s cli -- <command> [--json]\n\n${lines.join('\n')}\n`
-}
-
 type Told = { readonly isJson: boolean; readonly names: Names; readonly around: Surroundings }
 
 function fail(error: Error, { isJson, names, around }: Told): number {
   const code = error instanceof Refusal ? error.code : error instanceof UsageError ? 'USAGE' : 'FAILED'
   const { message } = error instanceof Refusal ? refusalText(error, names) : error
   if (isJson) around.print(`${JSON.stringify({ error: { code, message } })}\n`)
-  else around.complain(`${message}\n`)
+  else around.complain(`${message.split('\n').map(visible).join('\n')}\n`)
   return error instanceof UsageError ? 2 : 1
 }
 

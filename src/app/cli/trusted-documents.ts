@@ -12,7 +12,7 @@ export const documentCommands: Readonly<Record<string, Command>> = {
   'documents add': {
     changes: toFirstWord,
     summary:
-      'Trusts the GraphQL documents of a manifest (of relay-compiler, the client preset of graphql-codegen, or Apollo), all or none: each must be valid and within the limits. The service knows them at once.',
+      'Trust the GraphQL documents of a manifest. Reads those of relay-compiler, graphql-codegen and Apollo. Adds all documents or none; each must be valid and within the limits.',
     words: ['manifest'],
     run: async (service, words) => {
       const manifest = await readFile(word(words, 0), 'utf8')
@@ -22,7 +22,8 @@ export const documentCommands: Readonly<Record<string, Command>> = {
   },
   'documents list': {
     changes: 'nothing',
-    summary: 'Lists the trusted GraphQL documents.',
+    summary: 'List the trusted GraphQL documents.',
+    columns: { id: { priority: 2 }, name: { priority: 1 } },
     run: async (service) =>
       (await listDocuments(service)).map(({ id, name, text, addedAt }) => ({
         id,
@@ -33,7 +34,7 @@ export const documentCommands: Readonly<Record<string, Command>> = {
   },
   'documents remove': {
     changes: toFirstWord,
-    summary: 'Trusts a GraphQL document no more; its id stays with its text.',
+    summary: 'Stop trusting a GraphQL document. Its id stays bound to its text.',
     words: ['id'],
     run: (service, words) => removeDocument(service, { id: word(words, 0) }),
   },

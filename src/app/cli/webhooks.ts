@@ -17,20 +17,40 @@ import type { WebhookAttempt, WebhookDelivery } from '../../webhooks/webhook-del
 import type { WebhookEndpoint } from '../../webhooks/webhook-endpoint.ts'
 import type { Command, Options } from './command.ts'
 import { contextOfOne, listed, toFirstWord, toWhatIsMade, wholeNumber, word } from './command.ts'
-import { listCommand } from './lists.ts'
+import { listCommand, sliceOptions } from './lists.ts'
+import type { Columns } from './table.ts'
 
 const words = ['webhook id']
-const details = { types: 'list', format: 'standard, thin or stablestack', description: 'text' }
+const details = {
+  types: ['list', 'event types, separated by commas; all where it is empty'],
+  format: ['format', 'standard, thin or stablestack'],
+  description: 'text',
+} as const
+
+const endpointColumns: Columns = {
+  id: { priority: 1 },
+  url: { priority: 2 },
+  status: { priority: 3 },
+  types: { priority: 5 },
+  failures: { priority: 4 },
+}
+
+const deliveryColumns: Columns = {
+  sequence: { align: 'left', priority: 1 },
+  status: { priority: 2 },
+  eventType: { header: 'type', priority: 3 },
+  nextAttemptAt: { header: 'next attempt', priority: 4 },
+  attempts: { priority: 5, wraps: true },
+}
 
 /** What operators do with the endpoints of webhooks. */
 export const webhookCommands: Readonly<Record<string, Command>> = {
   'webhook create': {
     changes: toWhatIsMade,
-    summary:
-      'Registers a webhook endpoint and shows its secret, once; types are separated by commas, and without any it gets all.',
+    summary: 'Register a webhook endpoint. Shows its secret, once.',
     words: ['url'],
-    options: { merchant: 'merchant id', ...details },
-    flags: ['asymmetric'],
+    options: { merchant: ['merchant id', 'required where there are several'], ...details },
+    flags: { asymmetric: 'also sign with a key pair' },
     run: async (service, words, options) => {
       const context = await contextOfOne(service, options)
       const input = { url: word(words, 0), ...detailsOf(options), asymmetric: options.asymmetric !== undefined }
@@ -40,8 +60,9 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhook list': listCommand({
     noun: 'webhookEndpoints',
-    summary: 'Lists the webhook endpoints of a merchant or of all, newest first.',
+    summary: 'List webhook endpoints, newest first.',
     list: webhookEndpoints,
+    columns: endpointColumns,
     filtersOf: () => ({}),
     row: ({ id, url, types, format, status, disabledReason, failures, createdAt }: WebhookEndpoint) => {
       return { id, url, types: types.join(' '), format, status, disabledReason, failures, createdAt }
@@ -49,14 +70,14 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   }),
   'webhook show': {
     changes: 'nothing',
-    summary: 'Shows a webhook endpoint, without its secret.',
+    summary: 'Show a webhook endpoint. Leaves out its secret.',
     words,
     run: (service, words) =>
       named(service, words, async (context, webhookId) => told(await getWebhookEndpoint(context, { webhookId }))),
   },
   'webhook update': {
     changes: toFirstWord,
-    summary: 'Changes what is given of a webhook endpoint; an empty list of types means all.',
+    summary: 'Change a webhook endpoint. Options that are not given stay as they are.',
     words,
     options: { url: 'url', ...details },
     run: (service, words, options) =>
@@ -66,16 +87,16 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhook delete': {
     changes: toFirstWord,
-    summary: 'Deletes a webhook endpoint for good.',
+    summary: 'Delete a webhook endpoint permanently.',
     words,
     run: (service, words) =>
       changed(service, words, (context, webhookId) => deleteWebhookEndpoint(context, { webhookId })),
   },
   'webhook rotate': {
     changes: toFirstWord,
-    summary: 'Gives a webhook endpoint a new secret and shows it, once; the old one signs for another 24 hours.',
+    summary: 'Replace the secret of a webhook endpoint. Shows the new one, once. Both sign until the overlap is over.',
     words,
-    options: { overlap: 'hours' },
+    options: { overlap: ['hours', 'how long the old one signs too, 24 unless given'] },
     names: { overlapHours: '--overlap' },
     run: (service, words, { overlap }) =>
       named(service, words, async (context, webhookId) => {
@@ -86,16 +107,16 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhook test': {
     changes: toFirstWord,
-    summary: 'Has a webhook endpoint tried: "webhook deliveries" shows what became of it.',
+    summary: 'Send a test event to a webhook endpoint. "webhook deliveries" shows the outcome.',
     words,
     run: (service, words) =>
       changed(service, words, (context, webhookId) => testWebhookEndpoint(context, { webhookId })),
   },
   'webhook enable': {
     changes: toFirstWord,
-    summary: 'Enables a webhook endpoint: from where it was, from now on, or with all events after a sequence.',
+    summary: 'Enable a webhook endpoint. Resumes where it stopped, unless an option says otherwise.',
     words,
-    options: { from: 'resume or now', after: 'sequence' },
+    options: { from: ['start', 'resume or now'], after: ['sequence', 'send all events after this one'] },
     run: (service, words, { from, after }) =>
       changed(service, words, (context, webhookId) =>
         enableWebhookEndpoint(context, { webhookId, from: from as 'now', after: sequence(after) }),
@@ -103,16 +124,20 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhook disable': {
     changes: toFirstWord,
-    summary: 'Stops what is sent to a webhook endpoint until it is enabled.',
+    summary: 'Disable a webhook endpoint. Sends nothing to it until it is enabled.',
     words,
     run: (service, words) =>
       changed(service, words, (context, webhookId) => disableWebhookEndpoint(context, { webhookId })),
   },
   'webhook replay': {
     changes: toFirstWord,
-    summary: 'Sends one event to a webhook endpoint again, or all after a sequence or since a time.',
+    summary: 'Send events to a webhook endpoint again. Requires one of --event, --after and --since.',
     words,
-    options: { event: 'event id', after: 'sequence', since: 'time' },
+    options: {
+      event: ['event id', 'this event'],
+      after: ['sequence', 'all events after this one'],
+      since: ['time', 'all events since then'],
+    },
     names: { eventId: '--event' },
     run: (service, words, { event, after, since }) =>
       changed(service, words, (context, webhookId) =>
@@ -121,10 +146,14 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
   'webhook deliveries': {
     changes: 'nothing',
-    summary:
-      'Lists what became of events that were sent to a webhook endpoint, newest first, with the latest attempts.',
+    summary: 'List deliveries to a webhook endpoint, newest first. Includes the latest attempts.',
     words,
-    options: { status: 'pending, delivered or exhausted', before: 'sequence', limit: 'number' },
+    columns: deliveryColumns,
+    options: {
+      status: ['status', 'pending, delivered or exhausted'],
+      before: ['sequence', 'continue before this "next" of an earlier list'],
+      limit: sliceOptions.limit,
+    },
     run: (service, words, { status, before, limit }) =>
       named(service, words, async (context, webhookId) => {
         const input = { webhookId, status: status as 'pending', before, limit }

@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Client } from 'pg'
+import type { OnProgress } from '../database.ts'
 import { howToMakeOne } from '../database.ts'
 import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
 import { comingMigrations, unknownMigration } from '../migration.ts'
@@ -81,6 +82,7 @@ type Options = {
   readonly mustExist: boolean
   /** Called before a database that has been in use is changed. */
   readonly beforeMigrating?: (coming: Omit<ComingMigrations, 'backUp'>) => Answer<void>
+  readonly onMigrating?: OnProgress | undefined
 }
 
 /**
@@ -93,7 +95,7 @@ type Options = {
 export async function migratePostgres(
   client: Client,
   migrations: readonly Migration[],
-  { mustExist, beforeMigrating = () => {} }: Options,
+  { mustExist, ...callbacks }: Options,
 ): Promise<void> {
   await client.query('begin')
   try {
@@ -105,7 +107,7 @@ export async function migratePostgres(
       if (mustExist) throw new Error(`it has no tables of this service; ${howToMakeOne}`)
       await createBasics(client)
     }
-    await applyMissing(client, migrations, beforeMigrating)
+    await applyMissing(client, migrations, callbacks)
     await secureRows(client)
     await client.query('commit')
   } catch (error) {
@@ -117,7 +119,7 @@ export async function migratePostgres(
 async function applyMissing(
   client: Client,
   migrations: readonly Migration[],
-  beforeMigrating: NonNullable<Options['beforeMigrating']>,
+  { beforeMigrating = () => {}, onMigrating }: Omit<Options, 'mustExist'>,
 ): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   const applied = rows.map(({ name }) => name)
@@ -127,7 +129,7 @@ async function applyMissing(
   if (coming) await beforeMigrating(coming)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   if (missing.length === 0) return
-  await apply(client, missing)
+  await apply(client, missing, onMigrating)
   await grantToServiceRole(client)
 }
 
@@ -144,8 +146,13 @@ async function createBasics(client: Client): Promise<void> {
   await client.query(forbidChange)
 }
 
-async function apply(client: Client, migrations: readonly Migration[]): Promise<void> {
-  for (const { name, statements } of migrations) {
+async function apply(
+  client: Client,
+  migrations: readonly Migration[],
+  onMigrating: OnProgress = () => {},
+): Promise<void> {
+  for (const [done, { name, statements }] of migrations.entries()) {
+    onMigrating(name, done, migrations.length)
     for (const step of statements(kysely.schema, dialect)) {
       const { sql: text, parameters } = step.compile()
       const { rows } = await client.query(text, [...parameters])
@@ -153,6 +160,7 @@ async function apply(client: Client, migrations: readonly Migration[]): Promise<
     }
     await client.query('insert into migrations values ($1, now())', [name])
   }
+  onMigrating('migrations', migrations.length, migrations.length)
 }
 
 /** Forbids what `event` does to rows of `table`. */

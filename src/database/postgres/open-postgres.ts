@@ -21,7 +21,7 @@ import { selfCheckPostgres } from './self-check-postgres.ts'
 /** What the server must be like, and who is told of what else should be put right. */
 type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>> & {
   readonly beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>
-}
+} & Pick<DatabaseOptions, 'onMigrating'>
 
 /** How often it is looked which of several servers takes writes, where nothing else gives a reason to. */
 const lookEveryMs = 5_000
@@ -101,7 +101,7 @@ const lookAtMigrations = query(() => sql`select name from migrations limit 1` as
 /** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
 async function prepare(
   servers: Servers,
-  { mustExist, mustBeDurable, beforeMigrating, onWarning }: Demands,
+  { mustExist, mustBeDurable, beforeMigrating, onMigrating, onWarning }: Demands,
 ): Promise<SessionSettings> {
   const { primary } = servers
   await primary.find().catch((error: Error) => {
@@ -117,6 +117,7 @@ async function prepare(
     await requireDurability(client, mustBeDurable ? refuse : onWarning)
     await migratePostgres(client, migrations, {
       mustExist,
+      onMigrating,
       beforeMigrating: (coming) => beforeMigrating({ ...coming, backUp: (path) => backUp(servers, path) }),
     })
     const synchronousCommit = await synchronousCommitOf(client)

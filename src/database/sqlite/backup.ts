@@ -1,6 +1,7 @@
 import { existsSync, linkSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import type { OnProgress } from '../database.ts'
 import { makeFile, sync } from '../owned-file.ts'
 import { faultsOf } from './self-check-sqlite.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -13,15 +14,19 @@ import type { SqliteConnection } from './sqlite-connection.ts'
  *
  * @throws when either is damaged, or the copy lacks something
  */
-export function backUp({ raw }: SqliteConnection, target: string): void {
+export function backUp({ raw }: SqliteConnection, target: string, onProgress: OnProgress = () => {}): void {
   if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
   const partial = `${target}.${process.pid}.partial`
   try {
+    onProgress('checking the database', 0, steps)
     requireNoFaults(raw, 'The database is damaged, and nothing was copied')
     makeFile(partial)
+    onProgress('copying', 1, steps)
     const before = sizesOf(raw)
     raw.prepare('vacuum into ?').run(partial)
+    onProgress('checking the copy', 2, steps)
     requireWhole(partial, { atLeast: before, atMost: sizesOf(raw) })
+    onProgress('writing to disk', 3, steps)
     sync(partial)
     // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
     linkSync(partial, target)
@@ -29,7 +34,10 @@ export function backUp({ raw }: SqliteConnection, target: string): void {
     rmSync(partial, { force: true })
   }
   sync(dirname(resolve(target)))
+  onProgress('steps', steps, steps)
 }
+
+const steps = 4
 
 function requireNoFaults(raw: Sqlite.Database, sentence: string): void {
   const faults = faultsOf(raw)

@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import type { CreateTableBuilder, RawBuilder } from 'kysely'
 import { Kysely, SqliteDialect, sql } from 'kysely'
+import type { OnProgress } from '../database.ts'
 import type { Migration, MigrationDialect } from '../migration.ts'
 import { unknownMigration } from '../migration.ts'
 import { neverOpened } from '../query.ts'
@@ -70,7 +71,11 @@ const forbiddenVerbs = ['update', 'delete']
  *
  * @throws when the file is of a later version than this program, or a migration refuses what it finds there
  */
-export function migrateSqlite(database: Sqlite.Database, migrations: readonly Migration[]): void {
+export function migrateSqlite(
+  database: Sqlite.Database,
+  migrations: readonly Migration[],
+  onMigrating: OnProgress = () => {},
+): void {
   const areKeysHeld = database.pragma('foreign_keys', { simple: true })
   const migrate = database.transaction(() => {
     database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
@@ -79,7 +84,8 @@ export function migrateSqlite(database: Sqlite.Database, migrations: readonly Mi
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
     const missing = migrations.filter(({ name }) => !applied.includes(name))
-    for (const { name, statements } of missing) {
+    for (const [done, { name, statements }] of missing.entries()) {
+      onMigrating(name, done, missing.length)
       for (const step of statements(kysely.schema, dialect)) {
         const { sql: text, parameters } = step.compile()
         const statement = database.prepare(text)
@@ -88,6 +94,7 @@ export function migrateSqlite(database: Sqlite.Database, migrations: readonly Mi
       }
       database.prepare(`insert into migrations values (?, strftime('%Y-%m-%dT%H:%M:%fZ'))`).run(name)
     }
+    if (missing.length > 0) onMigrating('migrations', missing.length, missing.length)
   })
   database.pragma('foreign_keys = OFF')
   try {

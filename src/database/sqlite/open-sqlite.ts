@@ -29,16 +29,17 @@ import { sqliteWriter } from './sqlite-writer.ts'
 export function openSqlite({
   path,
   mustExist,
-  beforeMigrating = () => {},
+  beforeMigrating,
+  onMigrating,
   onFatal,
   onStopped = () => {},
   onWarning = () => {},
   onCommitted,
 }: { path: string; mustExist: boolean } & Pick<
   DatabaseOptions,
-  'beforeMigrating' | 'onFatal' | 'onStopped' | 'onWarning' | 'onCommitted'
+  'beforeMigrating' | 'onMigrating' | 'onFatal' | 'onStopped' | 'onWarning' | 'onCommitted'
 >): Database {
-  const { writing, reading } = openConnections(path, { mustExist, onWarning }, beforeMigrating)
+  const { writing, reading } = openConnections(path, { mustExist, onWarning }, { beforeMigrating, onMigrating })
   const watch = watchFiles(path, (fates) => {
     reader.refresh()
     const isSaved = saveLog(writing.raw, fates)
@@ -144,11 +145,11 @@ function readSide(
       reader.refresh()
       return checkSchemaSqlite(reading.raw)
     },
-    backup: async (target) => {
+    backup: async (target, onProgress) => {
       watch.require()
       // A copy can't be made inside the read transaction of a turn that has read.
       reader.refresh()
-      backUp(reading, target)
+      backUp(reading, target, onProgress)
     },
   }
 }
@@ -156,7 +157,7 @@ function readSide(
 function openConnections(
   path: string,
   place: Parameters<typeof preparePlace>[1],
-  beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>,
+  { beforeMigrating = () => {}, onMigrating }: Pick<DatabaseOptions, 'beforeMigrating' | 'onMigrating'>,
 ) {
   return naming(path, () => {
     preparePlace(path, place)
@@ -165,7 +166,7 @@ function openConnections(
       requireWholeLog(writing.raw, path)
       const coming = comingMigrations(migrations, appliedIn(writing.raw))
       if (coming) beforeMigrating({ ...coming, backUp: (target) => backUp(writing, target) })
-      migrateSqlite(writing.raw, migrations)
+      migrateSqlite(writing.raw, migrations, onMigrating)
       // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
       sync(dirname(path))
       return { writing, reading: openReading(path) }

@@ -13,7 +13,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import Sqlite from 'better-sqlite3'
 import { migrations } from '../../../db/migrations/index.ts'
-import type { Restored, RestoreOptions } from '../database.ts'
+import type { OnProgress, Restored, RestoreOptions } from '../database.ts'
 import { unknownMigration } from '../migration.ts'
 import { ownersMode, sync } from '../owned-file.ts'
 import { appliedIn } from './migrate-sqlite.ts'
@@ -31,14 +31,14 @@ import { usersOf } from './users.ts'
  */
 export async function restoreSqlite(
   path: string,
-  { backup, isReplacing, now, inspect }: Omit<RestoreOptions, 'url'>,
+  { backup, isReplacing, now, inspect, onProgress = () => {} }: Omit<RestoreOptions, 'url'>,
 ): Promise<Restored> {
   requirePlace(path, isReplacing)
   await requireWholeFile(resolve(backup), path)
   removeLeftCopies(path)
   const copy = `${path}.${process.pid}${copySuffix}`
   try {
-    await pipeline(createReadStream(backup), createWriteStream(copy, { flags: 'wx', mode: ownersMode }))
+    await copyFile(backup, copy, onProgress)
     requireOurs(copy, backup)
     await inspect(`sqlite:${copy}`)
     if (hasLog(copy)) throw new Error(`The copy of ${backup} could not be closed, and was removed.`)
@@ -47,6 +47,14 @@ export async function restoreSqlite(
   } finally {
     for (const suffix of ['', ...logSuffixes]) rmSync(copy + suffix, { force: true })
   }
+}
+
+/** Copies a file to a new one that its owner alone may read, and reports how many KiB are copied. */
+async function copyFile(source: string, target: string, onProgress: OnProgress): Promise<void> {
+  const kibibytes = Math.ceil(statSync(source).size / 1024)
+  const reading = createReadStream(source)
+  reading.on('data', () => onProgress('KiB copied', Math.floor(reading.bytesRead / 1024), kibibytes))
+  await pipeline(reading, createWriteStream(target, { flags: 'wx', mode: ownersMode }))
 }
 
 const copySuffix = '.restoring'

@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../../src/app/cli/commands.ts'
+import { noProgress } from '../../../src/app/cli/progress.ts'
 import { runCommand } from '../../../src/app/cli/run.ts'
 import { eventTypes } from '../../../src/events/event.ts'
 import type { App, Engine } from '../../support/app.ts'
@@ -247,7 +248,7 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
 async function trigger(app: App, type: string): Promise<Said> {
   const { trigger: command } = commands
   if (command === undefined || !('run' in command)) throw new Error('there is no such command')
-  const idle = { tell: () => {}, write: async () => {}, signal: AbortSignal.abort(), rails: [] }
+  const idle = { tell: () => {}, write: async () => {}, signal: AbortSignal.abort(), rails: [], progress: noProgress }
   const service = { ...app.service, secrets: testSecrets }
   return (await command.run(service, [type], { merchant: app.merchant.id }, idle)) as Said
 }

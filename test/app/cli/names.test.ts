@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Command } from '../../../src/app/cli/command.ts'
 import { namesOf } from '../../../src/app/cli/command.ts'
 import { commands } from '../../../src/app/cli/commands.ts'
+import { noProgress } from '../../../src/app/cli/progress.ts'
 import type { Service } from '../../../src/context.ts'
 import { refusalText } from '../../../src/doors/refusal-text.ts'
 import { Refusal } from '../../../src/errors.ts'
@@ -51,6 +52,7 @@ async function refusalBy(
       write: async () => {},
       signal: AbortSignal.abort(),
       rails: [{ name: junk, url: '', secrets: [] }],
+      progress: noProgress,
     }
     if ('run' in command) await command.run(service, words.map(givenFor), Object.fromEntries(given), going)
   } catch (error) {

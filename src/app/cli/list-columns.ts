@@ -1,0 +1,45 @@
+import type { Columns } from './table.ts'
+
+/** How a terminal shows customers. */
+export const customerColumns: Columns = {
+  id: { priority: 1 },
+  status: { priority: 3 },
+  customerType: { header: 'type', priority: 6 },
+  name: { priority: 2 },
+  email: { priority: 5 },
+  createdAt: { header: 'created', priority: 4 },
+}
+
+/** How a terminal shows wallets. */
+export const walletColumns: Columns = {
+  id: { priority: 1 },
+  currency: { header: 'asset', priority: 2 },
+  balance: { priority: 3 },
+  description: { priority: 4 },
+  createdAt: { header: 'created', priority: 5 },
+  customerId: { header: 'customer' },
+}
+
+/** How a terminal shows payouts. */
+export const payoutColumns: Columns = {
+  transactionId: { header: 'transaction', priority: 1 },
+  status: { priority: 2 },
+  createdAt: { header: 'created', priority: 5 },
+  assetCode: { header: 'asset', priority: 4 },
+  amount: { priority: 3 },
+  fee: { priority: 9 },
+  recipientCurrency: { header: 'to', priority: 7 },
+  amountFiat: { header: 'receives', priority: 8 },
+  recipientName: { header: 'recipient', priority: 6 },
+}
+
+/** How a terminal shows the entries of a wallet. */
+export const entryColumns: Columns = {
+  createdAt: { header: 'created', priority: 1 },
+  kind: { priority: 2 },
+  direction: { priority: 3 },
+  amount: { priority: 4 },
+  balanceAfter: { header: 'balance', priority: 5 },
+  reference: { priority: 6 },
+  payoutId: { header: 'payout', priority: 7 },
+}
