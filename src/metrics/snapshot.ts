@@ -16,7 +16,7 @@ export type Metric = {
 const contentTypes = { openMetrics: openMetricsContentType, prometheus: prometheusContentType } as const
 
 /** A text in one of these formats, and its media type. */
-export type Exposition = { readonly type: string; readonly text: string }
+type Exposition = { readonly type: string; readonly text: string }
 
 /** Writes what was measured in a format. */
 export type Expose = (format: keyof typeof contentTypes) => Promise<Exposition>

@@ -1,14 +1,14 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
 /** Starts the service as `npm start` does, on a free port. */
 export async function startService(file: string, environment: Record<string, string> = {}) {
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, ['src/app/main.ts'], {
-    env: { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}`, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const env = { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}`, ...environment }
+  // In live no start makes a database.
+  if (environment.MODE === 'live') spawnSync(process.execPath, ['src/cli.js', 'migrate'], { env })
+  const child = spawn(process.execPath, ['src/app/main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   child.stdout.on('data', (chunk) => {
     log += chunk

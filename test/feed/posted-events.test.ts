@@ -11,6 +11,8 @@ import { updateBankPayoutMethod } from '../../src/payout-methods/update-bank-pay
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
 import { groups } from '../../src/server/rest-routes.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { reverseDeposit } from '../../src/wallets/reverse-deposit.ts'
 import type { Received } from '../delivery/support/receiver.ts'
 import { startReceiver } from '../delivery/support/receiver.ts'
 import { unthrottled } from '../dispatch/support/world.ts'
@@ -92,7 +94,9 @@ async function haveAllHappen(app: App): Promise<void> {
   const customerId = await app.customer()
   await perform(updateCustomer, app.context(), { customerId, firstName: 'Ngozi' })
   await perform(closeCustomer, app.context(), { customerId })
-  await app.wallet({ balance: '1000' })
+  const walletId = await app.wallet({ balance: '1000' })
+  await depositToWallet(app.context(), { walletId, amount: '1', reference: 'bank 7' })
+  await reverseDeposit(app.context(), { reference: 'bank 7', reason: 'sent twice' })
   const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
   const method = { payoutMethodId: body.data.id }
   await perform(updateBankPayoutMethod, app.context(), { ...method, accountName: 'Ngozi Obi' })

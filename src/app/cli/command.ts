@@ -109,7 +109,7 @@ export function word(words: readonly string[], place: number): string {
 }
 
 /** What names the thing that a command works on, where that is its first word. */
-export function firstWord(words: readonly string[]): string {
+function firstWord(words: readonly string[]): string {
   return word(words, 0)
 }
 
@@ -117,7 +117,7 @@ export function firstWord(words: readonly string[]): string {
 export const toFirstWord: Change = { subject: firstWord }
 
 /** The same of a pair, such as an asset and a currency. */
-export function firstTwoWords(words: readonly string[]): string {
+function firstTwoWords(words: readonly string[]): string {
   return `${word(words, 0)} ${word(words, 1)}`
 }
 

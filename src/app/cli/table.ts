@@ -4,7 +4,7 @@ import stringWidth from 'string-width'
 import { areNumbers, cell, colourOf, grouped, toTheMinute } from './cell.ts'
 
 /** How a terminal shows a column of a list. */
-export type Column = {
+type Column = {
   /** A shorter name than that of the field. */
   readonly header?: string
   /** `right` for numbers whose form does not show that they are numbers, `left` for numbers that name something. */

@@ -14,11 +14,11 @@ export function sampleOf(schema: JsonSchema, schemas: Schemas): unknown {
 }
 
 /** A schema, or the one that it refers to. */
-export function resolved(schema: JsonSchema, schemas: Schemas): JsonSchema {
+function resolved(schema: JsonSchema, schemas: Schemas): JsonSchema {
   return (schema.$ref !== undefined && schemas[lastOf(schema.$ref)]) || schema
 }
 
 /** The name that a reference within the document ends with. */
-export function lastOf(reference: string): string {
+function lastOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1)
 }
