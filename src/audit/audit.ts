@@ -114,7 +114,7 @@ const schemaCheck = 'the schema is that of the migrations'
  *
  * It reads one snapshot, so it may run beside a server at work.
  *
- * @param onProgress called before each check with its name, how many are done and how many there are
+ * @param onProgress called before each check with its name, how many are done and how many there are, and when all are done
  */
 export async function audit(
   service: Service,
