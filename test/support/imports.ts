@@ -188,6 +188,8 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   },
   { packages: /^ibantools$/, home: /^src\/payout-methods\/checks\//, where: 'payout-methods/checks/' },
   { packages: /^(csv-parse|saxes)$/, home: /^src\/rails\//, where: 'rails/' },
+  { packages: /^(commander|cli-progress|string-width)$/, home: /^src\/app\/cli\//, where: 'app/cli/' },
+  { packages: /^@scalar\//, home: /^src\/server\/pages\//, where: 'server/pages/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
   { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },
   { packages: /^@opentelemetry\//, home: /^src\/tracing\//, where: 'tracing/' },
