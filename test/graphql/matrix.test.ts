@@ -133,7 +133,7 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   for (const other of again) expect(other, place).toEqual(first)
   expect(first?.stored === unchanged, place).toBe(!isMutation || storesNothing)
 
-  expect(outcomeOf(await send('')), `${place} with nothing`).toBe(empty)
+  for (const blank of ['', ' ', '\t\n']) expect(outcomeOf(await send(blank)), about(blank)).toBe(empty)
 }
 
 function oneOfEach(things: readonly Thing[]): Thing[] {

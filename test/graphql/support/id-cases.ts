@@ -16,7 +16,7 @@ export type IdCase = {
   readonly absent: string
   /** What is answered for what is no id of its types. */
   readonly junk: string
-  /** What is answered for an empty text (ruling 20). */
+  /** What is answered for an empty text and for white space (ruling 20). */
   readonly empty: string
   /** What is answered for the UUID of the merchant itself, where that is not `absent`. */
   readonly merchantItself?: string
@@ -71,6 +71,8 @@ const createdFor = (name: string, input: object): IdCase => ({
   own: person,
   ...deciding('customerId'),
 })
+/** An empty id of a customer means the merchant. */
+const registeredFor = (name: string, input: object): IdCase => ({ ...createdFor(name, input), empty: 'found' })
 const changedMethod = (name: string, input: object) => ({
   'input.payoutMethodId': {
     document: mutation(name),
@@ -91,6 +93,8 @@ const changedMethod = (name: string, input: object) => ({
     own: person,
     siblings: ({ company }: World) => [company],
     ...deciding('customerId'),
+    // The merchant, whose method it is not.
+    empty: 'RESOURCE_NOT_FOUND',
   },
 })
 const update = changedMethod('updateBankPayoutMethod', { bankName: 'Another bank' })
@@ -226,14 +230,14 @@ export const idCases: Record<string, IdCase> = {
     description: 'Savings',
     network: 'ERC20',
   }),
-  'Mutation.createBankPayoutMethod(input.customerId)': createdFor('createBankPayoutMethod', {
+  'Mutation.createBankPayoutMethod(input.customerId)': registeredFor('createBankPayoutMethod', {
     currency: 'NGN',
     accountName: 'Ada Obi',
     accountNumber: '0690000032',
     bankName: 'Access Bank',
     bankCode: '044',
   }),
-  'Mutation.createWalletPayoutMethod(input.customerId)': createdFor('createWalletPayoutMethod', {
+  'Mutation.createWalletPayoutMethod(input.customerId)': registeredFor('createWalletPayoutMethod', {
     currency: 'USDC',
     walletAddress: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     network: 'ERC20',

@@ -5,8 +5,6 @@ import type { Thing } from './world.ts'
 export function junkIds({ type, id }: Thing): string[] {
   const bare = id.slice(0, 36)
   return [
-    ' ',
-    '\t\n',
     'x'.repeat(100_000),
     '='.repeat(1_000),
     '\0',
