@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../errors.ts'
 import { sandboxAccounts } from '../../payout-transfers/sandbox-accounts.ts'
 import { meanings } from '../../rest/failures.ts'
 
-/** What is wrong for every endpoint in the same way. */
+/** Errors that every endpoint can return. */
 export const refusedEverywhere: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
   'MISSING_TOKEN',
@@ -31,36 +31,36 @@ const general = `Wallets, payout methods and payouts of stablecoins, for merchan
 
 ## Keys
 
-Every request carries the API key of a merchant, as \`x-api-key\` or as \`Authorization: Bearer\`, and sees and moves what is that merchant’s and its customers’, nothing else. What does not exist and what is somebody else’s are answered alike, with 404.
+Every request carries the API key of a merchant, as \`x-api-key\` or as \`Authorization: Bearer\`. It reads and changes the data of that merchant and its customers only. An object of another merchant gets the same 404 as one that does not exist.
 
 ## Requests
 
-Bodies are JSON. An empty string or null in an optional field means that it is left out, but an empty id of a payout or wallet is refused: it would decide whose money it is. Unknown fields are ignored, and \`X-Ignored-Fields\` names them, but a known one in another spelling, such as \`customerId\`, is refused: ignoring it would act for the wrong owner. Text is trimmed, and control characters are refused. Amounts are decimal strings and are never rounded.
+Bodies are JSON. An empty string or null in an optional field means that the field is absent, but a payout with an empty id of a customer, wallet or payout method is rejected, because the id decides whose money moves. Unknown fields are ignored, and \`X-Ignored-Fields\` names them. A known field in another spelling, such as \`customerId\`, is rejected, because ignoring it could act for the wrong owner. Text is trimmed, and control characters are rejected. Amounts are decimal strings and are never rounded.
 
 ## Retries
 
-\`Idempotency-Key\` makes it safe to send a POST again: the same body gets the same answer, marked \`Idempotent-Replayed\`, and nothing happens twice. Keys of payouts are kept for ever, others for 30 days; they are shared with GraphQL. Only successes are remembered.
+\`Idempotency-Key\` makes a POST safe to repeat: the same key and body get the same response, marked \`Idempotent-Replayed\`, and nothing happens twice. Keys of payouts are kept permanently, others for 30 days. REST and GraphQL share them. Only successful responses are stored.
 
-## Answers
+## Responses
 
-A success has \`status\`, and what the endpoint gives as \`message\`, \`data\` and \`pagination\`. A failure has a \`code\` to switch on, and a request id to look for in the log; all faulty fields are named at once. A path that is asked with a method that it does not have answers 405 \`METHOD_NOT_ALLOWED\`, and names in \`Allow\` those that it has. Ids are UUIDs, times ISO 8601 in UTC. Lists are newest first, and a page beyond the last is empty.
+A successful response has \`status\` and, depending on the endpoint, \`message\`, \`data\` and \`pagination\`. An error has a \`code\` to switch on and a request id to search the log for, and lists every invalid field. A path that does not support a method responds with 405 \`METHOD_NOT_ALLOWED\` and lists the methods that it supports in \`Allow\`. Ids are UUIDs, times ISO 8601 in UTC. Lists are newest first, and a page after the last is empty.
 
 ## Problem details
 
-Failures are described here as they are unless another form is asked for. Who sends \`Accept: application/problem+json\` gets each as RFC 9457 has it: \`type\`, \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
+With \`Accept: application/problem+json\` an error has the form of RFC 9457: \`type\`, \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
 
 ## Events
 
-What happens is an event, numbered for each merchant from 1 without a gap, and can be read in \`GET /api/events\` for ever. Webhook endpoints get each as it happens, at least once, signed by Standard Webhooks 1.0.0; \`webhooks\` below tells what is posted.
+Every change is recorded as an event. Events are numbered per merchant from 1 without gaps, and \`GET /api/events\` returns them permanently. Webhook endpoints receive each event at least once, signed by Standard Webhooks 1.0.0.
 
-## Pages
+## Browsers
 
-A page in a browser may call every endpoint, and read every answer, from the origins that the service names. In live it sends a client token, which the merchant’s server makes, as \`Authorization: Bearer\`: an API key that comes from a page is refused with 403 \`API_KEY_IN_BROWSER\`.`
+Pages from the origins that the service allows may call every endpoint and read every response. In live a page sends a client token, which the merchant’s server creates, as \`Authorization: Bearer\`. An API key that a page sends is rejected with 403 \`API_KEY_IN_BROWSER\`.`
 
 function errors(): string {
   return `## Errors
 
-Every endpoint can answer these errors; the responses of an endpoint list its own as well.
+Every endpoint can return these errors. The responses of an endpoint list its own as well.
 
 ${table(
   ['Status', 'Code', 'Meaning'],
@@ -73,7 +73,7 @@ ${table(
 function webhooks(): string {
   return `## Webhooks
 
-Each event is posted to every enabled endpoint that asks for its type, at least once. Events of one object come in order; those of different objects do not wait for each other. A receiver that keeps the last \`sequence\` reads missed events in \`GET /api/events\`. Each endpoint chooses a format:
+Each event is posted at least once to every enabled endpoint that subscribes to its type. Events of one object arrive in order; those of different objects do not wait for each other. A receiver that stores the last \`sequence\` reads missed events from \`GET /api/events\`. Each endpoint has a format:
 
 ${table(
   ['Format', 'Meaning'],
@@ -83,20 +83,20 @@ ${table(
 
 const graphql = `## GraphQL
 
-The same service answers GraphQL at \`/graphql\`, with the same key and the same ids: a field \`uuid\` is the \`id\` here, and every argument that takes an id takes one of these. What a form needs to ask for, quotes, the events of a payout and subscriptions are there only.`
+The same service answers GraphQL at \`/graphql\`, with the same keys and ids: a field \`uuid\` there is the \`id\` here, and every id argument accepts one of these. Requirements of payout methods, quotes, the events of a payout and subscriptions are in GraphQL only.`
 
 function sandbox(): string {
   const accounts = Object.entries(sandboxAccounts).toSorted(([one], [other]) => Number(one) - Number(other))
   return `## Sandbox
 
-In the sandbox a simulated bank plays every outcome. The last two digits of \`account_number\` choose what the bank does with a payout; to any other account a payout stays \`PROCESSING\` until the GraphQL mutation \`simulatePayout\` decides it.
+In the sandbox a simulated bank produces every outcome. These account numbers choose the outcome of a payout; a payout to any other account stays \`PROCESSING\` until the GraphQL mutation \`simulatePayout\` decides it.
 
 ${table(
   ['Account', 'Outcome'],
   accounts.map(([digits, outcome]) => [`\`99999999${digits}\``, outcome]),
 )}
 
-The GraphQL mutation \`advanceClock(input: { by: "P1D" })\`, or the command \`clock --by P1D\`, moves the clock of the merchant forward. Everything that falls due in that time has happened when it answers. Signatures of webhooks keep to the time of the machine.`
+The GraphQL mutation \`advanceClock(input: { by: "P1D" })\`, or the command \`clock --by P1D\`, moves the clock of the merchant forward. Everything that falls due in that time has happened when it returns. Webhook signatures use the machine’s own clock.`
 }
 
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -38,7 +38,7 @@ export function openapiDocument(groups: readonly Group[], mode: Mode) {
       version,
       description: introduction(mode),
       license: { name: license, identifier: license },
-      contact: { name: 'Whoever runs this service' },
+      contact: { name: 'The operator of this service' },
     },
     servers: [{ url: '/', description: 'The service that this document comes from.' }],
     security: [{ apiKey: [] }, { bearer: [] }],
