@@ -1,5 +1,6 @@
+import type { Expose } from '../server/metrics-endpoint.ts'
 import { prefix } from './instruments.ts'
-import type { Expose, Snapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
 import { exposed, gauge } from './snapshot.ts'
 
 /** What processes have measured, with how many of them have answered and how many have not. */

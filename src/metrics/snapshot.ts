@@ -1,5 +1,6 @@
 import type { RegistryContentType } from 'prom-client'
 import { AggregatorRegistry, openMetricsContentType, prometheusContentType } from 'prom-client'
+import type { Expose } from '../server/metrics-endpoint.ts'
 
 /** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
 export type Snapshot = readonly Metric[]
@@ -12,14 +13,7 @@ export type Metric = {
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }
 
-/** The text formats that Prometheus reads. */
 const contentTypes = { openMetrics: openMetricsContentType, prometheus: prometheusContentType } as const
-
-/** A text in one of these formats, and its media type. */
-type Exposition = { readonly type: string; readonly text: string }
-
-/** Writes what was measured in a format. */
-export type Expose = (format: keyof typeof contentTypes) => Promise<Exposition>
 
 type Labels = Readonly<Record<string, string>>
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import { wanted } from './accept.ts'
 
-/** A text in the media type that it has. */
+/** A text and its media type. */
 type Exposition = { readonly type: string; readonly text: string }
 
-/** Writes what was measured in a format. */
-type Expose = (format: 'openMetrics' | 'prometheus') => Promise<Exposition>
+/** Writes the metrics in one of the text formats that Prometheus reads. */
+export type Expose = (format: 'openMetrics' | 'prometheus') => Promise<Exposition>
 
 /** `listen` rejects with the error of an address that can't be listened on. */
 export type MetricsServer = {

@@ -1,5 +1,5 @@
+import type { Page } from '@playwright/test'
 import { expectUsable } from './appearance.ts'
-import { expectExamplesCopied } from './copy-buttons.ts'
 import { expect, test } from './fixtures.ts'
 
 // The browser complains about the status of the missing page itself.
@@ -56,3 +56,17 @@ test.describe('without scripts', () => {
     expect(await page.locator('button').count()).toBe(0)
   })
 })
+
+/** Expects that each example's button, reached by the keyboard, copies the example as the page shows it. */
+async function expectExamplesCopied(page: Page): Promise<void> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const figures = await page.locator('figure').all()
+  expect(figures.length).toBeGreaterThan(0)
+  for (const figure of figures) {
+    await figure.getByRole('button').focus()
+    await page.keyboard.press('Enter')
+    await figure.getByText('Copied', { exact: true }).waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect.soft(copied).toBe(await figure.locator('pre').textContent())
+  }
+}

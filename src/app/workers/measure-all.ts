@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { expose } from '../../metrics/expose.ts'
-import type { Expose, Snapshot } from '../../metrics/snapshot.ts'
+import type { Snapshot } from '../../metrics/snapshot.ts'
 import { growing, merged } from '../../metrics/snapshot.ts'
+import type { Expose } from '../../server/metrics-endpoint.ts'
 import type { FromSupervisor, ToSupervisor } from './messages.ts'
 
 /** How long a process may take to tell what it has measured: longer than the database may take it. */
