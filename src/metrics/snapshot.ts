@@ -17,12 +17,12 @@ const contentTypes = { openMetrics: openMetricsContentType, prometheus: promethe
 
 type Labels = Readonly<Record<string, string>>
 
-/** A gauge that is looked up when it is asked for: a value for each set of labels. */
+/** A gauge that is read when metrics are scraped: a value for each set of labels. */
 export function gauge(name: string, help: string, values: readonly (readonly [Labels, number])[]): Metric {
   return { name, help, type: 'gauge', aggregator: 'sum', values: values.map(([labels, value]) => ({ labels, value })) }
 }
 
-/** All of them as one. */
+/** Aggregates the snapshots of several processes into one. */
 export async function merged(snapshots: readonly Snapshot[]): Promise<Snapshot> {
   return (await aggregate(snapshots).getMetricsAsJSON()) as unknown as Snapshot
 }
@@ -32,7 +32,7 @@ export function growing(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
-/** All of them as one, as Prometheus reads it. */
+/** Aggregates the snapshots of several processes into text that Prometheus reads. */
 export function exposed(snapshots: readonly Snapshot[]): Expose {
   return async (format) => {
     const type = contentTypes[format]
@@ -43,7 +43,7 @@ export function exposed(snapshots: readonly Snapshot[]): Expose {
   }
 }
 
-/** Counters end in `_total` in both formats; of those of several processes prom-client appends it in OpenMetrics, and only there. */
+/** Counters end in `_total` in both formats. When prom-client aggregates, it appends the ending in OpenMetrics only. */
 function nameIn({ name, type }: Metric, contentType: RegistryContentType): string {
   if (type !== 'counter') return name
   const plain = name.replace(/_total$/, '')

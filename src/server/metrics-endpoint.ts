@@ -16,8 +16,8 @@ export type MetricsServer = {
 const path = '/metrics'
 
 /**
- * Answers `/metrics` and nothing else, by a server of its own: whoever reads metrics need not reach the service, nor the other
- * way round. Who asks while somebody else is being answered gets the same, in the format that each wants.
+ * Serves `/metrics` and nothing else, on a port of its own, so that access to metrics and access to the service can be granted
+ * separately. Concurrent requests share one measurement; each gets the format that it accepts.
  */
 export function createMetricsServer(expose: () => Promise<Expose>, onFault: (error: unknown) => void): MetricsServer {
   let exposing: Promise<Expose> | null = null

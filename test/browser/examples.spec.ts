@@ -61,7 +61,7 @@ async function makeHistory(merchant: Merchant): Promise<void> {
   }
 }
 
-// One example is enough for CI; whoever changes another one runs it.
+// One example is enough for CI; run the others by hand after a change to them.
 for (const name of ['apollo', 'urql', 'react-relay'])
   test(`the page of examples/${name} pays once and follows each payout through faults`, {
     tag: name === 'apollo' ? [] : '@manual',

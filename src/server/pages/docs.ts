@@ -16,7 +16,7 @@ import { builtInThread, builtOnce, sendPrecompressed } from './precompressed.ts'
 export function addDocs(app: FastifyInstance, groups: readonly Group[], options: DocsOptions): void {
   const openapi = builtOnce(() => openapiJson(groups, options.mode))
   app.get('/openapi.json', async (request, reply) =>
-    // Whoever keeps it must not give a page of one origin what was for another.
+    // A shared cache must not give the response for one origin to a page of another.
     sendKept(await openapi(), request, reply.header('vary', 'origin').type('application/json; charset=utf-8')),
   )
   app.get('/docs', async (request, reply) => {

@@ -49,7 +49,7 @@ export async function sendGraphiql(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { precompressed, scriptHash } = await page()
-  // Always asked for anew, and nearly always answered with 304: an update of the service shows at once.
+  // Browsers revalidate each time, nearly always with 304, so an update of the service shows immediately.
   reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'private, no-cache')

@@ -58,7 +58,7 @@ export function sendPrecompressed(
   reply.header('etag', `W/"${etag}"`)
   if (headers['if-none-match']?.includes(`"${etag}"`)) return reply.code(304).send()
   const encoding = (['br', 'gzip'] as const).find((each) => isAccepted(each, headers['accept-encoding']))
-  // Who takes no encoding is no browser and seldom here, so for them the megabytes are not kept.
+  // Every browser accepts an encoding, so the plain text is not kept in memory for the rare client that accepts none.
   if (!encoding) return reply.send(createGunzip().end(encoded.gzip))
   return reply.header('content-encoding', encoding).send(encoded[encoding])
 }
