@@ -20,15 +20,27 @@ export const template = 'template_of_tests'
 
 /** Makes what every test's own database is a copy of, on each engine. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  if (project.vite.config.mode === 'sqlite') return setUpSqlite(project)
+  const removeFile = await makeTemplateFile(project)
+  const removeServer = await startServer(project)
+  return async () => {
+    await removeServer?.()
+    await removeFile()
+  }
+}
+
+/** For one engine only, as `npm run test:sqlite` asks for while somebody works. */
+export function setUpSqlite(project: TestProject): Promise<() => Promise<void>> {
+  project.provide('postgresUrl', null)
+  return makeTemplateFile(project)
+}
+
+async function makeTemplateFile(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(await scratchFolder(), 'payout-gateway-tests-'))
   const path = join(folder, 'template.sqlite')
   await migrated(`sqlite:${path}`)
   project.provide('sqliteTemplate', path)
-  const removeServer = isSqliteOnly(project) ? leaveOut(project) : await startServer(project)
-  return async () => {
-    await removeServer?.()
-    await rm(folder, { recursive: true })
-  }
+  return () => rm(folder, { recursive: true })
 }
 
 /**
@@ -42,15 +54,6 @@ async function scratchFolder(): Promise<string> {
     () => 0,
   )
   return room > 2 ** 30 ? inMemory : tmpdir()
-}
-
-/** Whether only one engine is asked for, as `npm run test:sqlite` does while somebody works. */
-function isSqliteOnly(project: TestProject): boolean {
-  return project.vite.config.mode === 'sqlite'
-}
-
-function leaveOut(project: TestProject): undefined {
-  project.provide('postgresUrl', null)
 }
 
 /** Starts one PostgreSQL server for all tests; only a platform without a build does without, and never in CI. */

@@ -1,0 +1,68 @@
+import type { PoolOptions, PoolWorker, WorkerRequest } from 'vitest/node'
+import { ThreadsPoolWorker } from 'vitest/node'
+
+/** How many runs one thread serves, so that what a fault left in it does not stay for long. */
+const maxRuns = 50
+
+type Listener = Parameters<PoolWorker['on']>[1]
+
+let kept: { readonly worker: ThreadsPoolWorker; runs: number } | null = null
+
+/**
+ * Runs tests in a thread that stays for the next mutants: to start one, and to load what others have written, takes longer than
+ * most tests.
+ */
+export function createLastingWorker(options: PoolOptions): PoolWorker {
+  if (kept && kept.runs >= maxRuns) {
+    void kept.worker.stop()
+    kept = null
+  }
+  kept ??= { worker: new ThreadsPoolWorker(options), runs: 0 }
+  kept.runs++
+  return new LastingWorker(kept.worker)
+}
+
+class LastingWorker implements PoolWorker {
+  readonly name = 'threads'
+  readonly #worker: ThreadsPoolWorker
+  readonly #listeners = new Map<string, Set<Listener>>()
+
+  constructor(worker: ThreadsPoolWorker) {
+    this.#worker = worker
+  }
+
+  start(): Promise<void> {
+    return this.#worker.start()
+  }
+
+  on(event: string, listener: Listener): void {
+    const listeners = this.#listeners.get(event) ?? new Set()
+    this.#listeners.set(event, listeners.add(listener))
+    this.#worker.on(event, listener)
+  }
+
+  off(event: string, listener: Listener): void {
+    this.#listeners.get(event)?.delete(listener)
+    this.#worker.off(event, listener)
+  }
+
+  send(message: WorkerRequest): void {
+    if (message.type !== 'stop') {
+      this.#worker.send(message)
+      return
+    }
+    for (const listener of this.#listeners.get('message') ?? []) {
+      listener({ __vitest_worker_response__: true, type: 'stopped' })
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const [event, listeners] of this.#listeners)
+      for (const listener of listeners) this.#worker.off(event, listener)
+    this.#listeners.clear()
+  }
+
+  deserialize(data: unknown): unknown {
+    return data
+  }
+}

@@ -1,0 +1,168 @@
+/** What is mutated together, and the tests that should notice. */
+export type Module = {
+  readonly name: string
+  /** Globs of source files. */
+  readonly source: readonly string[]
+  /** Globs of test files; those that read source text, or start what reads it, can't run with mutants in it. */
+  readonly tests: readonly string[]
+  /** The score to reach, in percent. */
+  readonly target: number
+  readonly engine?: 'postgres'
+}
+
+const schema = ['test/graphql/schema.test.ts', 'test/graphql/declarations.test.ts']
+const rails = ['attention', 'cancel-payout', 'clock-ahead', 'reconcile', 'run-rails', 'timeline']
+
+export const modules: readonly Module[] = [
+  {
+    name: 'money',
+    source: ['src/money/*.ts'],
+    tests: ['test/money/*.test.ts', 'test/payouts/{amount,fee-from-amount}.test.ts', 'test/rates/set-rate.test.ts'],
+    target: 95,
+  },
+  {
+    name: 'ledger',
+    source: ['src/ledger/*.ts'],
+    tests: [
+      'test/ledger/*.test.ts',
+      'test/deposits/deposit-to-wallet.test.ts',
+      'test/graphql/statement-pages.test.ts',
+      'test/lists/{browse,sequence}.test.ts',
+      'test/wallets/reverse-deposit.test.ts',
+      ...schema,
+    ],
+    target: 95,
+  },
+  {
+    name: 'idempotency',
+    source: ['src/idempotency/*.ts'],
+    tests: ['test/idempotency/*.test.ts', 'test/rest/idempotency-key.test.ts', 'test/client-tokens/limits.test.ts'],
+    target: 95,
+  },
+  {
+    name: 'payouts',
+    source: ['src/payouts/*.ts'],
+    tests: [
+      'test/payouts/*.test.ts',
+      'test/operators/find-payout.test.ts',
+      'test/graphql/payout-names.test.ts',
+      'test/rails/{cancel-payout,timeline}.test.ts',
+      'test/rest/{docs,ignored-fields}.test.ts',
+      'test/lists/browse.test.ts',
+      ...schema,
+    ],
+    target: 95,
+  },
+  {
+    name: 'payout-transfers',
+    source: ['src/payout-transfers/*.ts'],
+    tests: [
+      'test/payouts/{create-payout,paying-wallet,settle-payout,simulate-payout}.test.ts',
+      `test/rails/{${rails.join(',')}}.test.ts`,
+    ],
+    target: 95,
+  },
+  {
+    name: 'credentials',
+    source: ['src/callers/*.ts', 'src/client-tokens/*.ts', 'src/merchants/{api-key,authenticate,client-token}.ts'],
+    tests: [
+      'test/client-tokens/{client-tokens,events,limits,refused-tokens,rest,scopes}.test.ts',
+      'test/merchants/keys.test.ts',
+      'test/rest/keys.test.ts',
+      'test/server/key-of-page.test.ts',
+      ...schema,
+    ],
+    target: 95,
+  },
+  {
+    name: 'rails',
+    source: ['src/rails/**/*.ts'],
+    tests: ['test/rails/*.test.ts', ...schema],
+    target: 85,
+  },
+  {
+    name: 'dispatch',
+    source: ['src/dispatch/*.ts'],
+    tests: ['test/dispatch/*.test.ts', 'test/webhooks/*.test.ts'],
+    target: 85,
+  },
+  {
+    name: 'delivery',
+    source: ['src/delivery/*.ts'],
+    tests: ['test/delivery/*.test.ts', 'test/webhooks/*.test.ts'],
+    target: 85,
+  },
+  {
+    name: 'deposits',
+    source: ['src/deposits/*.ts'],
+    tests: ['test/deposits/*.test.ts', 'test/wallets/{reverse-deposit,simulate-deposit}.test.ts', ...schema],
+    target: 85,
+  },
+  {
+    name: 'lists',
+    source: ['src/lists/*.ts'],
+    tests: [
+      'test/lists/*.test.ts',
+      'test/graphql/connections.test.ts',
+      'test/operators/list-across-merchants.test.ts',
+      'test/rest/lists.test.ts',
+    ],
+    target: 85,
+  },
+  {
+    name: 'seals',
+    source: ['src/seals/*.ts'],
+    tests: ['test/seals/*.test.ts', 'test/audit/audit.test.ts', 'test/app/cli/audit-chain.test.ts'],
+    target: 85,
+  },
+  {
+    name: 'exports',
+    source: ['src/exports/*.ts'],
+    tests: ['test/exports/*.test.ts', 'test/app/cli/exports.test.ts'],
+    target: 85,
+  },
+  {
+    name: 'database',
+    source: [
+      'src/database/{chosen-columns,customer-tables,deadline,one-customer,pending,query,scope}.ts',
+      'src/database/sqlite/{commit-watch,compile-for-sqlite,epoch,sqlite-connection,sqlite-reader,sqlite-writer}.ts',
+    ],
+    tests: [
+      'test/database/{chosen-columns,committed,deadline,left-running,one-customer,query,scope,values}.test.ts',
+      'test/database/sqlite/{epoch,reader,storage-failure,writer}.test.ts',
+    ],
+    target: 85,
+  },
+  {
+    name: 'database-postgres',
+    source: [
+      'src/database/postgres/{batch,compile-for-postgres,lanes,postgres-connection,postgres-errors}.ts',
+      'src/database/postgres/{postgres-reader,postgres-writer,row-security,transaction,values}.ts',
+    ],
+    tests: [
+      'test/database/{chosen-columns,committed,deadline,left-running,query,values}.test.ts',
+      'test/database/postgres/{lanes,row-security,writer}.test.ts',
+    ],
+    target: 85,
+    engine: 'postgres',
+  },
+  {
+    name: 'graphql',
+    source: ['src/graphql/{connection,cost,limits,precheck,variables}.ts', 'src/graphql/plan/*.ts'],
+    tests: [
+      'test/graphql/{asked-once,connections,cost,kept-plans,limits,nodes,plans,prechecks,relay,variables}.test.ts',
+    ],
+    target: 85,
+  },
+  {
+    name: 'server',
+    source: ['src/server/{admission,graphql-sse,held-streams,json-body,rate-limit,request-head,turn}.ts'],
+    tests: [
+      'test/app/workers/rate-limit.test.ts',
+      'test/graphql/{event-streams,http,streams}.test.ts',
+      'test/rest/requests.test.ts',
+      'test/server/{bodies,server,turn}.test.ts',
+    ],
+    target: 85,
+  },
+]

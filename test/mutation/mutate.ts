@@ -1,0 +1,151 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, matchesGlob } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { LogLevel, MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core'
+import { Stryker } from '@stryker-mutator/core'
+import { equivalentsOf } from './equivalents.ts'
+import type { Module } from './modules.ts'
+import { modules } from './modules.ts'
+
+const usage = `npm run mutate [-- <module>…]          puts a fault into each line of modules and asks whether a test notices
+  --files <file>,…[:<from>-<to>]       only these source files of the modules, or only these lines
+  --concurrency <n>                    how many faults are tried at a time; 2 by default
+  --fresh                              loads the source anew for each fault, also where it need not be; takes twice as long
+  --record                             writes the scores into test/mutation/RESULTS.md
+  --changed <commit>                   only the files changed since a commit, for at most five minutes
+
+Modules: ${modules.map(({ name }) => name).join(' ')}`
+
+const root = join(import.meta.dirname, '..', '..')
+const results = join(import.meta.dirname, 'RESULTS.md')
+
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: {
+    files: { type: 'string' },
+    concurrency: { type: 'string', default: '2' },
+    fresh: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    changed: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const unknown = names.filter((name) => !modules.some((module) => module.name === name))
+if (options.help || unknown.length > 0) {
+  if (unknown.length > 0) process.stderr.write(`No such module: ${unknown.join(', ')}\n\n`)
+  process.stderr.write(`${usage}\n`)
+  process.exit(options.help ? 0 : 2)
+}
+
+if (options.changed === undefined) {
+  const chosen = names.length > 0 ? modules.filter(({ name }) => names.includes(name)) : modules
+  const scores: Score[] = []
+  for (const module of chosen) {
+    const files = options.files?.split(',')
+    const score = scoreOf(module, await mutate(module, files ?? module.source))
+    scores.push(score)
+    print(score)
+    if (options.record && !files) record(score)
+  }
+  process.exitCode = scores.every(({ module, percent }) => percent >= module.target) ? 0 : 1
+} else await mutateChanged(options.changed)
+
+function mutate(module: Module, files: readonly string[]): Promise<MutantResult[]> {
+  process.env.MUTATION_TESTS = globSync(module.tests, { cwd: root }).join(' ')
+  process.env.MUTATION_ENGINE = module.engine ?? 'sqlite'
+  if (options.fresh) process.env.MUTATION_FRESH = 'yes'
+  const plugin = (name: string) => join(import.meta.dirname, name)
+  return new Stryker({
+    mutate: [...files],
+    testRunner: 'vitest',
+    // The option `testFiles` would keep faults in what runs while a module loads from being put in, so the configuration names them.
+    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+    coverageAnalysis: 'perTest',
+    checkers: ['types'],
+    ignorers: ['texts'],
+    reporters: ['survivors'],
+    plugins: ['@stryker-mutator/vitest-runner', ...['ignore-texts.ts', 'survivors.ts', 'type-check.ts'].map(plugin)],
+    concurrency: Number(options.concurrency),
+    timeoutMS: 20_000,
+    // TypeScript 7 can't be loaded into a process, and Node needs no configuration of it.
+    tsconfigFile: 'absent.json',
+    tempDirName: join(tmpdir(), `payout-gateway-mutants-${process.pid}`),
+    ignorePatterns: ['test/browser', 'test/bench'],
+    logLevel: 'warn' as LogLevel.Warning,
+    warnings: false,
+  } satisfies PartialStrykerOptions & { vitest: object }).runMutationTest()
+}
+
+type Score = {
+  readonly module: Module
+  readonly mutants: number
+  readonly rejected: number
+  readonly killed: number
+  readonly survived: number
+  readonly equivalent: number
+  readonly percent: number
+}
+
+/** Faults that the compiler or a module that does not load tell are no question to a test, and neither are equivalent ones. */
+function scoreOf(module: Module, mutants: readonly MutantResult[]): Score {
+  const count = (...statuses: MutantResult['status'][]) =>
+    mutants.filter(({ status }) => statuses.includes(status)).length
+  const lost = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+  const equivalent = lost.filter((mutant) => equivalentsOf(module.name).has(mutant)).length
+  const killed = count('Killed', 'Timeout')
+  const survived = lost.length - equivalent
+  return {
+    module,
+    mutants: mutants.length - count('Ignored'),
+    rejected: count('CompileError', 'RuntimeError'),
+    killed,
+    survived,
+    equivalent,
+    percent: (100 * killed) / Math.max(1, killed + survived),
+  }
+}
+
+function rowOf({ module, mutants, rejected, killed, survived, equivalent, percent }: Score): string {
+  return `| ${module.name} | ${mutants} | ${rejected} | ${killed} | ${survived} | ${equivalent} | ${percent.toFixed(1)} % | ${module.target} % |`
+}
+
+function print(score: Score): void {
+  process.stdout.write(
+    `\n| module | mutants | rejected | killed | survived | equivalent | score | target |\n${rowOf(score)}\n`,
+  )
+}
+
+function record(score: Score): void {
+  const row = new RegExp(`^\\| ${score.module.name} \\|.*$`, 'm')
+  const text = readFileSync(results, 'utf8')
+  if (!row.test(text)) throw new Error(`${results} has no row for ${score.module.name}`)
+  writeFileSync(results, text.replace(row, rowOf(score)))
+}
+
+/** A report, no gate: what a change touches is looked at for five minutes, and what nobody noticed until then is named. */
+async function mutateChanged(base: string): Promise<void> {
+  const changed = execFileSync('git', ['diff', '--name-only', '--diff-filter=d', base, '--', 'src'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const deadline = Date.now() + 5 * 60_000
+  for (const module of modules) {
+    const files = changed.split('\n').filter((file) => module.source.some((glob) => matchesGlob(file, glob)))
+    if (files.length === 0) continue
+    process.stdout.write(`\n${module.name}: ${files.join(' ')}\n`)
+    const args = [import.meta.filename, module.name, '--files', files.join(',')]
+    // A group of its own, so that no runner outlives the deadline.
+    const child = spawn(process.execPath, args, { cwd: root, detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
+    const timer = setTimeout(() => {
+      process.stdout.write('\nThe five minutes are over; the rest was not looked at.\n')
+      process.kill(-(child.pid as number), 'SIGKILL')
+    }, deadline - Date.now())
+    const [, signal] = await once(child, 'exit')
+    clearTimeout(timer)
+    if (signal) return
+  }
+}
