@@ -94,7 +94,7 @@ const timers: Readonly<Record<string, string>> = {
 }
 
 const sourcesOfTests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => /^(?!(bench|browser|proofs)\/).*\.ts$/.test(path) && path !== 'project.test.ts')
+  .filter((path) => /^(?!(bench|browser|mutation|proofs)\/).*\.ts$/.test(path) && path !== 'project.test.ts')
   .map((path) => join('test', path))
 
 test('no test sleeps for a time', () => {

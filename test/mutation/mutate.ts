@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const usage = `npm run mutate [-- <module>…]          puts a fault into each l
   --concurrency <n>                    how many faults are tried at a time; 2 by default
   --fresh                              loads the source anew for each fault, also where it need not be; takes twice as long
   --record                             writes the scores into test/mutation/RESULTS.md
-  --changed <commit>                   only the files changed since a commit, for at most five minutes
+  --changed <commit>                   only the lines changed since a commit, for at most five minutes; always succeeds
 
 Modules: ${modules.map(({ name }) => name).join(' ')}`
 
@@ -126,26 +126,46 @@ function record(score: Score): void {
   writeFileSync(results, text.replace(row, rowOf(score)))
 }
 
-/** A report, no gate: what a change touches is looked at for five minutes, and what nobody noticed until then is named. */
+/** A report, no gate: the lines that a change touches are looked at for five minutes, and what no test noticed is named. */
 async function mutateChanged(base: string): Promise<void> {
-  const changed = execFileSync('git', ['diff', '--name-only', '--diff-filter=d', base, '--', 'src'], {
-    cwd: root,
-    encoding: 'utf8',
-  })
   const deadline = Date.now() + 5 * 60_000
+  const changed = changedLines(base)
   for (const module of modules) {
-    const files = changed.split('\n').filter((file) => module.source.some((glob) => matchesGlob(file, glob)))
+    const files = changed.filter(({ file }) => module.source.some((glob) => matchesGlob(file, glob)))
     if (files.length === 0) continue
-    process.stdout.write(`\n${module.name}: ${files.join(' ')}\n`)
-    const args = [import.meta.filename, module.name, '--files', files.join(',')]
+    process.stdout.write(`\n${module.name}: ${[...new Set(files.map(({ file }) => file))].join(' ')}\n`)
+    const ranges = files.map(({ file, from, to }) => `${file}:${from}-${to}`).join(',')
+    const args = [import.meta.filename, module.name, '--files', ranges]
     // A group of its own, so that no runner outlives the deadline.
     const child = spawn(process.execPath, args, { cwd: root, detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
     const timer = setTimeout(() => {
-      process.stdout.write('\nThe five minutes are over; the rest was not looked at.\n')
+      process.stdout.write('\nFive minutes are over: the rest was not looked at.\n')
       process.kill(-(child.pid as number), 'SIGKILL')
     }, deadline - Date.now())
     const [, signal] = await once(child, 'exit')
     clearTimeout(timer)
     if (signal) return
   }
+}
+
+type Lines = { readonly file: string; readonly from: number; readonly to: number }
+
+/** The lines of source that are other than they were at `base`. */
+function changedLines(base: string): Lines[] {
+  const diff = spawnSync('git', ['diff', '--unified=0', '--no-renames', '--diff-filter=d', base, '--', 'src'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  if (diff.status !== 0) {
+    process.stdout.write(`Nothing to compare with: ${diff.stderr}`)
+    return []
+  }
+  const changed: Lines[] = []
+  let file = ''
+  for (const line of diff.stdout.split('\n')) {
+    if (line.startsWith('+++ b/')) file = line.slice('+++ b/'.length)
+    const [, from, count = '1'] = /^@@ \S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? []
+    if (from && count !== '0') changed.push({ file, from: Number(from), to: Number(from) + Number(count) - 1 })
+  }
+  return changed
 }
