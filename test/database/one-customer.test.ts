@@ -1,8 +1,19 @@
-import { expect, test } from 'vitest'
+import type { Compilable } from 'kysely'
+import { MergeQueryNode, sql, TableNode, UsingNode } from 'kysely'
+import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { forCustomer } from '../../src/database/one-customer.ts'
 import type { Params, Query, Tx } from '../../src/database/query.ts'
-import { change, from, into, query, statement } from '../../src/database/query.ts'
+import {
+  acrossCustomers,
+  acrossMerchants,
+  change,
+  from,
+  into,
+  query,
+  remove,
+  statement,
+} from '../../src/database/query.ts'
 import { compileForSqlite } from '../../src/database/sqlite/compile-for-sqlite.ts'
 
 type OfMerchant = Params<{ merchantId: string }>
@@ -107,4 +118,222 @@ test('for one customer a change of a table by another name does not run, because
   const changing = async () => db.write((tx) => changeOther(tx, { merchantId: 'the merchant' }))
 
   await expect(changing()).rejects.toThrow('by its own name')
+})
+
+type OfTwo = Params<{ merchantId: string; customerId: string }>
+type Parameters = { readonly merchantId: string; readonly customerId: string }
+
+/** What a query of one customer becomes when it runs in a transaction, or outside of one: its SQL and its parameters. */
+async function narrowed(
+  build: (p: OfTwo) => unknown,
+  { inTransaction = false, customerId = 'the customer' } = {},
+): Promise<{ sql: string; params: object }> {
+  const found: { sql: string; params: object }[] = []
+  const execute = async (query: Query, params: object) => {
+    found.push({ sql: compileForSqlite(query.node).sql, params })
+    return []
+  }
+  const write = (run: (tx: Tx) => unknown) => run({ execute, pending: {} } as unknown as Tx)
+  const db = forCustomer({ execute, write } as unknown as Database, 'the customer')
+  const params: Parameters = { merchantId: 'the merchant', customerId }
+  const built = statement(build as (p: OfTwo) => Compilable<object>)
+  await (inTransaction ? db.write(async (tx) => built(tx, params)) : query(build as typeof walletsOf)(db, params))
+  const [only] = found
+  if (!only || found.length > 1) throw new Error(`${found.length} queries ran`)
+  return only
+}
+
+const ofMerchant = (table: 'wallets', p: OfTwo) =>
+  from(table).select(`${table}.id`).where(`${table}.merchantId`, '=', p.merchantId)
+const newWallet = (p: OfTwo) => ({ merchantId: p.merchantId, id: p.merchantId, customerId: p.customerId })
+
+describe('for one customer a read', () => {
+  test('finds a table by another name only among its own rows', async () => {
+    const read = await narrowed((p) =>
+      from('wallets as mine').select('mine.id').where('mine.merchantId', '=', p.merchantId),
+    )
+
+    expect(read.sql).toMatch(/from \(select "wallets".* from "wallets" where "wallets"."owner_id" = \+\?\) as "mine"/)
+    expect(read.params).toEqual({ merchantId: 'the merchant', customerId: 'the customer', theCustomer: 'the customer' })
+  })
+
+  test('of what all merchants share is as it was', async () => {
+    const { sql, params } = await narrowed(() => from('assetCodes').selectAll())
+
+    expect(sql).toBe('select * from "asset_codes"')
+    expect(params).not.toHaveProperty('theCustomer')
+  })
+
+  test('that is declared to be of any customer is as it was', async () => {
+    const { sql, params } = await narrowed((p) => acrossCustomers(ofMerchant('wallets', p)))
+
+    expect(sql).toBe('select "wallets"."id" from "wallets" where "wallets"."merchant_id" = +?')
+    expect(params).not.toHaveProperty('theCustomer')
+  })
+
+  test('over all merchants does not run', async () => {
+    await expect(narrowed(() => acrossMerchants(from('wallets').select('id')))).rejects.toThrow('over all merchants')
+  })
+
+  test('of a table that belongs to no merchant by its rows may run over all', async () => {
+    const { sql } = await narrowed(() => acrossMerchants(from('assetCodes').select('code')))
+
+    expect(sql).toBe('select "code" from "asset_codes"')
+  })
+
+  test('in text of a table of the merchant does not run, for nothing can narrow it', async () => {
+    const inText = (p: OfTwo) =>
+      ofMerchant('wallets', p).where(sql<boolean>`exists (select 1 from deposits where merchant_id = ${p.merchantId})`)
+
+    await expect(narrowed(inText)).rejects.toThrow('a query in text reads deposits for one customer')
+  })
+
+  test('in text runs in a transaction to which all rows of the table are open', async () => {
+    const inText = (table: string) => (p: OfTwo) =>
+      ofMerchant('wallets', p).where(
+        sql<boolean>`exists (select 1 from ${sql.raw(table)} where merchant_id = ${p.merchantId})`,
+      )
+
+    expect((await narrowed(inText('deposits'), { inTransaction: true })).sql).toContain('from deposits where')
+    await expect(narrowed(inText('payouts'), { inTransaction: true })).rejects.toThrow('reads payouts')
+  })
+
+  test('of a table whose rows are all open to transactions is narrowed outside of one only', async () => {
+    const deposits = (p: OfTwo) => from('deposits').select('reference').where('merchantId', '=', p.merchantId)
+
+    expect((await narrowed(deposits)).sql).toContain('exists')
+    expect((await narrowed(deposits, { inTransaction: true })).sql).not.toContain('exists')
+  })
+})
+
+describe('for one customer a write', () => {
+  test.each([
+    ['a change', (p: OfTwo) => change('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId)],
+    ['a deletion', (p: OfTwo) => remove('wallets').where('merchantId', '=', p.merchantId)],
+  ])('%s reaches its own rows only', async (_, build) => {
+    const { sql, params } = await narrowed(build, { inTransaction: true })
+
+    expect(sql).toMatch(/where "merchant_id" = \+\? and "wallets"."owner_id" = \+\?$/)
+    expect(params).toHaveProperty('theCustomer', 'the customer')
+  })
+
+  test('of what all merchants share is as it was', async () => {
+    const build = () => remove('merchants').where('id', '=', 'x')
+
+    expect((await narrowed(build, { inTransaction: true })).sql).not.toContain('exists')
+  })
+
+  test('that deletes by looking at other tables does not run', async () => {
+    const deleting = (p: OfTwo) =>
+      remove('wallets')
+        .using('accounts')
+        .where('wallets.merchantId', '=', p.merchantId)
+        .whereRef('accounts.merchantId', '=', 'wallets.merchantId')
+
+    await expect(narrowed(deleting, { inTransaction: true })).rejects.toThrow('no USING')
+  })
+
+  test.each([
+    ['MERGE', { ...MergeQueryNode.create(TableNode.create('wallets')) }],
+    [
+      'USING',
+      {
+        ...remove('wallets').toOperationNode(),
+        where: undefined,
+        using: UsingNode.create([TableNode.create('wallets')]),
+      },
+    ],
+  ])('by %s does not run', async (name, node) => {
+    const build = () => acrossMerchants({ toOperationNode: () => node } as never)
+
+    await expect(narrowed(build, { inTransaction: true })).rejects.toThrow(`no ${name}`)
+  })
+
+  test('inserts for itself, and for nobody else', async () => {
+    const inserting = (p: OfTwo) => into('wallets').values(newWallet(p) as never)
+
+    expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert into "wallets"/)
+    await expect(narrowed(inserting, { inTransaction: true, customerId: 'another' })).rejects.toMatchObject({
+      code: 'INSUFFICIENT_SCOPE',
+      message: 'This token acts as one customer and can make nothing for others.',
+    })
+  })
+
+  test('does not take the place of a row that may be of another: by a conflict, REPLACE or IGNORE', async () => {
+    const places = [
+      (p: OfTwo) =>
+        into('wallets')
+          .values(newWallet(p) as never)
+          .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doUpdateSet({ description: 'taken' })),
+      (p: OfTwo) =>
+        into('wallets')
+          .orReplace()
+          .values(newWallet(p) as never),
+      (p: OfTwo) =>
+        into('sequences')
+          .orReplace()
+          .values({ merchantId: p.merchantId, name: 'x', latest: 1 } as never),
+      (p: OfTwo) => into('pooledAddresses').values({ merchantId: p.merchantId, address: 'x' } as never),
+    ]
+
+    for (const build of places) {
+      await expect(narrowed(build, { inTransaction: true })).rejects.toMatchObject({
+        code: 'INSUFFICIENT_SCOPE',
+        message: expect.stringMatching(
+          /^This token acts as one customer and can not write (wallets|sequences|pooled_addresses)\.$/,
+        ),
+      })
+    }
+  })
+
+  test('counts in lists of the merchant, where a row may be there already', async () => {
+    const counting = (p: OfTwo) =>
+      into('listCounts')
+        .values({ merchantId: p.merchantId, list: 'wallets/', label: '', rowCount: 1 } as never)
+        .onConflict((conflict) => conflict.columns(['merchantId', 'list']).doUpdateSet({ rowCount: 2 } as never))
+
+    expect((await narrowed(counting, { inTransaction: true })).sql).toContain('on conflict')
+  })
+
+  test('outside of a transaction takes no row of a table that only transactions may write', async () => {
+    const inserting = (p: OfTwo) => into('idempotencyKeys').values({ merchantId: p.merchantId, key: 'k' } as never)
+
+    expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert/)
+    await expect(narrowed(inserting)).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
+  })
+
+  test('must say by a parameter whose the new rows are', async () => {
+    const unsaid = [
+      (p: OfTwo) => into('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
+      (p: OfTwo) => into('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
+      (p: OfTwo) => into('wallets').values([newWallet(p), { ...newWallet(p), customerId: null }] as never),
+    ]
+
+    for (const build of unsaid) {
+      await expect(narrowed(build, { inTransaction: true })).rejects.toThrow(
+        'a new row does not say by a parameter what its customer_id is',
+      )
+    }
+  })
+
+  test('waits for COMMIT by a handle that is as narrow', async () => {
+    const stores: ((tx: Tx) => unknown)[] = []
+    const tx = {
+      execute: async () => [],
+      pending: {
+        change: (_: string, { store }: { store: (tx: Tx, value: number) => unknown }) =>
+          stores.push((tx) => store(tx, 1)),
+      },
+    } as unknown as Tx
+    const db = forCustomer({ write: (run: (tx: Tx) => unknown) => run(tx) } as unknown as Database, 'the customer')
+    let stored: Tx | null = null
+    const store = (tx: Tx) => {
+      stored = tx
+    }
+
+    await db.write(async (tx) => tx.pending.change('x', { read: () => 0, next: (value: number) => value, store }))
+    for (const each of stores) each(tx)
+
+    expect(stored).toHaveProperty('customerId', 'the customer')
+  })
 })

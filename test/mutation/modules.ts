@@ -128,8 +128,12 @@ export const modules: readonly Module[] = [
       'src/database/sqlite/{commit-watch,compile-for-sqlite,epoch,sqlite-connection,sqlite-reader,sqlite-writer}.ts',
     ],
     tests: [
-      'test/database/{chosen-columns,committed,deadline,left-running,one-customer,query,scope,values}.test.ts',
+      'test/client-tokens/{client-tokens,events,every-table,scopes}.test.ts',
+      'test/database/{chosen-columns,committed,deadline,left-running,new-table,one-customer,query,scope,values}.test.ts',
       'test/database/sqlite/{epoch,reader,storage-failure,writer}.test.ts',
+      'test/feed/wait.test.ts',
+      'test/graphql/columns.test.ts',
+      'test/idempotency/one-reading.test.ts',
     ],
     target: 85,
   },
