@@ -13,27 +13,35 @@ const trust = (app: App, ...ids: string[]) => {
 /** Follows the documents, as an engine that tells of nothing by itself unless it `isTelling`. */
 function following(app: App, { isTelling }: { isTelling: boolean }) {
   const seen = { looks: 0, ids: [] as string[] }
-  const execute: App['db']['execute'] = (query, params) => {
+  /** What each look waits for once it has read. */
+  const slow = { wait: async () => {} }
+  const execute: App['db']['execute'] = async (query, params) => {
     seen.looks++
-    return app.db.execute(query, params)
+    const rows = await app.db.execute<never>(query, params)
+    await slow.wait()
+    return rows
   }
   const version = isTelling ? app.db.version : () => null
   const service = { ...app.service, db: { ...app.db, execute, version } }
   const take = async (changed: readonly { id: string }[]) => void seen.ids.push(...changed.map(({ id }) => id))
   const followed = followDocuments(service, { isWaitedFor: false, take })
   onTestFinished(followed.end)
-  return { seen, followed }
+  return { seen, slow, followed }
 }
 
 describe.each(everyEngine)('followDocuments on %s', (engine) => {
   test('looks once more for any number who miss a document, and finds what was added before they asked', async () => {
     const app = await startApp(engine)
-    const { seen, followed } = following(app, { isTelling: false })
+    const { seen, slow, followed } = following(app, { isTelling: false })
     await followed.begin()
     expect(seen).toEqual({ looks: 1, ids: [] })
+    const first = Promise.withResolvers<void>()
+    slow.wait = () => first.promise
     const missing = [followed.lookAgain()]
+    await expect.poll(() => seen.looks).toBe(2)
     await trust(app, 'late')
     for (let count = 0; count < 100; count++) missing.push(followed.lookAgain())
+    first.resolve()
     await Promise.all(missing)
     expect(seen.ids).toEqual(['late'])
     // The first that finds one has it look whenever something is told, too.
