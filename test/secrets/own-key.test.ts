@@ -46,11 +46,15 @@ test('processes that make it at once agree', async () => {
   expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
 })
 
-test('a file that holds no key is named, and not replaced', () => {
-  writeFileSync(path, 'half a k')
+test.each([
+  ['holds no key', 'half a k'],
+  ['is empty', ''],
+  ['holds several keys', [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64')).join()],
+])('a key file that %s is named, and not replaced', (_, text) => {
+  writeFileSync(path, text)
 
   expect(() => ownKey(path)).toThrow(`${path} must hold one key of 32 bytes in base64, and nothing else`)
-  expect(readFileSync(path, 'utf8')).toBe('half a k')
+  expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
 test('who has which secrets', () => {
