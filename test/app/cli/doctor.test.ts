@@ -140,6 +140,13 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
     expect(found.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
   })
 
+  test('finds nothing wrong with a webhook endpoint that its owner disabled', async () => {
+    const { spoil, look } = await startInstallation(engine)
+    await spoil(`update webhook_endpoints set status = 'disabled', disabled_reason = 'by_request'`)
+
+    expect(bad(await look())).toEqual([])
+  })
+
   test.each(spoilt)(
     'finds what is wrong with %s, a %s, alone',
     async (check, state, { sql, environment, laterMs }, advice) => {
