@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { pendingWrites } from '../../src/database/pending.ts'
+import type { Tx } from '../../src/database/query.ts'
+
+const tx = {} as Tx
+
+/** A number that starts at `first` and goes up by one with each change; notes how often it was read, and what was stored. */
+function counter(first: number | Promise<number> = 10) {
+  const seen = { reads: 0, stored: [] as number[] }
+  const read = () => {
+    seen.reads++
+    return first
+  }
+  return {
+    seen,
+    read,
+    next: (value: number) => value + 1,
+    store: (_: Tx, value: number) => void seen.stored.push(value),
+  }
+}
+
+describe('what operations of one transaction leave for COMMIT', () => {
+  test('is read once and stored once, however many change it', async () => {
+    const pending = pendingWrites()
+    const { seen, ...how } = counter()
+    expect(pending.isEmpty()).toBe(true)
+
+    expect([1, 2, 3].map(() => pending.change('x', how))).toEqual([11, 12, 13])
+    expect(pending.isEmpty()).toBe(false)
+    await pending.store(tx)
+
+    expect(seen).toEqual({ reads: 1, stored: [13] })
+  })
+
+  test('that was held before is not read again, neither to hold it nor to change it', () => {
+    const pending = pendingWrites()
+    const { seen, ...how } = counter()
+
+    pending.hold('x', how.read)
+    pending.hold('x', how.read)
+    expect(pending.change('x', how)).toBe(11)
+    pending.hold('x', how.read)
+    expect(pending.change('x', how)).toBe(12)
+
+    expect(seen.reads).toBe(1)
+  })
+
+  test('that was changed before is not read for whoever holds it then', () => {
+    const pending = pendingWrites()
+    const { seen, ...how } = counter()
+
+    pending.change('x', how)
+    pending.hold('x', how.read)
+
+    expect(seen.reads).toBe(1)
+  })
+
+  test('that could not be read fails whoever changes it, and nobody else', async () => {
+    const pending = pendingWrites()
+    const { seen, ...how } = counter(Promise.reject(new Error('away')))
+
+    // Were nobody told of it, the process would end of a rejection that nobody handles.
+    pending.hold('x', how.read)
+    await new Promise(setImmediate)
+
+    await expect(pending.change('x', how)).rejects.toThrow('away')
+    expect(seen.reads).toBe(1)
+  })
+
+  test('that two change while it is read is changed by one after the other', async () => {
+    const pending = pendingWrites()
+    const { seen, ...how } = counter(Promise.resolve(10))
+
+    expect(await Promise.all([pending.change('x', how), pending.change('x', how)])).toEqual([11, 12])
+    await pending.store(tx)
+
+    expect(seen.stored).toEqual([12])
+  })
+
+  test('goes with an operation that fails, and stays with those before it', async () => {
+    const pending = pendingWrites()
+    const [x, y] = [counter(), counter(20)]
+    pending.begin()
+    pending.change('x', x)
+    pending.begin()
+    pending.change('x', x)
+    pending.change('x', x)
+    pending.change('y', y)
+
+    pending.undo()
+    pending.undo()
+    await pending.store(tx)
+
+    expect([x.seen.stored, y.seen.stored]).toEqual([[11], []])
+    pending.begin()
+    expect([pending.change('x', x), pending.change('y', y)]).toEqual([12, 21])
+  })
+
+  test('is nothing where the only operation failed', () => {
+    const pending = pendingWrites()
+    pending.begin()
+    pending.change('x', counter())
+
+    pending.undo()
+
+    expect(pending.isEmpty()).toBe(true)
+  })
+})

@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { commitWatch } from '../../../src/database/sqlite/commit-watch.ts'
+import type { TableName } from '../../../src/database/tables.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+})
+
+/** A watch over tables with versions that the test sets; `null` for a file that can't be read. */
+function watched() {
+  const versions: Partial<Record<TableName, number | null>> = { events: 1, payouts: 1 }
+  const watch = commitWatch((table) => {
+    const version = versions[table]
+    if (version == null) throw new Error('no such file')
+    return version
+  })
+  onTestFinished(watch.close)
+  const calls: string[] = []
+  return { versions, watch, calls, follow: (table: TableName) => watch.watch(table, () => calls.push(table)) }
+}
+
+describe('a watch for commits', () => {
+  test('calls within a tenth of a second whoever watches a table that another process has changed, once', () => {
+    const { versions, calls, follow } = watched()
+    follow('events')
+    follow('payouts')
+    vi.advanceTimersByTime(1_000)
+    expect(calls).toEqual([])
+
+    versions.events = 2
+    vi.advanceTimersByTime(100)
+    expect(calls).toEqual(['events'])
+    vi.advanceTimersByTime(1_000)
+    expect(calls).toEqual(['events'])
+  })
+
+  test('calls right after a commit of this process, once for several, and not within them', () => {
+    const { versions, watch, calls, follow } = watched()
+    follow('events')
+
+    versions.events = 2
+    watch.look()
+    watch.look()
+    expect(calls).toEqual([])
+    vi.advanceTimersByTime(0)
+    expect(calls).toEqual(['events'])
+
+    versions.events = 3
+    watch.look()
+    vi.advanceTimersByTime(0)
+    expect(calls).toEqual(['events', 'events'])
+  })
+
+  test('calls nobody who has stopped to watch, and goes on for the others', () => {
+    const { versions, calls, follow } = watched()
+    const stop = follow('events')
+    follow('payouts')
+    stop()
+
+    versions.events = versions.payouts = 2
+    vi.advanceTimersByTime(100)
+
+    expect(calls).toEqual(['payouts'])
+  })
+
+  test('has no timer while nobody watches, also after the last has stopped, and begins again', () => {
+    const { versions, watch, calls, follow } = watched()
+    expect(vi.getTimerCount()).toBe(0)
+    const stop = follow('events')
+    expect(vi.getTimerCount()).toBe(1)
+    watch.look()
+    stop()
+    watch.look()
+    expect(vi.getTimerCount()).toBe(0)
+
+    follow('events')
+    versions.events = 2
+    vi.advanceTimersByTime(100)
+    expect(calls).toEqual(['events'])
+  })
+
+  test('calls when a file can not be read any more, and when it can again', () => {
+    const { versions, calls, follow } = watched()
+    follow('events')
+
+    versions.events = null
+    vi.advanceTimersByTime(100)
+    expect(calls).toHaveLength(1)
+    versions.events = 1
+    vi.advanceTimersByTime(100)
+    expect(calls).toHaveLength(2)
+  })
+})
