@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { contextByClock } from '../../src/merchants/clock.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
+import type { Rail } from '../../src/rails/rail.ts'
 import { pause, resume } from '../../src/rails/routes.ts'
 import { answerBegun, limitsOf } from '../../src/rails/run-order.ts'
 import { startRails } from '../../src/rails/run-rails.ts'
@@ -13,9 +14,14 @@ import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../sup
 async function startBank(setup: Setup) {
   const app = await startApp(setup)
   const walletId = await app.wallet({ network: 'erc20', balance: '1000' })
+  startRunner(app, sandboxRail)
+  return { app, walletId }
+}
+
+function startRunner(app: App, rail: Rail) {
   const rails = startRails({
     service: app.service,
-    rails: [sandboxRail],
+    rails: [rail],
     paused: [],
     contextOf: (merchantId) => contextByClock(app.service, merchantId),
     onUnknown: () => {},
@@ -24,7 +30,7 @@ async function startBank(setup: Setup) {
     },
   })
   onTestFinished(() => rails.stop())
-  return { app, walletId }
+  return rails
 }
 
 async function pay(app: App, digits: string): Promise<string> {
@@ -81,6 +87,33 @@ describe.each(everyEngineAndWorkers)('the bank of the sandbox, on %s', (setup) =
     await app.expectBooksToBalance()
   })
 })
+
+// Each answer is a write between those of payouts that are accepted: more at once would slow these down.
+test.each(everyEngine)(
+  'the bank of the sandbox, on %s, is asked about two payouts at once, however many wait',
+  async (engine) => {
+    const app = await startApp(engine)
+    await app.wallet({ network: 'erc20', balance: '1000' })
+    const ids = [await pay(app, '00')]
+    while (ids.length < 7) ids.push(await pay(app, '00'))
+    const asked: string[] = []
+    const open = Promise.withResolvers<void>()
+    const submit: Rail['submit'] = async (order) => {
+      asked.push(order.id)
+      await open.promise
+      return sandboxRail.submit(order)
+    }
+    const rails = startRunner(app, { ...sandboxRail, submit })
+
+    await expect.poll(() => asked.length).toBe(2)
+    await rails.look()
+    expect((await payout(app, ids[6] as string)).status).toBe('PROCESSING')
+    expect(asked).toHaveLength(2)
+    open.resolve()
+
+    for (const id of ids) await expect.poll(async () => (await payout(app, id)).status).toBe('COMPLETED')
+  },
+)
 
 describe.each(everyEngine)('advanceClock, on %s', (engine) => {
   test('submits nothing to a rail that is paused, and asks for what was submitted', async () => {
