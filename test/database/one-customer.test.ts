@@ -206,6 +206,44 @@ describe('for one customer a read', () => {
   })
 })
 
+describe('for one customer a joined table', () => {
+  const joined = async (build: (p: OfTwo) => unknown) => (await narrowed(build)).sql
+
+  test('that has no rows for it has none in a join', async () => {
+    const sql = await joined((p) =>
+      ofMerchant('wallets', p).innerJoin('idempotencyKeys', 'idempotencyKeys.merchantId', 'wallets.merchantId'),
+    )
+
+    expect(sql).toContain('inner join (select "idempotency_keys".* from "idempotency_keys" where 1 = 0)')
+  })
+
+  test('of rows that name their customer is narrowed by that', async () => {
+    const sql = await joined((p) =>
+      ofMerchant('wallets', p).innerJoin('payouts', (join) =>
+        join.onRef('payouts.merchantId', '=', 'wallets.merchantId').onRef('payouts.id', '=', 'wallets.id'),
+      ),
+    )
+
+    expect(sql).toContain('inner join (select "payouts".* from "payouts" where "payouts"."customer_id" = +?)')
+  })
+
+  test('is narrowed where nothing pairs its rows, or a value, or a column of no table that is named', async () => {
+    const accounts = 'join (select "accounts".* from "accounts" where exists'
+    const held = (p: OfTwo) =>
+      ofMerchant('wallets', p).innerJoin('transfers', 'transfers.merchantId', 'wallets.merchantId')
+    const pairing = (on: (join: never) => unknown) => (p: OfTwo) =>
+      ofMerchant('wallets', p).innerJoin('accounts', ((join: never) => on(join)) as never)
+    type Join = { onRef: (...words: string[]) => Join; on: (...words: unknown[]) => Join }
+    const ofSame = (join: Join) => join.onRef('accounts.merchantId', '=', 'wallets.merchantId')
+
+    expect(
+      await joined((p) => held(p).crossJoin('accounts').where('accounts.merchantId', '=', p.merchantId)),
+    ).toContain(accounts)
+    expect(await joined(pairing((join) => ofSame(join).on('accounts.id', '=', 'a value')))).toContain(accounts)
+    expect(await joined(pairing((join) => ofSame(join).onRef('accounts.id', '=', 'id')))).toContain(accounts)
+  })
+})
+
 describe('for one customer a write', () => {
   test.each([
     ['a change', (p: OfTwo) => change('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId)],
@@ -218,9 +256,22 @@ describe('for one customer a write', () => {
   })
 
   test('of what all merchants share is as it was', async () => {
-    const build = () => remove('merchants').where('id', '=', 'x')
+    const removing = () => remove('merchants').where('id', '=', 'x')
+    const inserting = () => into('assetCodes').values({ code: 'EUR' } as never)
 
-    expect((await narrowed(build, { inTransaction: true })).sql).not.toContain('exists')
+    expect((await narrowed(removing, { inTransaction: true })).sql).toBe('delete from "merchants" where "id" = +?')
+    expect((await narrowed(inserting, { inTransaction: true })).sql).toBe(
+      'insert into "asset_codes" ("code") values (?)',
+    )
+  })
+
+  test('that deletes from several tables does not run', async () => {
+    const deleting = (p: OfTwo) =>
+      remove(['wallets', 'accounts'] as never)
+        .where('wallets.merchantId' as never, '=', p.merchantId as never)
+        .whereRef('accounts.merchantId' as never, '=', 'wallets.merchantId' as never)
+
+    await expect(narrowed(deleting, { inTransaction: true })).rejects.toThrow('changes one table, by its own name')
   })
 
   test('that deletes by looking at other tables does not run', async () => {
@@ -307,6 +358,12 @@ describe('for one customer a write', () => {
       (p: OfTwo) => into('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
       (p: OfTwo) => into('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
       (p: OfTwo) => into('wallets').values([newWallet(p), { ...newWallet(p), customerId: null }] as never),
+      (p: OfTwo) =>
+        acrossMerchants(
+          into('wallets')
+            .columns(['merchantId', 'customerId'])
+            .expression(from('wallets').select(['merchantId', 'customerId']).where('merchantId', '=', p.merchantId)),
+        ),
     ]
 
     for (const build of unsaid) {
