@@ -217,6 +217,24 @@ describe('a member that throws', () => {
     expect(await latestNumber(db)).toBe(3)
   })
 
+  test('by what it left for the commit and can not be stored takes the whole group with it, and the next is stored', async () => {
+    const { db, counted } = await startDatabase()
+    const store = () => {
+      throw refusal
+    }
+
+    const answers = await Promise.allSettled([
+      db.write((tx) => insertMerchant(tx, merchantRow(2))),
+      db.write(async (tx) => tx.pending.change('x', { read: () => 0, next: (value: number) => value + 1, store })),
+      db.write(takeNumber),
+    ])
+
+    expect(answers).toEqual([rejected(refusal), rejected(refusal), rejected(refusal)])
+    expect(counted()).toEqual({ writes: 0, commits: 0 })
+    expect(await merchantNames(db, {})).toHaveLength(1)
+    expect(await db.write(takeNumber)).toBe(1)
+  })
+
   test('after it has written, several times over, first, last and in between', async () => {
     const { db, counted } = await startDatabase()
 
