@@ -13,9 +13,11 @@ import {
   queryOne,
   queryWithFilters,
   remove,
+  rowsOf,
   statement,
   statementOne,
 } from '../../src/database/query.ts'
+import { compileForSqlite } from '../../src/database/sqlite/compile-for-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { openTestDatabase } from './open-test-database.ts'
 import { attempt, idOf, merchantRow, upTo } from './rows.ts'
@@ -338,6 +340,32 @@ test('a statement that writes takes a transaction, in its type and in fact', asy
   // @ts-expect-error a database is no Tx
   await expect(attempt(() => insertFourth(db, { name: 'x' }))).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
   await db.write((tx: Tx) => insertFourth(tx, { name: 'x' }))
+})
+
+test('compileForSqlite leaves out locks of rows, and takes nothing that SQLite does not have', () => {
+  const wallets = from('wallets').select('id')
+  const sqlOf = (built: typeof wallets) => compileForSqlite(built.toOperationNode()).sql
+
+  for (const locked of [wallets.forUpdate(), wallets.forNoKeyUpdate(), wallets.forShare()]) {
+    expect(sqlOf(locked).trim()).toBe('select "id" from "wallets"')
+  }
+  for (const other of [wallets.forKeyShare(), wallets.forUpdate().skipLocked(), wallets.modifyEnd(sql`for ever`)]) {
+    expect(() => sqlOf(other)).toThrow('SQLite has no such modifier')
+  }
+})
+
+test('compileForSqlite reads a table by no index where the rows themselves are asked for', () => {
+  const { sql: text } = compileForSqlite(
+    from('wallets')
+      .select(({ selectFrom }) =>
+        selectFrom(rowsOf('payouts') as never)
+          .select(sql<number>`count(*)`.as('n'))
+          .as('n'),
+      )
+      .toOperationNode(),
+  )
+
+  expect(text).toContain('from "payouts" not indexed')
 })
 
 const methodRow = {
