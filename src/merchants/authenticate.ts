@@ -140,8 +140,8 @@ export async function recordKeyUse(
   { db, merchantId }: Context,
   { id, usedAt }: { id: string; usedAt: number },
 ): Promise<void> {
-  const before = timestamp(usedAt - lastUsedPrecisionMs)
-  await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before }))
+  const [before, after] = [timestamp(usedAt - lastUsedPrecisionMs), timestamp(usedAt + lastUsedPrecisionMs)]
+  await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before, after }))
 }
 
 /** The keys that were found valid since keys have last changed. */
@@ -183,7 +183,7 @@ function recordUse(service: Service, { keyId: id, merchantId, lastUsedAtMs }: Kn
   const uses = recordedUses.get(db) ?? new Map<string, number>()
   recordedUses.set(db, uses)
   // One that was noted by a clock that was ahead is no use within the same minute.
-  if (Math.abs(at - Math.max(uses.get(id) ?? 0, lastUsedAtMs)) < lastUsedPrecisionMs) return
+  if ([uses.get(id) ?? 0, lastUsedAtMs].some((time) => Math.abs(at - time) < lastUsedPrecisionMs)) return
   uses.set(id, at)
   // Not waited for: a request must not fail or take longer because this can't be stored now.
   service.perform(recordKeyUse, createContext(service, merchantId), { id, usedAt: at }).catch(() => {})

@@ -94,13 +94,17 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
   ),
 )
 
-/** Records the use of a key whose last recorded use is no later than `before`. */
-export const markKeyUsed = statement((p: Params<{ merchantId: string; id: string; usedAt: string; before: string }>) =>
+type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
+
+/** Records the use of a key whose last recorded use is not between `before` and `after`: a clock that was ahead noted a later one. */
+export const markKeyUsed = statement((p: Params<KeyUse>) =>
   change('apiKeys')
     .set({ lastUsedAt: p.usedAt })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
-    .where(({ or, eb }) => or([eb('lastUsedAt', 'is', null), eb('lastUsedAt', '<=', p.before)])),
+    .where(({ or, eb }) =>
+      or([eb('lastUsedAt', 'is', null), eb('lastUsedAt', '<=', p.before), eb('lastUsedAt', '>=', p.after)]),
+    ),
 )
 
 /** Sets the account-level public keys from which the merchant's deposit addresses are derived. */

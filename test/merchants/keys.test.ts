@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { formatApiKey, hashSecret, matchesHash, newApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
+import { authenticate } from '../../src/merchants/authenticate.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
 import { apiKeysOfMerchant } from '../../src/merchants/repository.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -80,5 +81,33 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
     await willBe('2030-01-01T00:01:00.000Z')
     await app.rest('GET', '/api/customers', { key: 'wrong' })
     expect(await lastUse()).toBe('2030-01-01T00:01:00.000Z')
+    const { writes } = app.db.statistics()
+    now += 59_999
+    await app.rest('GET', '/api/customers')
+    // As another process, which only knows what is stored.
+    const other = { ...app.service, db: { ...app.db } }
+    await authenticate(other, app.merchant.apiKey)
+    await authenticate(other, app.merchant.apiKey)
+    expect(app.db.statistics().writes).toBe(writes)
+    now += 1
+    for (let i = 0; i < 3; i++) await authenticate(other, app.merchant.apiKey)
+    await willBe('2030-01-01T00:02:00.000Z')
+    expect(app.db.statistics().writes).toBe(writes + 1)
+  })
+
+  test('remember a use by a clock that was ahead until the next by one that is right', async () => {
+    let now = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => now })
+    const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
+    await authenticate(app.service, app.merchant.apiKey)
+    await vi.waitFor(async () => expect(await lastUse()).toBe('2030-01-01T00:00:00.000Z'))
+    for (const minutes of [1, 10]) {
+      now -= minutes * 60_000
+      const { writes } = app.db.statistics()
+      for (let i = 0; i < 3; i++) await authenticate(app.service, app.merchant.apiKey)
+      await vi.waitFor(async () => expect(await lastUse()).toBe(new Date(now).toISOString()))
+      for (let i = 0; i < 3; i++) await authenticate(app.service, app.merchant.apiKey)
+      expect(app.db.statistics().writes).toBe(writes + 1)
+    }
   })
 })
