@@ -61,12 +61,14 @@ export function unread(db: Database, caller: Caller): Database {
   return { ...db, execute: refuse as Reader['execute'], snapshot: async () => refuse() }
 }
 
+type Lacking = { readonly tokenId: string | null; readonly scopes: readonly string[] | null }
+
 /** The refusal for what takes a scope that the caller does not have. */
-export function lacking(caller: Caller, scope: Scope): Refusal {
-  const held = caller.scopes?.join(', ') ?? 'all'
+export function lacking(caller: Lacking, scope: Scope): Refusal {
+  const held = caller.scopes?.join(', ')
   return new Refusal('INSUFFICIENT_SCOPE', `This ${whatIt(caller)} lacks the scope ${scope}; it has ${held}.`)
 }
 
-function whatIt({ tokenId }: Caller): 'token' | 'API key' {
+function whatIt({ tokenId }: Lacking): 'token' | 'API key' {
   return tokenId === null ? 'API key' : 'token'
 }

@@ -43,7 +43,8 @@ export async function createClientToken(
   const { customerId, scopes, expiresIn } = parse(CreateClientTokenInput, input, scopeFaults(input))
   const key = await signingKey(context)
   for (const scope of scopes) {
-    if (key.scopes !== null && !key.scopes.includes(scope)) throw lacking(context.caller, scope)
+    if (key.scopes !== null && !key.scopes.includes(scope))
+      throw lacking({ ...context.caller, scopes: key.scopes }, scope)
   }
   if (customerId !== null) await findCustomer(context.db, context, customerId)
   const issuedAt = Math.floor(context.wallClock() / 1_000)

@@ -9,7 +9,7 @@ import type { WallTime } from '../ids.ts'
 import { timestamp } from '../ids.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { isClientToken, keyNamedBy, verifyClientToken } from './client-token.ts'
-import { apiKeyById, apiKeysByIds, markKeyUsed } from './repository.ts'
+import { apiKeyById, liveKeysAmong, markKeyUsed } from './repository.ts'
 
 /** The use of a key is recorded at most this often. */
 const lastUsedPrecisionMs = 60_000
@@ -72,15 +72,9 @@ async function lookUp(service: Service, presented: string, remember: (key: Known
   const row = await apiKeyById(service.db, { id })
   const found =
     token === null
-      ? keyFound(row, matchesHash(key?.secret ?? nobody.secret, row?.secretHash ?? nobodysHash) && key !== null)
+      ? keyFound(service, row, matchesHash(key?.secret ?? nobody.secret, row?.secretHash ?? nobodysHash))
       : await tokenFound(service, token, row)
-  if (
-    !row ||
-    !found ||
-    row.revokedAt !== null ||
-    row.mode !== service.mode ||
-    !isValidAt(found.validity, service.wallClock())
-  ) {
+  if (!found || !isValidAt(found.validity, service.wallClock())) {
     // Whoever is refused has looked for a key that is there and for one that is not, in whichever order.
     await apiKeyById(service.db, { id: row ? nobody.id : (latestUsed.get(service.db) ?? nobody.id) })
     throw new Refusal('INVALID_TOKEN', 'A valid API key is required in the x-api-key header.')
@@ -93,8 +87,8 @@ async function lookUp(service: Service, presented: string, remember: (key: Known
 
 type KeyRow = NonNullable<Awaited<ReturnType<typeof apiKeyById>>>
 
-function keyFound(row: KeyRow | null, isSecretRight: boolean): KnownKey | null {
-  if (row === null || !isSecretRight) return null
+function keyFound({ mode }: Service, row: KeyRow | null, isSecretRight: boolean): KnownKey | null {
+  if (row === null || !isSecretRight || row.revokedAt !== null || row.mode !== mode) return null
   const { id: keyId, merchantId, lastUsedAt, expiresAt, networks } = row
   return {
     keyId,
@@ -111,9 +105,9 @@ function keyFound(row: KeyRow | null, isSecretRight: boolean): KnownKey | null {
 }
 
 /** Whom a token admits: never to more than its key may do, nor for longer than that is valid. */
-async function tokenFound({ secrets }: Service, token: string, row: KeyRow | null): Promise<KnownKey | null> {
-  const claims = await verifyClientToken(secrets, row ?? { id: nobody.id, secretHash: nobodysHash }, token)
-  const key = keyFound(row, claims !== null)
+async function tokenFound(service: Service, token: string, row: KeyRow | null): Promise<KnownKey | null> {
+  const claims = await verifyClientToken(service.secrets, row ?? { id: nobody.id, secretHash: nobodysHash }, token)
+  const key = keyFound(service, row, claims !== null)
   if (claims === null || key === null) return null
   const { id: tokenId, scopes, customerId } = claims
   if (!scopes.every((scope) => hasScope(key.caller, scope))) return null
@@ -129,9 +123,8 @@ export function isValidAt({ from, until }: Validity, now: WallTime): boolean {
 }
 
 /** The keys among `ids` that are valid no more, by one look at all of them. */
-export async function endedKeys({ db, mode }: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = ids.length > 0 ? await apiKeysByIds(db, { ids }) : []
-  const valid = new Set(rows.flatMap((row) => (row.revokedAt === null && row.mode === mode ? [row.id] : [])))
+export async function endedKeys({ db }: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const valid = new Set((await liveKeysAmong(db, { ids })).map(({ id }) => id))
   return new Set(ids.filter((id) => !valid.has(id)))
 }
 

@@ -50,9 +50,9 @@ export const merchantsNamed = query((p: Params<{ pattern: string; after: string;
     .limit(p.limit),
 )
 
-/** The keys among `ids`, of any merchant: who asks has been admitted by them. */
-export const apiKeysByIds = query((p: Params<{ ids: readonly string[] }>) =>
-  acrossMerchants(from('apiKeys').select(['id', 'mode', 'revokedAt']).where('id', 'in', list(p.ids))),
+/** The keys among `ids` that are not revoked, of any merchant: who asks has been admitted by them. */
+export const liveKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
+  acrossMerchants(from('apiKeys').select('id').where('id', 'in', list(p.ids)).where('revokedAt', 'is', null)),
 )
 
 /** A key by its own id, which is what tells the merchant, and the merchant's clock. */

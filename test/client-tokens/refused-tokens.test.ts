@@ -103,6 +103,8 @@ const wrong: Record<string, (app: App) => Promise<string>> = {
   'a key that is no id': async (app) => changed(await signed(app), 0, asJson({ kid: "' or 1=1" })),
   'a time of more than a day': (app) => signed(app, { expiresAt: issuedAt + 86_401 }),
   'a time that is over': (app) => signed(app, { issuedAt: issuedAt - 900, expiresAt: issuedAt }),
+  'a beginning more than a minute from now': (app) =>
+    signed(app, { issuedAt: issuedAt + 61, expiresAt: issuedAt + 900 }),
   'no time': (app) => signedAs(app, hs256, { exp: undefined }),
   'no beginning': (app) => signedAs(app, hs256, { iat: undefined }),
   'no id': (app) => signedAs(app, hs256, { jti: undefined }),
@@ -138,6 +140,8 @@ describe.each(everyEngineAndWorkers)('a token on %s', (setup) => {
     const { app } = await startAt(setup)
     expect(await answersTo(app, await signed(app))).toEqual(admitted)
     expect(await answersTo(app, await signedAs(app, hs256, {}))).toEqual(admitted)
+    const byClockAhead = { issuedAt: issuedAt + 60, expiresAt: issuedAt + 60 + 86_400 }
+    expect(await answersTo(app, await signed(app, byClockAhead))).toEqual(admitted)
     expect(await answersTo(app, await tokenFor(app, await app.customer()))).toEqual(admitted)
   })
 

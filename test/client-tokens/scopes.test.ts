@@ -12,12 +12,15 @@ import {
 import { describe, expect, test } from 'vitest'
 import { requireAllowed } from '../../src/callers/api-caller.ts'
 import { customerScopes, scopeOfOperation, scopes } from '../../src/callers/scopes.ts'
+import { createContext } from '../../src/context.ts'
 import type { Route } from '../../src/rest/route.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
 import { routes } from '../../src/server/rest-routes.ts'
+import { getWallet } from '../../src/wallets/get-wallet.ts'
 import { everythingOf } from '../graphql/support/selection.ts'
 import type { App } from '../support/app.ts'
-import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 import { bearing, newKey, tokenFor } from './support/tokens.ts'
 
@@ -127,6 +130,24 @@ test.each([
     )
   },
 )
+
+test('an operation without a scope is open to an API key without scopes', () => {
+  const caller = { keyId: 'key', tokenId: null, scopes: null, customerId: null }
+  expect(() => requireAllowed(caller, 'createNoun')).not.toThrow()
+})
+
+test.each(everyEngine)('no operation reads for a caller without the scope read on %s', async (engine) => {
+  const app = await startApp(engine)
+  const walletId = await app.wallet()
+  for (const tokenId of [null, 'token']) {
+    const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
+    const context = createContext(app.service, app.merchant.id, null, 0, caller)
+    const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
+    // Nothing that reads needs to ask for the scope itself.
+    for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
+      expect(await refusalOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+  }
+})
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
   test.each(scopes)('%s alone lets its bearer do what it says, who is told the scope of all else', async (scope) => {
