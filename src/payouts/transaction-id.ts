@@ -27,11 +27,10 @@ export function transactionId(merchantId: string, sequence: number): string {
  * for a text that is none, or of a number that no sequence gives.
  */
 export function sequenceOfTransactionId(merchantId: string, text: string): number | null {
-  const given = text.toUpperCase()
-  if (!/^[0-9A-Z]{10}$/.test(given)) return null
+  if (!/^[0-9A-Z]{10}$/.test(text)) return null
   const { multiplier, offset } = coefficients(merchantId)
   let value = 0n
-  for (const letter of given) value = value * 36n + BigInt(alphabet.indexOf(letter))
+  for (const letter of text) value = value * 36n + BigInt(alphabet.indexOf(letter))
   const sequence = (((value - offset + count) % count) * inverseOf(multiplier)) % count
   return sequence >= 1n && sequence < 2n ** 31n ? Number(sequence) : null
 }

@@ -1,9 +1,7 @@
-import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { findPayoutAnywhere, findPayouts } from '../../src/operators/find-payout.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
-import { sequenceOfTransactionId, transactionId } from '../../src/payouts/transaction-id.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import { nigerian } from '../payouts/payout-places.ts'
@@ -86,17 +84,4 @@ describe.each(everyEngine)('a payout on %s', (engine) => {
     expect(shown.stderr).toContain(`${second.id} of Other merchant`)
     expect((await cli(place, 'payout', 'show', second.transactionId, '--json')).json()).toMatchObject({ id: second.id })
   })
-})
-
-test('sequenceOfTransactionId undoes transactionId, and finds no number in other texts', () => {
-  const merchantId = fc.uuid({ version: 7 })
-  fc.assert(
-    fc.property(merchantId, fc.integer({ min: 1, max: 2 ** 31 - 1 }), (merchant, sequence) => {
-      expect(sequenceOfTransactionId(merchant, transactionId(merchant, sequence))).toBe(sequence)
-    }),
-  )
-  const id = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
-  expect(['', 'A', '0123456789A', 'ABCDEFGHI!', 'abc'].map((text) => sequenceOfTransactionId(id, text))).toEqual(
-    Array(5).fill(null),
-  )
 })

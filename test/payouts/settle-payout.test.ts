@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { getPayout } from '../../src/payouts/get-payout.ts'
 import type { PayoutStatus } from '../../src/payouts/payout.ts'
-import { settledStatuses, settlePayout } from '../../src/payouts/settle-payout.ts'
+import { changePayoutStatus } from '../../src/payouts/repository.ts'
+import { settledStatuses, settlePayout, settleWithin } from '../../src/payouts/settle-payout.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { answer, carriedPayout, contradicted, transferOf } from '../rails/support/carried.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { refusalOf } from '../support/refusal-of.ts'
@@ -203,5 +205,74 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     expect((await whatIsStored(app)).payout_events).toHaveLength(1)
     if (!isCompleted) expect(await balance()).toBe('100.00000000')
     await app.expectBooksToBalance()
+  })
+
+  test('settles a payout that its rail still carries only where that is meant', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const outcomes = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED' } as const
+    for (const [status, state] of Object.entries(outcomes) as ['COMPLETED' | 'FAILED', string][]) {
+      const { id: payoutId } = await carriedPayout(app.context())
+      await answer(app.context(), payoutId, { state: 'ACCEPTED' })
+      const before = await whatIsStored(app)
+      const words =
+        'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: what its bank reports afterwards moves no money any more'
+      for (const override of [undefined, null, false]) {
+        const input = { payoutId, status, override }
+        expect(await refusalOf(() => settlePayout(app.context(), input))).toMatchObject({
+          code: 'PAYOUT_STATUS_CONFLICT',
+          message: `override ${words}.`,
+          details: { fields: [{ field: 'override', code: 'MISSING_REQUIRED_FIELD', message: words }] },
+        })
+      }
+      expect(await whatIsStored(app)).toEqual(before)
+
+      const given = { payoutId, status, cause: 'The bank called', override: true }
+      const settled = await settlePayout(app.context(), given)
+      expect(settled.status).toBe(status)
+      const { state: reached, dueAt, history } = await transferOf(app.context(), payoutId)
+      expect([reached, dueAt, history.at(-1)]).toMatchObject([state, null, { state, cause: 'The bank called' }])
+      const after = await whatIsStored(app)
+      for (const override of [true, undefined])
+        expect(await settlePayout(app.context(), { payoutId, status, override })).toEqual(settled)
+      expect(await whatIsStored(app)).toEqual(after)
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('decides what needed attention where a person says with intent that the payout is what it is', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const payoutId = await contradicted(app.context(), 'REJECTED', 'COMPLETED')
+    const state = async () => (await transferOf(app.context(), payoutId)).state
+    expect(await state()).toBe('ATTENTION')
+    const before = await whatIsStored(app)
+    const payout = await settlePayout(app.context(), { payoutId, status: 'FAILED' })
+    expect([payout.status, await state(), await whatIsStored(app)]).toEqual(['FAILED', 'ATTENTION', before])
+    expect(await settlePayout(app.context(), { payoutId, status: 'FAILED', override: true })).toEqual(payout)
+    expect(await state()).toBe('REJECTED')
+    await app.expectBooksToBalance()
+  })
+
+  test('keeps the first name that a bank gave to the payment', async () => {
+    const app = await startApp(engine)
+    const { payoutId } = await startWithPayout(app, 'PROCESSING')
+    const settle = (status: 'COMPLETED' | 'RETURNED', reference?: string) =>
+      app.db.write((tx) => settleWithin(tx, app.context(), { payoutId, status, cause: null, reference }), {
+        merchantId: app.merchant.id,
+      })
+    expect(await settle('COMPLETED', 'BANK-1')).toMatchObject({ fiatReferenceId: 'BANK-1' })
+    expect(await settle('RETURNED', 'BANK-2')).toMatchObject({ status: 'RETURNED', fiatReferenceId: 'BANK-1' })
+  })
+
+  test('changes no payout that another settlement has changed meanwhile', async () => {
+    const app = await startApp(engine)
+    const { payoutId: id } = await startWithPayout(app, 'COMPLETED')
+    const { merchantId, updatedAt } = await getPayout(app.context(), { payoutId: id })
+    const change = { merchantId, id, to: 'FAILED', fiatReferenceId: null, updatedAt } as const
+    const write = (from: PayoutStatus) => app.db.write(async (tx) => changePayoutStatus(tx, { ...change, from }))
+    expect(await write('PROCESSING')).toBeNull()
+    expect(await write('RETURNED')).toBeNull()
+    expect(await getPayout(app.context(), { payoutId: id })).toMatchObject({ status: 'COMPLETED' })
   })
 })

@@ -4,10 +4,11 @@ import { createPayout } from '../../src/payouts/create-payout.ts'
 import { getNamedPayout, getPayout } from '../../src/payouts/get-payout.ts'
 import { simulatePayout } from '../../src/payouts/simulate-payout.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
+import { carriedPayout, transferOf } from '../rails/support/carried.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { tamperWith, whatIsStored } from '../support/stored.ts'
 import { nigerian, nobody } from './payout-places.ts'
 
 describe.each(everyEngine)('simulatePayout on %s', (engine) => {
@@ -96,5 +97,35 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     const refusal = await refusalOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
     expect(refusal.message).toBe('Payout not found.')
+  })
+
+  test('plays the sandbox’s own bank for a payout that it carries, and no other system’s', async () => {
+    const { app } = await startWithPayout()
+    const [own, other] = [await carriedPayout(app.context(), '1'), await carriedPayout(app.context(), '1')]
+    const { orderId } = await transferOf(app.context(), other.id)
+    await tamperWith(app, `update payout_transfers set rail = 'lagos' where order_id = '${orderId}'`)
+    const before = await whatIsStored(app)
+    expect(
+      await refusalOf(() => perform(simulatePayout, app.context(), { payoutId: other.id, status: 'COMPLETED' })),
+    ).toMatchObject({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: 'The payout is on the rail lagos, where it is QUEUED: the bank there says what becomes of it.',
+    })
+    expect(await whatIsStored(app)).toEqual(before)
+    await perform(simulatePayout, app.context(), { payoutId: own.id, status: 'FAILED', cause: 'closed' })
+    expect(await transferOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
+  })
+
+  test('answers a key again with what it settled, whatever became of the payout since', async () => {
+    const { app, payoutId } = await startWithPayout()
+    const keyed = () => createContext(app.service, app.merchant.id, 'k')
+    const request = { payoutId, status: 'COMPLETED' } as const
+    const first = await app.service.perform(simulatePayout, keyed(), request)
+    await perform(simulatePayout, app.context(), { payoutId, status: 'RETURNED' })
+    const again = await app.service.perform(simulatePayout, keyed(), request)
+    expect([first.isReplayed, again.isReplayed, again.result]).toEqual([false, true, first.result])
+    expect((await getPayout(app.context(), { payoutId })).status).toBe('RETURNED')
+    const { code } = await refusalOf(() => perform(simulatePayout, keyed(), { payoutId, status: 'RETURNED' }))
+    expect(code).toBe('IDEMPOTENCY_KEY_REUSED')
   })
 })

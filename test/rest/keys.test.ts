@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import type { Query } from '../../src/database/query.ts'
 import type { ApiKey } from '../../src/merchants/api-key.ts'
 import { formatApiKey, newApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
@@ -96,12 +97,12 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   test('ruling 4: every wrong key takes the same look-ups, of a key that is there and of one that is not', async () => {
     const app = await startApp(engine)
     let isThere: boolean[] = []
-    const execute: typeof app.db.execute = (query, params) => {
-      const found = app.db.execute<Record<string, unknown>>(query, params)
-      const note = (rows: readonly unknown[]) => isThere.push(rows.length > 0)
+    const execute = <Result>(query: Query, params: object) => {
+      const found = app.db.execute<Result>(query, params)
+      const note = (rows: readonly Result[]) => isThere.push(rows.length > 0)
       if (found instanceof Promise) found.then(note)
       else note(found)
-      return found as ReturnType<typeof app.db.execute>
+      return found
     }
     const { server } = serverOf(app, { db: { ...app.db, execute } })
     const ask = async (key: string) => {
