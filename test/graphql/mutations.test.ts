@@ -194,28 +194,6 @@ describe.each(everyEngineAndWorkers)('the holder of an account on %s', (engine) 
       expect(payout).toEqual({ recipientName, balance: '60.00000000' })
     }
   })
-
-  test.each<[string, object, string, string]>([
-    ['neither', {}, 'accountName', 'MISSING_REQUIRED_FIELD'],
-    ['an empty one', { accountName: ' ' }, 'accountName', 'MISSING_REQUIRED_FIELD'],
-    ['both', { accountName: 'Ada Obi', recipientName: 'Ada Obi' }, 'accountName', 'INVALID_PARAMETER'],
-    ['a wrong one', { accountName: 'x'.repeat(1000) }, 'accountName', 'INVALID_PARAMETER'],
-    ['a wrong older one', { recipientName: 'x'.repeat(1000) }, 'recipientName', 'INVALID_PARAMETER'],
-  ])('is refused by its name: %s', async (_, holder, name, code) => {
-    const app = await startApp(engine)
-    await app.wallet({ balance: '100' })
-    const { fields } = await run(app, 'createPayout', { ...paying(holder), idempotencyKey: 'k' })
-    expect(fields).toMatchObject([
-      { field: `recipient.bankAccount.${name}`, code: expect.stringMatching(/^(MISSING|INVALID)/) },
-    ])
-    expect(fields[0].code === 'MISSING_REQUIRED_FIELD').toBe(code === 'MISSING_REQUIRED_FIELD')
-    const { paymentPurpose: __, ...quoted } = paying(holder)
-    const { data } = await app.graphql(
-      'query($i:PayoutQuoteInput!){payoutQuote(input:$i){...on InvalidInputError{fields{field}}}}',
-      { i: quoted },
-    )
-    expect(data.payoutQuote.fields).toEqual([{ field: `recipient.bankAccount.${name}` }])
-  })
 })
 
 /** What is stored nowhere is not remembered either: each token is another, whatever key it is asked for with. */

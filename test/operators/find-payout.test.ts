@@ -13,7 +13,7 @@ import { refusalOf } from '../support/refusal-of.ts'
 const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const
 
 describe.each(everyEngine)('a payout on %s', (engine) => {
-  test('is found by its id, transaction id, reference id and idempotency key, by operators and in GraphQL', async () => {
+  test('is found by its id, transaction id, reference id and idempotency key, by operators', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (let i = 0; i < 3; i++) await perform(createPayout, app.context(), payout)
@@ -30,35 +30,6 @@ describe.each(everyEngine)('a payout on %s', (engine) => {
     const place = await emptyPlace({ DATABASE_URL: app.url })
     for (const name of names) {
       expect((await cli(place, 'payout', 'show', name, '--json')).json()).toMatchObject({ id: made.id })
-    }
-
-    const ask = (args: string) => app.graphql(`{ payout(${args}) { uuid transactionId } }`)
-    for (const args of [
-      `id: "${made.id}"`,
-      'idempotencyKey: "order 17"',
-      `transactionId: "${made.transactionId}"`,
-      `referenceId: "${made.referenceId}"`,
-    ]) {
-      expect((await ask(args)).data.payout).toMatchObject({ transactionId: made.transactionId })
-    }
-    expect((await ask('transactionId: "0000000000"')).data).toEqual({ payout: null })
-    expect((await ask(`referenceId: "${made.id}"`)).data).toEqual({ payout: null })
-    const both = await ask(`transactionId: "${made.transactionId}", referenceId: "${made.referenceId}"`)
-    expect(both.errors[0]).toMatchObject({ extensions: { code: 'INVALID_INPUT' } })
-  })
-
-  test('of another merchant is not found in GraphQL by any name', async () => {
-    const app = await startApp(engine)
-    await app.wallet({ balance: '100' })
-    const { result: made } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
-    const { apiKey: key } = await app.otherMerchant()
-    for (const args of [
-      'idempotencyKey: "order 17"',
-      `transactionId: "${made.transactionId}"`,
-      `referenceId: "${made.referenceId}"`,
-    ]) {
-      const { data } = await app.graphql(`{ payout(${args}) { uuid } }`, {}, { key })
-      expect(data).toEqual({ payout: null })
     }
   })
 

@@ -101,12 +101,11 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
       })
     }
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state cause } } }', { id })
-    const { timeline } = data.payout
-    expect(timeline).toHaveLength(mostSteps)
-    expect([timeline[0], timeline[1].cause, timeline.at(-1).cause]).toEqual([
-      { state: 'QUEUED', cause: null },
-      'step 0',
-      'step 29',
-    ])
+    const shown = [0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map((i) => ({
+      state: states[i % 2],
+      cause: `step ${i}`,
+    }))
+    expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...shown])
+    expect(data.payout.timeline).toHaveLength(mostSteps)
   })
 })
