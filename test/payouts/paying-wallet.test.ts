@@ -75,6 +75,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ assetCode: 'NGN', balance: '1000000' })
     const { body } = await app.rest('POST', path, { body: payoutBody })
-    expect(body.error.code).toBe('WALLET_NOT_FOUND')
+    const message = 'There is no active USDC wallet to pay from.'
+    expect(body.error).toEqual({ code: 'WALLET_NOT_FOUND', message })
   })
 })

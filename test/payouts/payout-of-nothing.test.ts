@@ -7,6 +7,7 @@ import { getPayoutQuote } from '../../src/payouts/get-payout-quote.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { doors, everyDoor } from '../support/doors.ts'
+import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 import { nigerian } from './payout-places.ts'
 
@@ -21,6 +22,9 @@ describe.each(everyEngine)('ruling 47: a payout of nothing on %s', (engine) => {
 
     const refused = await doors[door].createPayout(app, { ...payout, amount: '0.00000666' })
     expect(refused.refusal).toEqual({ code: 'INVALID_INPUT', fields: ['amount'] })
+    const { details } = await refusalOf(() => getPayoutQuote(app.context(), { ...payout, amount: '0.00000666' }))
+    const message = 'is worth less than 0.01 NGN, so nothing would arrive'
+    expect(details.fields).toEqual([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
     expect(await whatIsStored(app)).toEqual(before)
     // What is worth one kobo arrives, though no chain can express it (ruling 36).
     const { result } = await doors[door].createPayout(app, { ...payout, amount: '0.00000667' })
