@@ -67,8 +67,8 @@ function knownKey({ inUse, byHash }: KnownKeys, text: string): KnownKey | undefi
 
 async function lookUp(service: Service, presented: string, remember: (key: KnownKey) => void): Promise<Admitted> {
   const token = isClientToken(presented) ? presented : null
-  const key = token === null ? parseApiKey(presented) : null
-  const id = token === null ? (key?.id ?? nobody.id) : (keyNamedBy(token) ?? nobody.id)
+  const key = parseApiKey(presented)
+  const id = (token === null ? key?.id : keyNamedBy(token)) ?? nobody.id
   const row = await apiKeyById(service.db, { id })
   const found =
     token === null

@@ -31,6 +31,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
       }
       const [first] = refused
       expect(first).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.stringMatching(/^Bearer /) } })
+      expect(first?.text).toContain('"INVALID_TOKEN","message":"A valid API key is required in the x-api-key header."')
       for (const each of refused) expect(each).toEqual(first)
     },
   )
