@@ -107,10 +107,10 @@ function keyFound({ mode }: Service, row: KeyRow | null, isSecretRight: boolean)
 /** Whom a token admits: never to more than its key may do, nor for longer than that is valid. */
 async function tokenFound(service: Service, token: string, row: KeyRow | null): Promise<KnownKey | null> {
   const claims = await verifyClientToken(service.secrets, row ?? { id: nobody.id, secretHash: nobodysHash }, token)
-  const key = keyFound(service, row, claims !== null)
-  if (claims === null || key === null) return null
+  if (claims === null) return null
+  const key = keyFound(service, row, true)
   const { id: tokenId, scopes, customerId } = claims
-  if (!scopes.every((scope) => hasScope(key.caller, scope))) return null
+  if (key === null || !scopes.every((scope) => hasScope(key.caller, scope))) return null
   // One that says it is yet to be made was made by a clock that was ahead, and would last for longer than it may.
   const from = claims.issuedAt * 1_000 - clockToleranceMs
   const validity = { from, until: Math.min(claims.expiresAt * 1_000, key.validity.until) }

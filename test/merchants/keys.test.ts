@@ -1,10 +1,11 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { formatApiKey, hashSecret, matchesHash, newApiKey, parseApiKey } from '../../src/merchants/api-key.ts'
-import { authenticate } from '../../src/merchants/authenticate.ts'
+import { authenticate, recordKeyUse } from '../../src/merchants/authenticate.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../src/merchants/keys.ts'
 import { apiKeysOfMerchant, storeClock } from '../../src/merchants/repository.ts'
 import { everyEngine, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
@@ -144,5 +145,32 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
       await createKey(app.service, app.merchant.id, { scopes: ['read'] })
       expect([await aheadMs(), await aheadMs()]).toEqual([Number(ahead), Number(ahead)])
     }
+  })
+
+  test('have a use stored by one process where no other has stored one within a minute of it', async () => {
+    const app = await startApp(engine)
+    const [listed] = await listKeys(app.service, app.merchant.id)
+    const id = String(listed?.id)
+    const at = Date.UTC(2030, 0, 1)
+    for (const [ms, stored] of [
+      [0, 0],
+      [59_999, 0],
+      [-59_999, 0],
+      [60_000, 60_000],
+      [0, 0],
+    ] as const) {
+      await recordKeyUse(app.context(), { id, usedAt: at + ms })
+      const [{ lastUsedAt } = { lastUsedAt: null }] = await listKeys(app.service, app.merchant.id)
+      expect([ms, lastUsedAt]).toEqual([ms, new Date(at + stored).toISOString()])
+    }
+  })
+
+  test('are looked up for each request where an engine can’t tell whether they have changed', async () => {
+    const app = await startApp(engine)
+    const service = { ...app.service, db: { ...app.db, version: () => null } }
+    const { id, apiKey } = await createKey(app.service, app.merchant.id)
+    for (let i = 0; i < 2; i++) expect(await authenticate(service, apiKey)).toMatchObject({ caller: { keyId: id } })
+    await revokeKey(app.service, id)
+    expect(await refusalOf(() => authenticate(service, apiKey))).toMatchObject({ code: 'INVALID_TOKEN' })
   })
 })
