@@ -107,6 +107,12 @@ const wrong: Record<string, (app: App) => Promise<string>> = {
     return signClientToken(testSecrets, { id: '0000000000000000', secretHash }, claims)
   },
   'no key': async (app) => changed(await signed(app), 0, asJson({ kid: undefined })),
+  'a key in a list': async (app) => {
+    const { id } = await signingKeyOf(app, app.merchant.apiKey)
+    return changed(await signed(app), 0, asJson({ kid: [id] }))
+  },
+  'a key that is no text': async (app) => changed(await signed(app), 0, asJson({ kid: { id: true } })),
+  'a key with a NUL': async (app) => changed(await signed(app), 0, asJson({ kid: '\u0000' })),
   'a key that is no id': async (app) => changed(await signed(app), 0, asJson({ kid: "' or 1=1" })),
   'a time of more than a day': (app) => signed(app, { expiresAt: issuedAt + 86_401 }),
   'a time that is over': (app) => signed(app, { issuedAt: issuedAt - 900, expiresAt: issuedAt }),
