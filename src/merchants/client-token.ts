@@ -95,7 +95,7 @@ function isCanonical(token: string): boolean {
 
 function claimsIn({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims | null {
   const scopes = String(scope).split(' ') as Scope[]
-  const customerId = sub === undefined ? null : parseUuid(sub)
+  const customerId = parseUuid(sub)
   const isKnown = scopes.every((each) => allScopes.includes(each)) && (sub === undefined || customerId !== null)
   if (!isKnown || jti === undefined || iat === undefined || exp === undefined) return null
   return exp - iat > longestTokenSeconds ? null : { id: jti, customerId, scopes, issuedAt: iat, expiresAt: exp }
