@@ -31,9 +31,8 @@ function checksumOf(payout: Payout): number {
 export function checksumOfValues(all: readonly unknown[]): number {
   let count = all.length
   while (count > covered && (all[count - 1] ?? null) === null) count--
-  const values = count === all.length ? all : all.slice(0, count)
   // As a signed number, which is what an integer column holds on every engine.
-  return crc32(values.join('\u001f')) | 0
+  return crc32(all.slice(0, count).join('\u001f')) | 0
 }
 
 /**

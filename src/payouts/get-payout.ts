@@ -78,7 +78,7 @@ async function findOtherwise(
     return key ? payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }) : null
   }
   if (transactionId !== null) return findByTransactionId(db, { merchantId, transactionId })
-  const id = parseUuid((referenceId ?? '').trim())
+  const id = parseUuid(referenceId?.trim())
   return id === null ? null : payoutByReference(db, { merchantId, ...referenceWindow(id) })
 }
 

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
@@ -27,6 +28,13 @@ test('a column that a table gains is no part of the checksums of rows from befor
       expect(checksumOfValues([...earlier, null, added])).not.toBe(checksumOfValues([...earlier, added, null]))
     }),
   )
+})
+
+test('a checksum is over all columns of the first, also where the last have nothing', () => {
+  for (const count of [0, 1, first - 1, first]) {
+    const values = Array.from({ length: first }, (_, i) => (i < count ? `${i}` : null))
+    expect(checksumOfValues(values)).toBe(crc32(values.join('\u001f')) | 0)
+  }
 })
 
 test('the columns of the first checksums are where they were', () => {

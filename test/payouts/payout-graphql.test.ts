@@ -9,6 +9,7 @@ import { countingStatements } from '../graphql/support/statements.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
+import { tamperWith } from '../support/stored.ts'
 import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
 
 const terms = { assetCode: 'USDC', amount: '40' }
@@ -301,6 +302,13 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     }
   })
 
+  test('from before is not found by the transaction id that its number would have now', async () => {
+    const { app, payout } = await startWithPayout()
+    await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
+    const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)
+    expect(data).toEqual({ payout: null })
+  })
+
   test('of another merchant is not found by any of its names', async () => {
     const { app, names } = await startWithPayout()
     const { apiKey: key } = await app.otherMerchant()
@@ -369,7 +377,10 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
       __typename: 'PayoutStatusConflictError',
       message: "A payout that is RETURNED can't become FAILED: only one that is PROCESSING can.",
     })
-    expect((await simulate('payoutIdempotencyKey: "another", status: FAILED')).__typename).toBe('ResourceNotFoundError')
+    expect(await simulate('payoutIdempotencyKey: "another", status: FAILED')).toMatchObject({
+      __typename: 'ResourceNotFoundError',
+      message: 'Payout not found.',
+    })
     for (const [name, field, code] of [
       ['', 'payoutId', 'MISSING_REQUIRED_FIELD'],
       [`payoutId: "${payout.id}", payoutIdempotencyKey: "order 17",`, 'payoutId', 'INVALID_PARAMETER'],

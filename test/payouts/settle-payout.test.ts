@@ -254,15 +254,19 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('keeps the first name that a bank gave to the payment', async () => {
+  test('has from the bank that paid how it calls the payment, and from no report that it came back', async () => {
     const app = await startApp(engine)
-    const { payoutId } = await startWithPayout(app, 'PROCESSING')
-    const settle = (status: 'COMPLETED' | 'RETURNED', reference?: string) =>
-      app.db.write((tx) => settleWithin(tx, app.context(), { payoutId, status, cause: null, reference }), {
-        merchantId: app.merchant.id,
-      })
-    expect(await settle('COMPLETED', 'BANK-1')).toMatchObject({ fiatReferenceId: 'BANK-1' })
-    expect(await settle('RETURNED', 'BANK-2')).toMatchObject({ status: 'RETURNED', fiatReferenceId: 'BANK-1' })
+    await app.wallet({ balance: '100' })
+    for (const first of ['BANK-1', null]) {
+      const { body } = await app.rest('POST', path, { body: payoutBody })
+      const settle = (status: 'COMPLETED' | 'RETURNED', reference: string | null) =>
+        app.db.write(
+          (tx) => settleWithin(tx, app.context(), { payoutId: body.data.id, status, cause: null, reference }),
+          { merchantId: app.merchant.id },
+        )
+      expect(await settle('COMPLETED', first)).toMatchObject({ fiatReferenceId: first })
+      expect(await settle('RETURNED', 'BANK-2')).toMatchObject({ status: 'RETURNED', fiatReferenceId: first })
+    }
   })
 
   test('changes no payout that another settlement has changed meanwhile', async () => {

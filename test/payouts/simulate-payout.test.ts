@@ -123,6 +123,9 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const first = await app.service.perform(simulatePayout, keyed(), request)
     await perform(simulatePayout, app.context(), { payoutId, status: 'RETURNED' })
     const again = await app.service.perform(simulatePayout, keyed(), request)
+    // The operation's name is kept with each key: under another one no retry would find it.
+    const { idempotency_keys: keys = [] } = await whatIsStored(app)
+    expect(keys.map((row) => JSON.parse(row))).toMatchObject([{ key: 'k', operation: 'simulatePayout' }])
     expect([first.isReplayed, again.isReplayed, again.result]).toEqual([false, true, first.result])
     expect((await getPayout(app.context(), { payoutId })).status).toBe('RETURNED')
     const { code } = await refusalOf(() => perform(simulatePayout, keyed(), { payoutId, status: 'RETURNED' }))
