@@ -43,7 +43,7 @@ function inverseOf(multiplier: bigint): bigint {
     ;[rest, next] = [next, rest - times * next]
     ;[factor, following] = [following, factor - times * following]
   }
-  return factor < 0n ? factor + count : factor
+  return factor + count
 }
 
 let known = { merchantId: '', multiplier: 0n, offset: 0n }
@@ -52,6 +52,6 @@ function coefficients(merchantId: string) {
   if (known.merchantId === merchantId) return known
   const bits = BigInt(`0x${merchantId.replaceAll('-', '')}`)
   // One more than a multiple of six shares no factor with 36, which is what makes the mapping one to one.
-  known = { merchantId, multiplier: ((bits >> 3n) % (count / 6n)) * 6n + 1n, offset: bits % count }
+  known = { merchantId, multiplier: (bits >> 3n) * 6n + 1n, offset: bits % count }
   return known
 }
