@@ -62,7 +62,7 @@ async function* untilSettled(
   const mayChange = () => [...latest.values()].some((status) => status === 'PROCESSING' || status === 'COMPLETED')
   yield* first
   if (!mayChange()) return
-  const isWatched = ({ id, status }: Payout) => latest.has(id) && latest.get(id) !== status
+  const isWatched = ({ id, status }: Payout) => latest.get(id) !== status
   const events = await eventsFrom(context, after, signal)
   for await (const payout of changesIn(events, context, { isWatched, ids: new Set(latest.keys()) })) {
     latest.set(payout.id, payout.status)

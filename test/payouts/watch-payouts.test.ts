@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Query } from '../../src/database/query.ts'
 import { createPayout } from '../../src/payouts/create-payout.ts'
 import type { PayoutStatus } from '../../src/payouts/payout.ts'
 import type { SettledStatus } from '../../src/payouts/settle-payout.ts'
@@ -23,10 +24,10 @@ async function startWithPayouts(engine: Engine) {
     return payout
   }
   const settle = (payoutId: string, status: SettledStatus) => settlePayout(app.context(), { payoutId, status })
-  const watch = async (watched: Parameters<typeof watchPayouts>[1]) => {
+  const watch = async (watched: Parameters<typeof watchPayouts>[1], context = app.context()) => {
     const end = new AbortController()
     onTestFinished(() => end.abort())
-    const payouts = await watchPayouts(app.context(), watched, end.signal)
+    const payouts = await watchPayouts(context, watched, end.signal)
     /** The next payouts that it gives, `null` once there are no more. */
     const next = async (count: number) => {
       const given: ([id: string, status: PayoutStatus] | null)[] = []
@@ -95,10 +96,32 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     expect([await byId(3), await all(2)]).toEqual([[...now, null], now])
   })
 
+  test('gives a payout that changes while the watch begins once, as it is then', async () => {
+    const { app, pay, settle, watch } = await startWithPayouts(engine)
+    const id = await pay()
+    let statements = 0
+    const reading = Promise.withResolvers<void>()
+    const execute = async <Result>(query: Query, params: object) => {
+      // After the latest event is known, and before the payouts are read.
+      if (++statements === 2) await settle(id, 'COMPLETED')
+      const found = await app.db.execute<Result>(query, params)
+      if ('after' in params) reading.resolve()
+      return found
+    }
+    const next = await watch({ payoutIds: [id] }, { ...app.context(), db: { ...app.db, execute } })
+    const given = next(3)
+    // The event of what was given already.
+    await reading.promise
+    await settle(id, 'RETURNED')
+    expect(await given).toEqual([[id, 'COMPLETED'], [id, 'RETURNED'], null])
+  })
+
   test('gives the changes of the merchant and of all its customers, or of one customer', async () => {
     const { customerId, payFor, settle, watch } = await startWithPayouts(engine)
     const [own, ofCustomer] = [(await payFor()).id, (await payFor(customerId)).id]
     const [all, ofOne] = [await watch({}), await watch({ payoutIds: null, customerId: customerId.toUpperCase() })]
+    // One that is new has not changed.
+    await payFor(customerId)
     await settle(own, 'COMPLETED')
     await settle(ofCustomer, 'FAILED')
     await settle(own, 'RETURNED')
