@@ -2,15 +2,18 @@ import type { Context } from '../context.ts'
 import { getCustomer } from '../customers/get-customer.ts'
 import { invalidInput, notFound } from '../errors.ts'
 import type { Event, EventType } from '../events/event.ts'
-import { objectTypeOf } from '../events/event.ts'
 import { eventsFrom } from '../events/follow.ts'
 import { latestOf } from '../events/latest-event.ts'
 import { uuidsAmong } from '../ids.ts'
 import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
+import { settlementTold } from './settle-payout.ts'
 
 /** Payouts that one caller may watch by their ids. */
 export const mostWatched = 100
+
+/** The events that say that the status of a payout has changed; that it was made is no change. */
+const changes: ReadonlySet<EventType> = new Set(Object.values(settlementTold).map(({ type }) => type))
 
 type Watched = {
   readonly payoutIds?: readonly string[] | null | undefined
@@ -83,16 +86,11 @@ async function* changesIn(
   { isWatched, ids: watched }: Watching,
 ): AsyncGenerator<Payout> {
   for await (const events of batches) {
-    const changes = events.filter(({ type, objectId }) => isChange(type) && (watched?.has(objectId) ?? true))
-    const ids = [...new Set(changes.map(({ objectId }) => objectId))]
+    const changed = events.filter(({ type, objectId }) => changes.has(type) && (watched?.has(objectId) ?? true))
+    const ids = [...new Set(changed.map(({ objectId }) => objectId))]
     const found = ids.length > 0 ? await payouts.find(context, ids) : []
     yield* found.filter(isWatched).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   }
-}
-
-/** Whether an event says that the status of a payout has changed; that it was made is none. */
-function isChange(type: EventType): boolean {
-  return objectTypeOf(type) === 'payout' && type !== 'payout.initiated'
 }
 
 function refuse(field: string, message: string): never {

@@ -270,6 +270,22 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       await operation(app.context(), { ...terms, ...blank, payoutMethodId: methods.ofMerchant })
     })
 
+    test.each(['', ' '])(
+      'with the empty id %j of a method, beside an account in full or in part',
+      async (payoutMethodId) => {
+        const { app } = await startWithPlaces(engine)
+        const message = 'must not be empty: leave it out, or give null'
+        const fault = { field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message }
+        const refused = async (recipient: object) =>
+          (await refusalOf(() => operation(app.context(), { ...terms, ...recipient, payoutMethodId }))).details.fields
+        expect(await refused(nigerian)).toEqual([fault])
+        expect(await refused({ ...nigerian, bankCode: null })).toEqual(
+          expect.arrayContaining([fault, expect.objectContaining({ field: 'bankCode' })]),
+        )
+        if (isQuote) expect(await refused({ recipientCurrency: 'NGN' })).toEqual([fault])
+      },
+    )
+
     test('with every field that is missing without a method', async () => {
       const { app } = await startWithPlaces(engine)
       const { details } = await refusalOf(() => operation(app.context(), { ...terms, bankCode: '044' }))
