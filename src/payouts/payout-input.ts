@@ -110,7 +110,6 @@ function impliedFaults(input: PayoutInput): FieldFault[] {
 
 /** A recipient that is given in full is no reason to overlook the id of another. */
 export function emptyMethodFault({ payoutMethodId }: PayoutInput): FieldFault[] {
-  if (payoutMethodId === undefined || payoutMethodId === null) return []
   return faultsOf(MethodId, { payoutMethodId })
 }
 
