@@ -45,6 +45,21 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     })
   })
 
+  test('quotes what takes a wallet down to zero, and not one unit more', async () => {
+    const { app, wallets } = await startWithPlaces(engine)
+    const walletId = wallets.ofMerchant
+    const all = { ...terms, ...nigerian, amount: '49.25742574' }
+    for (const input of [all, { ...all, walletId }]) {
+      const { wallet, total, balanceAfter } = await getPayoutQuote(app.context(), input)
+      expect([wallet.id, total, balanceAfter]).toEqual([walletId, 50_00000000n, 0n])
+    }
+    const more = { ...all, amount: '49.25742575', walletId }
+    expect(await refusalOf(() => getPayoutQuote(app.context(), more))).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      details: { available: 50_00000000n, required: 50_00000001n },
+    })
+  })
+
   test.each([
     ['NGN', undefined, 'Nigeria', '60000.00000000', 'ach'],
     ['NGN', 'Nigeria', 'Nigeria', '60000.00000000', 'ach'],
