@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
+import { listWatchedAddresses } from '../../src/deposits/list-watched-addresses.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import type { App } from '../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
+import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
 import { ask, dullReport, hashOf, nodeRail, nodeSecret, refOf, report, signed } from './support/node.ts'
 
@@ -74,6 +76,25 @@ describe.each(everyEngineAndWorkers)('the addresses to watch on %s', (setup) => 
     expect(await refused('after=-1&limit=101')).toEqual([400, 'after', 'limit'])
     expect(await refused('after=1&after=1')).toEqual([400, 'after'])
   })
+})
+
+test.each<[after: unknown, message: string]>([
+  ['2', 'must be at most 1, the number of the latest address: list all again, from 0'],
+  ...['1x', 'x1', '01', '1000000000', ' 1', 1, ['1'], null].map((after): [unknown, string] => [
+    after,
+    'must be the `next` of an earlier list',
+  ]),
+])('the addresses to watch are not listed after %j, and the refusal says why', async (after, message) => {
+  const app = await startApp('sqlite', { rails: [nodeRail] })
+  await app.wallet({ network: 'erc20' })
+  const { details } = await refusalOf(() => listWatchedAddresses(app.service, { after }))
+  expect(details.fields).toEqual([{ field: 'after', code: 'INVALID_PARAMETER', message }])
+})
+
+test.each([[undefined], [''], ['0']])('the addresses to watch are listed from the first after %j', async (after) => {
+  const app = await startApp('sqlite', { rails: [nodeRail] })
+  await app.wallet({ network: 'erc20' })
+  expect((await listWatchedAddresses(app.service, { after })).addresses).toMatchObject([{ network: 'erc20' }])
 })
 
 test('no list says whose an address is', async () => {

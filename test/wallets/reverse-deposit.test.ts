@@ -149,7 +149,9 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     const reference = `erc20:${hashOf('one')}:0`
     await reverseDeposit(app.context(), { reference, reason })
     const credit = () => resolveDeposit(app.service, { reference, action: 'credit', reason })
-    expect((await refusalOf(credit)).details.fields).toMatchObject([{ field: 'action' }])
+    expect((await refusalOf(credit)).details.fields).toMatchObject([
+      { field: 'action', message: 'must be dismiss: the deposit was reversed' },
+    ])
     await resolveDeposit(app.service, { reference, action: 'dismiss', reason })
     expect(await balanceOf(app, walletId)).toBe(0n)
     await app.expectBooksToBalance()

@@ -38,7 +38,8 @@ function nextTurn(): Promise<void> {
 /** Posts reports as a node does. */
 export function report(app: App, body: unknown) {
   const payload = JSON.stringify(body)
-  return app.rest('POST', '/rails/node/deposits', { key: null, payload, headers: signed(payload) })
+  const headers = signed(payload, { at: new Date(app.service.wallClock()) })
+  return app.rest('POST', '/rails/node/deposits', { key: null, payload, headers })
 }
 
 /** The hash of a transaction on an EVM network, always the same for a name. */
