@@ -11,7 +11,6 @@ export type Breaker = {
   readonly fail: () => void
   /** @returns whether it was taken to be down */
   readonly succeed: () => boolean
-  readonly isOpen: () => boolean
 }
 
 /** @param clock milliseconds of a clock that goes on by itself */
@@ -36,6 +35,5 @@ export function createBreaker(clock: () => number): Breaker {
       restMs = 0
       return wasOpen
     },
-    isOpen: () => failures >= mostFailures,
   }
 }

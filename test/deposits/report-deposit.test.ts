@@ -3,13 +3,11 @@ import type { Context, Mode } from '../../src/context.ts'
 import { createContext } from '../../src/context.ts'
 import { reportDeposit } from '../../src/deposits/report-deposit.ts'
 import { listDepositAttention, resolveDeposit } from '../../src/deposits/resolve-deposit.ts'
-import { setExtendedPublicKeys } from '../../src/merchants/set-extended-public-keys.ts'
 import { createWallet } from '../../src/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
-import { junkRoot } from '../networks/junk-mnemonic.ts'
 import type { App, Setup } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { everyEngineAndMode } from '../support/modes.ts'
+import { everyEngineAndMode, setAddressKey } from '../support/modes.ts'
 import { perform } from '../support/perform.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 import { whatIsStored } from '../support/stored.ts'
@@ -19,15 +17,9 @@ const needed = 64
 
 async function startWatched(setup: Setup, mode: Mode = 'sandbox', clock = Date.now) {
   const app = await startApp(setup, { mode, clock, rails: [nodeRail] })
-  await giveKey(app, app.merchant.id)
+  await setAddressKey(app)
   const walletId = await app.wallet({ network: 'erc20' })
   return { app, walletId, ref: await refOf(app, walletId) }
-}
-
-/** In live a merchant has the addresses of its own key. */
-async function giveKey(app: App, merchantId: string, account = 1) {
-  const evmExtendedPublicKey = junkRoot.derive(`m/44'/60'/${account}'`).publicExtendedKey
-  if (app.service.mode === 'live') await setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey })
 }
 
 /** What a wallet holds, and waits for. */
@@ -42,211 +34,206 @@ async function held(app: App, walletId: string) {
 const nothing = '0.00000000'
 const ten = '10.00000000'
 
-describe.each([...everyEngineAndMode, ['workers', 'sandbox'] as const])(
-  'a report of a deposit on %s in %s',
-  (...[setup, mode]) => {
-    test('shows it as pending, and credits it once at the threshold', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
+const setups = [...everyEngineAndMode, ['workers', 'sandbox']] as const
 
-      const first = await report(app, dullReport(ref))
-      expect([first.status, first.body]).toEqual([
-        200,
-        {
-          status: 'success',
-          data: {
-            ...{ network: 'erc20', tx_hash: hashOf('one'), log_index: 0, state: 'DETECTED', confirmations: 1 },
-            ...{ confirmations_needed: needed, cause: null, credited_at: null },
-          },
+describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
+  test('shows it as pending, and credits it once at the threshold', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+
+    const first = await report(app, dullReport(ref))
+    expect([first.status, first.body]).toEqual([
+      200,
+      {
+        status: 'success',
+        data: {
+          ...{ network: 'erc20', tx_hash: hashOf('one'), log_index: 0, state: 'DETECTED', confirmations: 1 },
+          ...{ confirmations_needed: needed, cause: null, credited_at: null },
         },
-      ])
-      expect(await held(app, walletId)).toEqual({
-        balance: nothing,
-        pending: [
-          {
-            ...{ network: 'ERC20', txHash: hashOf('one'), logIndex: 0, amount: ten, confirmations: 1, needed },
-            detectedAt: expect.stringMatching(/Z$/),
-          },
-        ],
-      })
-      // The word does not decide, the count does.
-      const early = await report(app, dullReport(ref, { confirmations: needed - 1, state: 'CONFIRMED' }))
-      expect(early.body.data).toMatchObject({ state: 'DETECTED', confirmations: needed - 1 })
-      expect((await held(app, walletId)).balance).toBe(nothing)
-
-      const confirmed = await report(app, dullReport(ref, { confirmations: needed, state: 'DETECTED' }))
-      expect(confirmed.body.data).toMatchObject({ state: 'CONFIRMED', credited_at: expect.stringMatching(/Z$/) })
-      const stored = await whatIsStored(app)
-      for (const confirmations of [needed, 900, 1]) {
-        const again = await report(
-          app,
-          dullReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
-        )
-        expect(again.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
-      }
-      expect(await whatIsStored(app)).toEqual(stored)
-      expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
-      const { data } = await app.graphql(`{ events(first: 10) { nodes { type } } }`)
-      expect(data.events.nodes.at(-1)).toEqual({ type: 'WALLET_TRANSACTION_INBOUND' })
-      await app.expectBooksToBalance()
+      },
+    ])
+    expect(await held(app, walletId)).toEqual({
+      balance: nothing,
+      pending: [
+        {
+          ...{ network: 'ERC20', txHash: hashOf('one'), logIndex: 0, amount: ten, confirmations: 1, needed },
+          detectedAt: expect.stringMatching(/Z$/),
+        },
+      ],
     })
+    // The word does not decide, the count does.
+    const early = await report(app, dullReport(ref, { confirmations: needed - 1, state: 'CONFIRMED' }))
+    expect(early.body.data).toMatchObject({ state: 'DETECTED', confirmations: needed - 1 })
+    expect((await held(app, walletId)).balance).toBe(nothing)
 
-    test('keeps the most confirmations of those that come out of order', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      await report(app, dullReport(ref, { confirmations: 5 }))
-      const stored = await whatIsStored(app)
-      for (const confirmations of [3, 5, 1]) await report(app, dullReport(ref, { confirmations }))
-      expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 5 }])
-      expect(await whatIsStored(app)).toEqual(stored)
+    const confirmed = await report(app, dullReport(ref, { confirmations: needed, state: 'DETECTED' }))
+    expect(confirmed.body.data).toMatchObject({ state: 'CONFIRMED', credited_at: expect.stringMatching(/Z$/) })
+    const stored = await whatIsStored(app)
+    for (const confirmations of [needed, 900, 1]) {
+      const again = await report(
+        app,
+        dullReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
+      )
+      expect(again.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
+    }
+    expect(await whatIsStored(app)).toEqual(stored)
+    expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
+    const { data } = await app.graphql(`{ events(first: 10) { nodes { type } } }`)
+    expect(data.events.nodes.at(-1)).toEqual({ type: 'WALLET_TRANSACTION_INBOUND' })
+    await app.expectBooksToBalance()
+  })
+
+  test('keeps the most confirmations of those that come out of order', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    await report(app, dullReport(ref, { confirmations: 5 }))
+    const stored = await whatIsStored(app)
+    for (const confirmations of [3, 5, 1]) await report(app, dullReport(ref, { confirmations }))
+    expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 5 }])
+    expect(await whatIsStored(app)).toEqual(stored)
+  })
+
+  test('is gone when the chain lets go of it before the credit, and may come back', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    await report(app, dullReport(ref, { confirmations: 9 }))
+    const gone = await report(app, dullReport(ref, { confirmations: 0, state: 'REORGED' }))
+    expect(gone.body.data).toMatchObject({ state: 'REORGED', cause: null })
+    expect(await held(app, walletId)).toEqual({ balance: nothing, pending: [] })
+    await report(app, dullReport(ref, { confirmations: 2 }))
+    expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 2 }])
+    await report(app, dullReport(ref, { confirmations: needed }))
+    expect((await held(app, walletId)).balance).toBe(ten)
+  })
+
+  test('needs a person when the chain lets go of it after the credit: no money is taken back', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    await report(app, dullReport(ref, { confirmations: needed }))
+    const gone = await report(app, dullReport(ref, { confirmations: 0, state: 'REORGED' }))
+    const cause = 'the chain has let go of it after it was credited'
+    expect(gone.body.data).toMatchObject({ state: 'ATTENTION', cause })
+    await report(app, dullReport(ref, { confirmations: needed }))
+    expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
+    const listed = await listDepositAttention(app.service, {})
+    expect(listed).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
+    // The same transaction, mined again, has its logs at other places.
+    const again = await report(app, dullReport(ref, { confirmations: needed, log_index: 3 }))
+    expect(again.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
+    expect((await held(app, walletId)).balance).toBe(ten)
+    await app.expectBooksToBalance()
+  })
+
+  test.each([
+    ['before the credit', 1, nothing],
+    ['after it', needed, ten],
+  ])('that contradicts an earlier one %s moves nothing and needs a person', async (_, confirmations, balance) => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    const [other, theirs] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
+    for (const [log, changes] of [
+      [0, { amount: '11' }],
+      [1, { ref: await refOf(app, other) }],
+      [2, { ref: theirs.ref }],
+    ] as const) {
+      await report(app, dullReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
+      const answer = await report(
+        app,
+        dullReport(ref, { confirmations: needed, log_index: log, amount: '1', ...changes }),
+      )
+      expect(answer.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringMatching(/^it was reported/) })
+      await report(app, dullReport(ref, { confirmations: needed, log_index: log, amount: log === 0 ? '10' : '1' }))
+    }
+    expect(await held(app, walletId)).toEqual({ balance: confirmations === 1 ? nothing : '12.00000000', pending: [] })
+    expect((await held(app, other)).balance).toBe(nothing)
+    expect(await listDepositAttention(app.service, {})).toHaveLength(3)
+    expect((await whatIsStored(app)).deposits).toHaveLength(balance === nothing ? 0 : 3)
+    await app.expectBooksToBalance()
+  })
+
+  test('refuses what can not be, names every fault, and stores nothing', async () => {
+    const { app, ref } = await startWatched(setup, mode)
+    const before = await whatIsStored(app)
+    const refused = async (changes: object) => {
+      const { status, body } = await report(app, dullReport(ref, changes as Record<string, unknown>))
+      const { code, details } = body.error
+      return [status, code, details.fields.map(({ field, code }: Record<string, string>) => `${field} ${code}`).join()]
+    }
+    const messagesOf = async (changes: object) => {
+      const { body } = await report(app, dullReport(ref, changes as Record<string, unknown>))
+      return body.error.details.fields.map(({ message }: { message: string }) => message)
+    }
+    const one = 'INVALID_INPUT'
+    expect(await refused({ ref: crypto.randomUUID() })).toEqual([400, one, 'ref INVALID_PARAMETER'])
+    expect(await refused({ ref: 'nobody' })).toEqual([400, one, 'ref INVALID_FORMAT'])
+    expect(await refused({ asset: 'USDT' })).toEqual([400, one, 'asset INVALID_PARAMETER'])
+    expect(await refused({ network: 'polygon', asset: 'EUR' })).toEqual([
+      ...[400, one, 'network INVALID_PARAMETER,asset INVALID_PARAMETER'],
+    ])
+    // A hash is held to the form of its network, where there is such a network and it is text.
+    expect(await refused({ network: 'bitcoin' })).toEqual([400, one, 'network INVALID_PARAMETER'])
+    expect(await refused({ tx_hash: 17 })).toEqual([400, one, 'tx_hash INVALID_FORMAT'])
+    expect(await refused({ tx_hash: ' ' })).toEqual([400, one, 'tx_hash MISSING_REQUIRED_FIELD'])
+    for (const amount of ['0', '-1', '1.123456789', '12345678901', 1]) {
+      expect(await refused({ amount })).toEqual([400, one, 'amount INVALID_FORMAT'])
+    }
+    for (const tx_hash of ['0x12', hashOf('one').slice(2), `${hashOf('one')} x`]) {
+      expect(await refused({ tx_hash })).toEqual([400, one, 'tx_hash INVALID_FORMAT'])
+    }
+    expect(
+      await refused({ log_index: -1, confirmations: 1.5, state: 'GONE', tx_hash: undefined, network: 'bitcoin' }),
+    ).toEqual([
+      ...[400, one],
+      'network INVALID_PARAMETER,tx_hash MISSING_REQUIRED_FIELD,log_index INVALID_PARAMETER,confirmations INVALID_FORMAT,state INVALID_PARAMETER',
+    ])
+    expect(await messagesOf({ ref: crypto.randomUUID() })).toEqual(['ref must be the ref of a watched address'])
+    expect(await messagesOf({ network: 'polygon', asset: 'EUR' })).toEqual([
+      'network must be erc20, as the list of addresses says',
+      'asset must be USDC, as the list of addresses says',
+    ])
+    expect(await messagesOf({ tx_hash: '0x12' })).toEqual(['tx_hash must be 0x and 64 hexadecimal digits on erc20'])
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('may have spaces around its hash, which is the same hash', async () => {
+    const { app, ref } = await startWatched(setup, mode)
+    await report(app, dullReport(ref))
+    const again = await report(app, dullReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
+    expect(again.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
+    expect((await whatIsStored(app)).chain_deposits).toHaveLength(1)
+  })
+
+  test('is not lost where the wallet is full: a person credits it when there is room', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    for (let i = 0; i < 9; i++) {
+      await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
+    }
+    const answer = await report(app, dullReport(ref, { amount: '9999999999', confirmations: needed }))
+    expect(answer.body.data).toMatchObject({
+      state: 'ATTENTION',
+      cause: expect.stringMatching(/^The wallet would hold/),
     })
+    expect((await whatIsStored(app)).deposits).toHaveLength(9)
+    await app.expectBooksToBalance()
+  })
 
-    test('is gone when the chain lets go of it before the credit, and may come back', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      await report(app, dullReport(ref, { confirmations: 9 }))
-      const gone = await report(app, dullReport(ref, { confirmations: 0, state: 'REORGED' }))
-      expect(gone.body.data).toMatchObject({ state: 'REORGED', cause: null })
-      expect(await held(app, walletId)).toEqual({ balance: nothing, pending: [] })
-      await report(app, dullReport(ref, { confirmations: 2 }))
-      expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 2 }])
-      await report(app, dullReport(ref, { confirmations: needed }))
-      expect((await held(app, walletId)).balance).toBe(ten)
-    })
+  test('counts what an operator has entered by the same reference as the same money', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    const reference = (log: number) => `erc20:${hashOf('one')}:${log}`
+    await depositToWallet(app.context(), { walletId, amount: '10', reference: reference(0) })
+    await depositToWallet(app.context(), { walletId, amount: '7', reference: reference(1) })
+    const same = await report(app, dullReport(ref, { confirmations: needed }))
+    const other = await report(app, dullReport(ref, { confirmations: needed, log_index: 1 }))
+    expect([same.body.data.state, other.body.data.state]).toEqual(['CONFIRMED', 'ATTENTION'])
+    expect((await held(app, walletId)).balance).toBe('17.00000000')
+  })
 
-    test('needs a person when the chain lets go of it after the credit: no money is taken back', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      await report(app, dullReport(ref, { confirmations: needed }))
-      const gone = await report(app, dullReport(ref, { confirmations: 0, state: 'REORGED' }))
-      const cause = 'the chain has let go of it after it was credited'
-      expect(gone.body.data).toMatchObject({ state: 'ATTENTION', cause })
-      await report(app, dullReport(ref, { confirmations: needed }))
-      expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
-      const listed = await listDepositAttention(app.service, {})
-      expect(listed).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
-      // The same transaction, mined again, has its logs at other places.
-      const again = await report(app, dullReport(ref, { confirmations: needed, log_index: 3 }))
-      expect(again.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
-      expect((await held(app, walletId)).balance).toBe(ten)
-      await app.expectBooksToBalance()
-    })
+  test('credits once however many come at once', async () => {
+    const { app, walletId, ref } = await startWatched(setup, mode)
+    const reports = Array.from({ length: 20 }, (_, i) => dullReport(ref, { confirmations: 50 + i }))
+    await Promise.all(reports.map((each) => report(app, each)))
+    expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
+    expect((await whatIsStored(app)).deposits).toHaveLength(1)
+    await app.expectBooksToBalance()
+  })
+})
 
-    test.each([
-      ['before the credit', 1, nothing],
-      ['after it', needed, ten],
-    ])('that contradicts an earlier one %s moves nothing and needs a person', async (_, confirmations, balance) => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      const [other, theirs] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
-      for (const [log, changes] of [
-        [0, { amount: '11' }],
-        [1, { ref: await refOf(app, other) }],
-        [2, { ref: theirs.ref }],
-      ] as const) {
-        await report(app, dullReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
-        const answer = await report(
-          app,
-          dullReport(ref, { confirmations: needed, log_index: log, amount: '1', ...changes }),
-        )
-        expect(answer.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringMatching(/^it was reported/) })
-        await report(app, dullReport(ref, { confirmations: needed, log_index: log, amount: log === 0 ? '10' : '1' }))
-      }
-      expect(await held(app, walletId)).toEqual({ balance: confirmations === 1 ? nothing : '12.00000000', pending: [] })
-      expect((await held(app, other)).balance).toBe(nothing)
-      expect(await listDepositAttention(app.service, {})).toHaveLength(3)
-      expect((await whatIsStored(app)).deposits).toHaveLength(balance === nothing ? 0 : 3)
-      await app.expectBooksToBalance()
-    })
-
-    test('refuses what can not be, names every fault, and stores nothing', async () => {
-      const { app, ref } = await startWatched(setup, mode)
-      const before = await whatIsStored(app)
-      const refused = async (changes: object) => {
-        const { status, body } = await report(app, dullReport(ref, changes as Record<string, unknown>))
-        const { code, details } = body.error
-        return [
-          status,
-          code,
-          details.fields.map(({ field, code }: Record<string, string>) => `${field} ${code}`).join(),
-        ]
-      }
-      const messagesOf = async (changes: object) => {
-        const { body } = await report(app, dullReport(ref, changes as Record<string, unknown>))
-        return body.error.details.fields.map(({ message }: { message: string }) => message)
-      }
-      const one = 'INVALID_INPUT'
-      expect(await refused({ ref: crypto.randomUUID() })).toEqual([400, one, 'ref INVALID_PARAMETER'])
-      expect(await refused({ ref: 'nobody' })).toEqual([400, one, 'ref INVALID_FORMAT'])
-      expect(await refused({ asset: 'USDT' })).toEqual([400, one, 'asset INVALID_PARAMETER'])
-      expect(await refused({ network: 'polygon', asset: 'EUR' })).toEqual([
-        ...[400, one, 'network INVALID_PARAMETER,asset INVALID_PARAMETER'],
-      ])
-      // A hash is held to the form of its network, where there is such a network and it is text.
-      expect(await refused({ network: 'bitcoin' })).toEqual([400, one, 'network INVALID_PARAMETER'])
-      expect(await refused({ tx_hash: 17 })).toEqual([400, one, 'tx_hash INVALID_FORMAT'])
-      expect(await refused({ tx_hash: ' ' })).toEqual([400, one, 'tx_hash MISSING_REQUIRED_FIELD'])
-      for (const amount of ['0', '-1', '1.123456789', '12345678901', 1]) {
-        expect(await refused({ amount })).toEqual([400, one, 'amount INVALID_FORMAT'])
-      }
-      for (const tx_hash of ['0x12', hashOf('one').slice(2), `${hashOf('one')} x`]) {
-        expect(await refused({ tx_hash })).toEqual([400, one, 'tx_hash INVALID_FORMAT'])
-      }
-      expect(
-        await refused({ log_index: -1, confirmations: 1.5, state: 'GONE', tx_hash: undefined, network: 'bitcoin' }),
-      ).toEqual([
-        ...[400, one],
-        'network INVALID_PARAMETER,tx_hash MISSING_REQUIRED_FIELD,log_index INVALID_PARAMETER,confirmations INVALID_FORMAT,state INVALID_PARAMETER',
-      ])
-      expect(await messagesOf({ ref: crypto.randomUUID() })).toEqual(['ref must be the ref of a watched address'])
-      expect(await messagesOf({ network: 'polygon', asset: 'EUR' })).toEqual([
-        'network must be erc20, as the list of addresses says',
-        'asset must be USDC, as the list of addresses says',
-      ])
-      expect(await messagesOf({ tx_hash: '0x12' })).toEqual(['tx_hash must be 0x and 64 hexadecimal digits on erc20'])
-      expect(await whatIsStored(app)).toEqual(before)
-    })
-
-    test('may have spaces around its hash, which is the same hash', async () => {
-      const { app, ref } = await startWatched(setup, mode)
-      await report(app, dullReport(ref))
-      const again = await report(app, dullReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
-      expect(again.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
-      expect((await whatIsStored(app)).chain_deposits).toHaveLength(1)
-    })
-
-    test('is not lost where the wallet is full: a person credits it when there is room', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      for (let i = 0; i < 9; i++) {
-        await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
-      }
-      const answer = await report(app, dullReport(ref, { amount: '9999999999', confirmations: needed }))
-      expect(answer.body.data).toMatchObject({
-        state: 'ATTENTION',
-        cause: expect.stringMatching(/^The wallet would hold/),
-      })
-      expect((await whatIsStored(app)).deposits).toHaveLength(9)
-      await app.expectBooksToBalance()
-    })
-
-    test('counts what an operator has entered by the same reference as the same money', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      const reference = (log: number) => `erc20:${hashOf('one')}:${log}`
-      await depositToWallet(app.context(), { walletId, amount: '10', reference: reference(0) })
-      await depositToWallet(app.context(), { walletId, amount: '7', reference: reference(1) })
-      const same = await report(app, dullReport(ref, { confirmations: needed }))
-      const other = await report(app, dullReport(ref, { confirmations: needed, log_index: 1 }))
-      expect([same.body.data.state, other.body.data.state]).toEqual(['CONFIRMED', 'ATTENTION'])
-      expect((await held(app, walletId)).balance).toBe('17.00000000')
-    })
-
-    test('credits once however many come at once', async () => {
-      const { app, walletId, ref } = await startWatched(setup, mode)
-      const reports = Array.from({ length: 20 }, (_, i) => dullReport(ref, { confirmations: 50 + i }))
-      await Promise.all(reports.map((each) => report(app, each)))
-      expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
-      expect((await whatIsStored(app)).deposits).toHaveLength(1)
-      await app.expectBooksToBalance()
-    })
-  },
-)
-
-describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (...[engine, mode]) => {
+describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (engine, mode) => {
   const reference = `erc20:${hashOf('one')}:0`
   const reason = 'seen by Ada'
 
@@ -385,7 +372,7 @@ function inputOf({ tx_hash: txHash, log_index: logIndex, ...same }: Record<strin
 /** A wallet of another merchant. */
 async function otherWallet(app: App) {
   const { id, apiKey } = await app.otherMerchant()
-  await giveKey(app, id, 2)
+  await setAddressKey(app, { merchantId: id, account: 2 })
   const context = createContext(app.service, id)
   const input = { currency: 'USDC', description: 'Theirs', network: 'erc20' }
   const { addresses } = await perform(createWallet, context, input)

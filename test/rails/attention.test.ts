@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { Refusal } from '../../src/errors.ts'
 import { reportStates } from '../../src/payout-transfers/transfer.ts'
+import { createPayout } from '../../src/payouts/create-payout.ts'
 import { getPayout } from '../../src/payouts/get-payout.ts'
 import { settledStatuses, settlePayout } from '../../src/payouts/settle-payout.ts'
 import { attentionActions } from '../../src/rails/attention-actions.ts'
@@ -11,7 +12,7 @@ import { listAttention } from '../../src/rails/list-attention.ts'
 import type { Answer } from '../../src/rails/record-answer.ts'
 import { resolveAttention, resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts'
 import { getWallet } from '../../src/wallets/get-wallet.ts'
-import { nobody } from '../payouts/payout-places.ts'
+import { nigerian, nobody } from '../payouts/payout-places.ts'
 import type { App, Setup } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
@@ -126,6 +127,11 @@ describe.each(everyEngine)('attention on %s', (engine) => {
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'On the rail sandbox the payout is QUEUED: nobody needs to decide about it.',
     })
+    const { id: byHand } = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian })
+    expect(await resolve(app, byHand, 'FAIL')).toMatchObject({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: 'No rail carries the payout: what became of it is settled by hand.',
+    })
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     const input = { payoutId, action: 'FAIL', reason: 'mine' } as const
     expect(await refusalOf(() => perform(resolveAttention, stranger, input))).toMatchObject({
@@ -163,10 +169,30 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect((await transferOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
       Array.from({ length: 3 }, () => 'ATTENTION'),
     )
+    await report(context, payoutId, 'CANCELLED')
+    await report(context, payoutId, 'CANCELLED')
+    expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
     // What it contradicted is not told twice.
     const other = await contradicted(context, 'REJECTED', 'COMPLETED')
     await report(context, other, { state: 'COMPLETED' })
     expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
+  })
+
+  test.each([
+    ['COMPLETED', 'ATTENTION', 'the bank says CANCELLED of what was COMPLETED'],
+    ['RETURNED', 'ATTENTION', 'the bank says CANCELLED of what was RETURNED'],
+    ['REJECTED', 'REJECTED', null],
+  ] as const)('a bank that says CANCELLED of what it has %s leaves it %s', async (said, state, cause) => {
+    const { app, balance } = await start(engine)
+    const { id } = await carriedPayout(app.context())
+    await answer(app.context(), id, { state: said })
+    const before = await balance()
+    await report(app.context(), id, 'CANCELLED')
+    const transfer = await transferOf(app.context(), id)
+    expect(transfer).toMatchObject({ state, dueAt: null })
+    expect(transfer.history.at(-1)).toMatchObject({ state, cause })
+    expect(await balance()).toBe(before)
+    await app.expectBooksToBalance()
   })
 
   test('is over where an operator settles the payout otherwise, also to what it is already', async () => {
@@ -237,9 +263,17 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect(found).toEqual(ids)
     const { errors } = await app.graphql('{ attention(after: "x") { after } }')
     expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [{ field: 'after' }] } }])
+    const place = '2026-03-01T12:00:00.000Z 019b7679-7400-7000-8000-000000000000'
+    expect((await listAttention(app.context(), { after: btoa(place) })).items).toHaveLength(5)
+    for (const after of ['?', btoa(`x${place}`), btoa(`${place}x`), btoa(place.slice(1)), btoa(place.slice(0, -1))]) {
+      const { details } = await refusalOf(() => listAttention(app.context(), { after }))
+      expect(details.fields).toEqual([
+        { field: 'after', code: 'INVALID_PARAMETER', message: 'must be one that this list gave' },
+      ])
+    }
 
-    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const listed = await cli(place, 'attention', 'list', '--limit', '3', '--json')
+    const operator = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const listed = await cli(operator, 'attention', 'list', '--limit', '3', '--json')
     const { payouts, next } = listed.json() as { payouts: { payoutId: string }[]; next: string }
     expect(payouts.map(({ payoutId }) => payoutId)).toEqual(ids.slice(0, 3))
     expect(payouts[0]).toMatchObject({
@@ -249,16 +283,16 @@ describe.each(everyEngine)('attention on %s', (engine) => {
       cause: 'the bank says COMPLETED of what was REJECTED',
       actions: ['fail'],
     })
-    const rest = (await cli(place, 'attention', 'list', '--after', next, '--json')).json()
+    const rest = (await cli(operator, 'attention', 'list', '--after', next, '--json')).json()
     expect(rest).toMatchObject({ payouts: [{ payoutId: ids[3] }, { payoutId: ids[4] }], next: null })
 
     const [first = ''] = ids
-    expect(await cli(place, 'attention', 'fail', first)).toMatchObject({ code: 2 })
-    expect(await cli(place, 'attention', 'complete', first, '--reason', 'paid')).toMatchObject({
+    expect(await cli(operator, 'attention', 'fail', first)).toMatchObject({ code: 2 })
+    expect(await cli(operator, 'attention', 'complete', first, '--reason', 'paid')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("it can't be completed"),
     })
-    const failed = await cli(place, 'attention', 'fail', first, '--reason', 'the bank has put it right', '--json')
+    const failed = await cli(operator, 'attention', 'fail', first, '--reason', 'the bank has put it right', '--json')
     expect(failed.json()).toMatchObject({ id: first, status: 'FAILED', state: 'REJECTED' })
     expect((await attention(app)).nodes).toHaveLength(4)
   })

@@ -1,5 +1,6 @@
 // What is left of an hour by which a machine's clock was ahead for some seconds.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Mode } from '../../src/context.ts'
 import { createService } from '../../src/context.ts'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
@@ -13,8 +14,9 @@ import { setRoute } from '../../src/rails/routes.ts'
 import { startRails } from '../../src/rails/run-rails.ts'
 import { setRate } from '../../src/rates/set-rate.ts'
 import { createServer } from '../../src/server/host.ts'
-import type { App, Engine } from '../support/app.ts'
-import { everyEngine, loggerOfPlanFaults, payoutBody, startApp } from '../support/app.ts'
+import type { App, Setup } from '../support/app.ts'
+import { loggerOfPlanFaults, payoutBody, startApp } from '../support/app.ts'
+import { everyEngineAndMode, setAddressKey } from '../support/modes.ts'
 import { wallTime } from '../support/times.ts'
 import { createBank } from './support/bank.ts'
 
@@ -22,11 +24,12 @@ const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
 /** A service whose machine has a clock that is set by hand, beside one that goes on by itself. */
-async function startWithClocks(engine: Engine) {
+async function startWithClocks(setup: Setup, mode: Mode) {
   const clocks = { wall: Date.parse('2026-03-01T12:00:00.000Z'), monotonic: 0 }
   const wallClock = () => wallTime(clocks.wall)
   const posting = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
-  const app = await startApp(engine, { clock: () => clocks.wall, rails: [posting] })
+  const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [posting] })
+  await setAddressKey(app)
   // A price that is in force for a clock that is set back as well.
   clocks.wall += 2 * hour
   await app.wallet({ network: 'erc20', balance: '1000' })
@@ -44,8 +47,7 @@ async function startWithClocks(engine: Engine) {
       clocks.wall += by
     },
     /** A process that starts on the same database, with a clock that has never been ahead. */
-    restarted: () =>
-      createService({ db: app.db, mode: 'sandbox', secrets: app.service.secrets, clock: () => clocks.wall }),
+    restarted: () => createService({ db: app.db, mode, secrets: app.service.secrets, clock: () => clocks.wall }),
     run: (rail: Rail, service = app.service) => {
       const rails = startRails({
         service,
@@ -77,11 +79,11 @@ async function timeline(app: App, id: string): Promise<string[]> {
 
 const statusOf = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
 
-describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on %s', (engine) => {
+describe.each(everyEngineAndMode)('a clock that was an hour ahead for some seconds, on %s in %s', (engine, mode) => {
   test.each(['forward', 'back'])(
     'leaves a bank’s reports accepted after it was set %s and right again',
     async (way) => {
-      const { app, now, pass, setClock } = await startWithClocks(engine)
+      const { app, now, pass, setClock } = await startWithClocks(engine, mode)
       const by = way === 'forward' ? hour : -hour
       setClock(by)
       await pay(app)
@@ -99,7 +101,7 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
   test.each(['the same process', 'a process that starts then'])(
     'has payouts submitted soon after, by %s',
     async (who) => {
-      const { app, pass, setClock, restarted, run } = await startWithClocks(engine)
+      const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const before = await pay(app)
       setClock(hour)
       const during = await pay(app)
@@ -117,7 +119,7 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
   test.each(['the same process', 'a process that starts then'])(
     'has a bank asked again soon after, by %s',
     async (who) => {
-      const { app, pass, setClock, restarted, run } = await startWithClocks(engine)
+      const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
       const rails = run(bank.rail)
       await rails.look()
@@ -135,7 +137,7 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
   )
 
   test('has another machine ask about orders that it put off, without a restart there', async () => {
-    const { app, pass, setClock, restarted, run } = await startWithClocks(engine)
+    const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
     const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
     const right = run(bank.rail)
     await right.look()
@@ -154,7 +156,7 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
   })
 
   test('leaves prices that are set for later out of force until then', async () => {
-    const { app, now, pass, setClock } = await startWithClocks(engine)
+    const { app, now, pass, setClock } = await startWithClocks(engine, mode)
     const effectiveAt = new Date(now() + 30 * minute).toISOString()
     await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1550', effectiveAt })
     const rate = async () => {
@@ -171,7 +173,7 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
   })
 
   test('is no reason to submit an order again that it dated ahead', async () => {
-    const { app, setClock } = await startWithClocks(engine)
+    const { app, setClock } = await startWithClocks(engine, mode)
     const { wallClock } = app.service
     const submittedAt = timestamp(wallClock() + hour)
     const order = { attempts: 1, submittedAt, createdAt: submittedAt } as Transfer
@@ -184,7 +186,7 @@ describe.each(everyEngine)('a clock that was an hour ahead for some seconds, on 
   })
 
   test('leaves tokens their fifteen minutes, and those made then no more', async () => {
-    const { app, now, pass, setClock, restarted } = await startWithClocks(engine)
+    const { app, now, pass, setClock, restarted } = await startWithClocks(engine, mode)
     const make = async () => {
       const body = { customer_id: null, scopes: ['read'] }
       return (await app.rest('POST', '/api/client-tokens', { body })).body.data as { token: string; expires_at: string }

@@ -2,23 +2,26 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { Mode } from '../../src/context.ts'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
 import { wallClockOf } from '../../src/ids.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
-import { readLeftReports } from '../../src/rails/receive-reports.ts'
+import { readLeftReports, receiveReports } from '../../src/rails/receive-reports.ts'
 import { insertReport } from '../../src/rails/repository.ts'
 import { setRoute } from '../../src/rails/routes.ts'
-import type { App } from '../support/app.ts'
-import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import type { App, Setup } from '../support/app.ts'
+import { payoutBody, startApp } from '../support/app.ts'
+import { everyEngineAndMode, setAddressKey } from '../support/modes.ts'
 import { demoPlace, startService } from '../support/process.ts'
 import { wallTime } from '../support/times.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock: wallClockOf() })
 
-async function startWithPayout(setup: (typeof everyEngineAndWorkers)[number]) {
-  const app = await startApp(setup, { rails: [bank] })
+async function startWithPayout(setup: Setup, mode: Mode, clock = Date.now) {
+  const app = await startApp(setup, { mode, clock, rails: [bank] })
+  await setAddressKey(app)
   await app.wallet({ network: 'erc20', balance: '100' })
   await setRoute(app.service, { rail: 'bank' })
   const { body } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
@@ -39,9 +42,11 @@ function rethrow(error: unknown): void {
 
 const status = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
 
-describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (setup) => {
+const setups = [...everyEngineAndMode, ['workers', 'live']] as const
+
+describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode) => {
   test('settles a payout, once however often it comes', async () => {
-    const { app, id, orderId } = await startWithPayout(setup)
+    const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'COMPLETED', reference: 'B-1' }
     for (const time of [1, 2]) {
       expect(await post(app, report), `time ${time}`).toMatchObject({
@@ -60,7 +65,7 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
   })
 
   test('is refused unless the rail has signed it just now, and nothing is kept of it', async () => {
-    const { app, id, orderId } = await startWithPayout(setup)
+    const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'REJECTED' }
     const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
     const minutes = 60_000
@@ -83,7 +88,7 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
   })
 
   test('names what can not be read, and says nothing of orders that are not here', async () => {
-    const { app, orderId } = await startWithPayout(setup)
+    const { app, orderId } = await startWithPayout(setup, mode)
     const wrong = await post(app, { id: orderId, state: 'PAID' })
     expect([wrong.status, wrong.body.error.code]).toEqual([400, 'INVALID_INPUT'])
     for (const unknown of ['01980c60-1f2e-7d3c-8b4a-5a00000004d2', 'no-uuid']) {
@@ -96,11 +101,13 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
   })
 
   test('is refused under the id of another: it would be taken for that, and be lost', async () => {
-    const { app, id, orderId } = await startWithPayout(setup)
+    const { app, id, orderId } = await startWithPayout(setup, mode)
     for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
     expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
       status: 400,
-      body: { error: { code: 'INVALID_INPUT', details: { fields: [{ field: 'webhook-id' }] } } },
+      body: {
+        error: { code: 'INVALID_INPUT', message: expect.stringMatching(/^webhook-id must be another for each post: /) },
+      },
     })
     expect(await status(app, id)).toBe('PROCESSING')
     expect((await post(app, { id: orderId, state: 'COMPLETED' }, { id: 'msg_2' })).status).toBe(200)
@@ -108,13 +115,61 @@ describe.each(everyEngineAndWorkers)('what a bank reports by itself, on %s', (se
   })
 
   test('is done by another where the process that took it has died', async () => {
-    const { app, id, orderId } = await startWithPayout(setup)
+    const { app, id, orderId } = await startWithPayout(setup, mode)
     const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
     expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
     expect(await status(app, id)).toBe('COMPLETED')
     expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+  })
+
+  test('is left to who took it for ten seconds, whichever clock was ahead', async () => {
+    const now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(setup, { mode, clock: () => now })
+    for (const ageMs of [10_000, 10_001, -10_000, -10_001]) {
+      const receivedAt = new Date(now - ageMs).toISOString()
+      const body = JSON.stringify({ id: String(ageMs), state: 'COMPLETED' })
+      await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: `msg ${ageMs}`, body, receivedAt }))
+    }
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual(['10001', '-10001'])
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+  })
+
+  test('is tried again where it could not be followed, and keeps no other from it', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const receivedAt = new Date(Date.now() - 60_000).toISOString()
+    const unknown = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
+    for (const [messageId, ids] of [
+      ['msg_1', [unknown, orderId]],
+      ['msg_2', ['no-uuid']],
+    ] as const) {
+      const body = JSON.stringify({ reports: ids.map((each) => ({ id: each, state: 'COMPLETED' })) })
+      await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId, body, receivedAt }))
+    }
+    const full = new Error('the disk is full')
+    const faults: Error[] = []
+    const onFault = (error: unknown) => void faults.push(error as Error)
+    const perform = () => Promise.reject(full)
+    expect(await readLeftReports({ ...app.service, perform }, bank, onFault)).toEqual([])
+    expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
+      ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, full]),
+    )
+    expect(await status(app, id)).toBe('PROCESSING')
+    expect((await readLeftReports(app.service, bank, rethrow)).toSorted()).toEqual([unknown, 'no-uuid'])
+    expect(await status(app, id)).toBe('COMPLETED')
+  })
+
+  test('names the orders that are not here, or on another rail', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const body = JSON.stringify({ id: orderId.toUpperCase(), state: 'COMPLETED' })
+    const railNamed = (name: string) => ({ ...bank, name }) as Parameters<typeof receiveReports>[1]
+    const receivedBy = (name: string) => receiveReports(app.service, railNamed(name), { messageId: 'msg_1', body })
+    expect(await receivedBy('other')).toEqual({ received: 1, unknown: [orderId.toUpperCase()] })
+    expect(await receivedBy('other')).toEqual({ received: 1, unknown: [] })
+    expect(await status(app, id)).toBe('PROCESSING')
+    expect(await receivedBy('bank')).toEqual({ received: 1, unknown: [] })
+    expect(await status(app, id)).toBe('COMPLETED')
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Mode } from '../../src/context.ts'
 import { newSharedSecret } from '../../src/delivery/signing-secrets.ts'
 import { contextByClock } from '../../src/merchants/clock.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
@@ -13,16 +14,18 @@ import { pause, resume, setRoute } from '../../src/rails/routes.ts'
 import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
 import { startRails } from '../../src/rails/run-rails.ts'
 import { startReceiver } from '../delivery/support/receiver.ts'
-import type { App, Engine } from '../support/app.ts'
-import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import type { App, Setup } from '../support/app.ts'
+import { payoutBody, startApp } from '../support/app.ts'
+import { everyEngineAndMode, setAddressKey } from '../support/modes.ts'
 import { createBank } from './support/bank.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
 /** The service with a clock that stands until it is moved, and a route that leads all payouts to the rail `bank`. */
-async function startRouted(engine: Engine) {
+async function startRouted(setup: Setup, mode: Mode) {
   let time = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => time })
+  const app = await startApp(setup, { mode, clock: () => time })
+  await setAddressKey(app)
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
   const runners: { look: () => Promise<void> }[] = []
@@ -75,9 +78,9 @@ async function balance(app: App): Promise<string> {
   return (await app.rest('GET', '/api/wallets')).body.data[0].balance
 }
 
-describe.each(everyEngine)('a rail, on %s', (engine) => {
+describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
   test('what it pays is completed, under its own reference', async () => {
-    const { app, run } = await startRouted(engine)
+    const { app, run } = await startRouted(engine, mode)
     const bank = createBank({ decide: ({ id }) => ({ state: 'COMPLETED', reference: `B-${id.slice(0, 8)}` }) })
     run(bank.rail)
 
@@ -91,7 +94,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('an answer that slips to another order refunds nobody: the payout stays PROCESSING and its bank is asked again', async () => {
-    const { app, run, later } = await startRouted(engine)
+    const { app, run, later } = await startRouted(engine, mode)
     let isRight = false
     // It rejected the order before, and answers every request with that.
     const bank = await startReceiver((response, { method, url = '' }) => {
@@ -117,7 +120,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('an answer that is lost is asked for, and never another order made', async () => {
-    const { app, run, later } = await startRouted(engine)
+    const { app, run, later } = await startRouted(engine, mode)
     let isLost = true
     const bank = createBank({ fate: () => (isLost ? 'answer lost' : 'answered') })
     run(bank.rail)
@@ -139,7 +142,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('it is asked in the same intervals, however often it reports by itself that nothing has changed', async () => {
-    const { app, run, wait } = await startRouted(engine)
+    const { app, run, wait } = await startRouted(engine, mode)
     let state: 'ACCEPTED' | 'COMPLETED' = 'ACCEPTED'
     const bank = createBank({ decide: () => ({ state }) })
     run(bank.rail)
@@ -157,7 +160,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('what the bank does not have is submitted again under the same id, as long as the bank promises to pay it once', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     let isDown = true
     const bank = createBank({
       fate: (call) => (isDown && call === 'submit' ? 'lost' : 'answered'),
@@ -180,7 +183,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('what it never takes is submitted ever more seldom, and holds up nothing else', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     const refused = new Set<string>()
     const bank = createBank({
       fate: (call, { id }) => (call === 'submit' && refused.has(id) ? 'lost' : 'answered'),
@@ -208,7 +211,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('who submits and dies is followed by another, who asks first', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     const dying = createBank()
     const stuck = run({
       ...dying.rail,
@@ -229,7 +232,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('who stood still between beginning and submitting does not submit what was given up meanwhile', async () => {
-    const { app, wait } = await startRouted(engine)
+    const { app, wait } = await startRouted(engine, mode)
     const { id, orderId } = await pay(app)
     const bank = createBank({ idempotentForMs: 0 })
     const context = app.context()
@@ -244,7 +247,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('two processes never submit an order twice', async () => {
-    const { app, run } = await startRouted(engine)
+    const { app, run } = await startRouted(engine, mode)
     const bank = createBank()
     run(bank.rail)
     run(bank.rail)
@@ -255,7 +258,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('one that is down is left alone but for a look now and then; once it is back all are paid, in order of age', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     let isDown = true
     const bank = createBank({
       fate: () => (isDown ? 'lost' : 'answered'),
@@ -279,7 +282,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('paused, it gets nothing new; payouts are accepted and wait', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     const bank = createBank()
     await pause(app.service, { rail: 'bank' })
     run(bank.rail)
@@ -291,7 +294,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('what has waited to be submitted again for longer than it promises to pay it once is asked for first', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     let isLost = true
     const bank = createBank({ fate: (call) => (isLost && call === 'submit' ? 'lost' : 'answered') })
     run({
@@ -320,7 +323,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('what it rejects is put back; what it says against that later moves nothing', async () => {
-    const { app, run, wait, later } = await startRouted(engine)
+    const { app, run, wait, later } = await startRouted(engine, mode)
     let state: 'REJECTED' | 'COMPLETED' = 'REJECTED'
     const bank = createBank({ decide: () => ({ state, nextAfterMs: minute }) })
     run(bank.rail)
@@ -336,7 +339,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('a report that was kept and can not be read any more holds up nothing, and is told once', async () => {
-    const { app, run, later } = await startRouted(engine)
+    const { app, run, later } = await startRouted(engine, mode)
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
     const kept = { rail: 'bank', messageId: 'msg_old', body: 'in a form of long ago', receivedAt }
@@ -351,7 +354,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('what can not be stored just now is tried again a while later, and not without end at once', async () => {
-    const { app, run } = await startRouted(engine)
+    const { app, run } = await startRouted(engine, mode)
     const { id } = await pay(app)
     let tried = 0
     const perform = async (): Promise<never> => {
@@ -368,7 +371,7 @@ describe.each(everyEngine)('a rail, on %s', (engine) => {
   })
 
   test('by hand it is settled only where that is asked for twice', async () => {
-    const { app, run } = await startRouted(engine)
+    const { app, run } = await startRouted(engine, mode)
     const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
     run(bank.rail)
     const { id } = await pay(app)

@@ -1,0 +1,197 @@
+// When a bank is asked what became of an order. The sandbox may move its clock on, so the times are held to in live.
+import { describe, expect, test } from 'vitest'
+import { createService } from '../../src/context.ts'
+import { absentDatabase } from '../../src/database/database.ts'
+import type { Transfer } from '../../src/payout-transfers/transfer.ts'
+import { beginCall, mayBeSubmitted } from '../../src/rails/begin-call.ts'
+import { cancelPayout } from '../../src/rails/cancel-payout.ts'
+import { hastenQuestions } from '../../src/rails/hasten-questions.ts'
+import { maxWaits, nextQuestionAt } from '../../src/rails/questions.ts'
+import type { Answer } from '../../src/rails/record-answer.ts'
+import { setRoute } from '../../src/rails/routes.ts'
+import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
+import type { Setup } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { setAddressKey } from '../support/modes.ts'
+import { wallTime } from '../support/times.ts'
+import { createBank } from './support/bank.ts'
+import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour, 24 * hour]
+
+/** A payout on a rail in live, and a clock that stands until it is moved. */
+async function startCarried(setup: Setup) {
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(setup, { mode: 'live', clock: () => now })
+  await setAddressKey(app)
+  await app.wallet({ network: 'erc20', balance: '100' })
+  await setRoute(app.service, { rail: 'bank' })
+  const context = app.context()
+  const { id, referenceId: orderId } = await carriedPayout(context)
+  return {
+    context,
+    id,
+    orderId,
+    answer: (said: Answer) => answer(context, id, said),
+    transfer: () => transferOf(context, id),
+    /** In how many milliseconds the bank is asked next. */
+    dueIn: async () => {
+      const { dueAt } = await transferOf(context, id)
+      return dueAt === null ? null : Number(dueAt) - now
+    },
+    wait: (ms: number) => {
+      now += ms
+    },
+  }
+}
+
+describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
+  test.each<[what: string, first: Answer, later: Answer]>([
+    ['does not answer', { failure: 'it is down' }, { failure: 'it is down' }],
+    ['has accepted an order', { state: 'ACCEPTED' }, { state: 'ACCEPTED' }],
+    ['has accepted an order and does not answer any more', { state: 'ACCEPTED' }, { failure: 'it is down' }],
+  ])('asks a bank that %s less and less often, and not a millisecond early', async (_, first, later) => {
+    const { answer, dueIn, wait } = await startCarried(engine)
+    expect(await answer(first)).toBe('submit')
+    for (const delay of delays) {
+      expect(await dueIn()).toBe(delay)
+      wait(delay - 1)
+      expect(await answer(later)).toBe(null)
+      wait(1)
+      expect(await answer(later)).toBe('find')
+    }
+  })
+
+  test('starts again when the bank accepts what it was asked about for long', async () => {
+    const { answer, dueIn, wait } = await startCarried(engine)
+    for (const delay of delays) {
+      await answer({ failure: 'it is down' })
+      wait(delay)
+    }
+    await answer({ state: 'ACCEPTED' })
+    expect(await dueIn()).toBe(10 * second)
+  })
+
+  test('asks when the bank itself has more, and never what is over', async () => {
+    const { answer, dueIn, wait } = await startCarried(engine)
+    await answer({ state: 'ACCEPTED', nextAfterMs: 77 })
+    expect(await dueIn()).toBe(77)
+    wait(77)
+    await answer({ state: 'ACCEPTED' })
+    expect(await dueIn()).toBe(10 * second)
+    wait(10 * second)
+    await answer({ state: 'COMPLETED', nextAfterMs: 99 })
+    expect(await dueIn()).toBe(99)
+    wait(99)
+    await answer({ state: 'COMPLETED' })
+    expect(await dueIn()).toBe(null)
+  })
+
+  test('is not put off by what the bank reports by itself', async () => {
+    const { context, id, answer, dueIn, wait } = await startCarried(engine)
+    await answer({ state: 'ACCEPTED' })
+    wait(4 * second)
+    await report(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
+    expect(await dueIn()).toBe(6 * second)
+  })
+
+  test('asks about a payout to be cancelled by turns, on the same schedule', async () => {
+    const { context, id, answer, dueIn, transfer, wait } = await startCarried(engine)
+    await answer({ state: 'ACCEPTED' })
+    await cancelPayout(context, { payoutId: id })
+    expect(await dueIn()).toBe(0)
+    const asked: (string | null)[] = []
+    for (const delay of delays.slice(0, 4)) {
+      asked.push(await answer({ failure: 'it is down' }))
+      expect(await dueIn()).toBe(delay)
+      wait(delay)
+    }
+    expect(asked).toEqual(['cancel', 'find', 'cancel', 'find'])
+    expect(await answer('TOO_LATE')).toBe('cancel')
+    expect([await dueIn(), (await transfer()).cancelAskedAt]).toEqual([hour, null])
+  })
+
+  test('keeps the turn of a cancellation where the bank says meanwhile that it has accepted the order', async () => {
+    const { context, id, answer, dueIn, transfer, wait } = await startCarried(engine)
+    await answer({ failure: 'it is down' })
+    await cancelPayout(context, { payoutId: id })
+    expect(await answer({ failure: 'it is down' })).toBe('cancel')
+    // By itself: what it is asked next comes at once.
+    await report(context, id, { state: 'ACCEPTED' })
+    expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 1, cancelAskedAt: expect.any(String) })
+    expect([await dueIn(), await answer({ failure: 'it is down' })]).toEqual([0, 'find'])
+    expect(await dueIn()).toBe(30 * second)
+    wait(30 * second)
+    expect(await answer({ state: 'ACCEPTED' })).toBe('cancel')
+  })
+
+  test('goes on with a cancellation after the bank answers that it has accepted the order', async () => {
+    const { context, id, answer, dueIn, transfer, wait } = await startCarried(engine)
+    await answer({ failure: 'it is down' })
+    await cancelPayout(context, { payoutId: id })
+    await answer({ failure: 'it is down' })
+    wait(10 * second)
+    expect(await answer({ state: 'ACCEPTED' })).toBe('find')
+    expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 2 })
+    expect(await dueIn()).toBe(30 * second)
+    wait(30 * second)
+    expect(await answer('CANCELLED')).toBe('cancel')
+    expect(await dueIn()).toBe(null)
+  })
+
+  test('has a call for itself until it must have ended, and half a minute longer', async () => {
+    const { context, orderId, dueIn, wait } = await startCarried(engine)
+    const bank = createBank({ callMs: 1_000 })
+    const begun = await beginCall(context, { orderId, rail: bank.rail })
+    expect([begun?.call, await dueIn()]).toEqual(['submit', 31 * second])
+    // Whoever stood still makes the call as long as its answer comes in time.
+    wait(30 * second + 1)
+    expect(await answerBegun(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('nothing')
+    expect(bank.calls).toEqual([])
+    wait(-1)
+    expect(await answerBegun(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('answered')
+    expect(await runOrder(context, bank.rail, orderId)).toBe('nothing')
+  })
+
+  test('is brought forward for what waits, and never put off', async () => {
+    const { context, orderId, answer, dueIn, wait } = await startCarried(engine)
+    await answer({ failure: 'it is down' })
+    wait(4 * second)
+    await hastenQuestions(context, { orderIds: [orderId] })
+    expect(await dueIn()).toBe(0)
+    wait(second)
+    await hastenQuestions(context, { orderIds: [orderId] })
+    expect(await dueIn()).toBe(-second)
+  })
+})
+
+test('the longest wait for an order follows from how often it was asked about', () => {
+  const { wallClock } = createService({ db: absentDatabase(), mode: 'live', clock: () => 0 })
+  for (let asked = 0; asked <= 10; asked++) {
+    const ranges = maxWaits.filter(({ minAsked, maxAsked }) => minAsked <= asked && asked <= maxAsked)
+    const delay = Number(nextQuestionAt({ wallClock }, Math.max(0, asked - 1)))
+    expect(ranges.map(({ delayMs }) => delayMs)).toEqual([delay])
+  }
+  expect(maxWaits.at(-1)?.maxAsked).toBe(2_147_483_647)
+})
+
+test.each([
+  [0, 48 * hour, true],
+  [1, hour, true],
+  [1, hour + 1, false],
+  [1, 0, true],
+  [1, -minute, true],
+  [1, -minute - 1, false],
+])('an order that was submitted %i times, first %i ms ago, may be submitted again within an hour: %s', (...each) => {
+  const [attempts, agoMs, may] = each
+  const now = Date.parse('2026-03-01T12:00:00.000Z')
+  const [ago, never] = [agoMs, 999 * hour].map((ms) => new Date(now - ms).toISOString())
+  const context = { wallClock: () => wallTime(now), aheadMs: 0 }
+  for (const times of [
+    { submittedAt: ago, createdAt: never },
+    { submittedAt: null, createdAt: ago },
+  ]) {
+    expect(mayBeSubmitted(context, { attempts, ...times } as Transfer, { idempotentForMs: hour })).toBe(may)
+  }
+})
