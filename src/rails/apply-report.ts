@@ -52,8 +52,7 @@ export async function noteSaying(
   { transfer, said, code, reference }: Saying,
 ): Promise<Transfer> {
   const saying = `the bank says ${said}`
-  const isKnown = transfer.history.at(-1)?.cause?.startsWith(saying) ?? false
-  if (isKnown) return changeTransfer(tx, transfer, { reference })
+  if (transfer.history.at(-1)?.cause?.startsWith(saying)) return changeTransfer(tx, transfer, { reference })
   return noteOfTransfer(tx, context, transfer, { reference, cause: code == null ? saying : `${saying}: ${code}` })
 }
 

@@ -21,7 +21,7 @@ export type StatementLine = {
 
 /** A decimal without what does not change its value, so that two that are the same have the same text; `null` for none. */
 export function plainDecimal(text: string): string | null {
-  const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text.trim()) ?? []
+  const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
   const significant = places.replace(/0+$/, '')
   return significant === '' ? whole : `${whole}.${significant}`

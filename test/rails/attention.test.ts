@@ -348,7 +348,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
         const out = statuses.filter((status) => status === 'PROCESSING' || status === 'COMPLETED').length
         expect(await balance()).toBe(100_00000000n - BigInt(out) * 1_000_000n)
       }),
-      { numRuns: engine === 'sqlite' ? 150 : 40 },
+      { numRuns: engine === 'sqlite' ? 80 : 40 },
     )
     await app.expectBooksToBalance()
     const pairs = ['COMPLETED COMPLETED', 'REJECTED FAILED', 'RETURNED RETURNED', 'CANCELLED FAILED']

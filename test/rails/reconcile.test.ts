@@ -233,6 +233,10 @@ describe('a statement in camt.053', () => {
     [camt(entry('5', 'DBIT'), '<!DOCTYPE d SYSTEM "file:///etc/passwd">'), /must have no document type/],
     [camt(entry('5', 'DBIT', details(refs('&b;')))), /must be well-formed XML: .*entity/],
     [camt(entry('5', 'BOTH')), /must have CdtDbtInd DBIT or CRDT \(entry 1\)/],
+    [camt(entry('5', 'DBIT').replace('NGN', 'XNGN')), /must have a currency of three capital letters \(entry 1\)/],
+    [camt(entry('5', 'DBIT').replace('NGN', 'NGNX')), /must have a currency of three capital letters \(entry 1\)/],
+    [camt(entry('5', 'DBIT').replace(' Ccy="NGN"', '')), /must have a currency of three capital letters \(entry 1\)/],
+    [camt(entry('', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt(entry('5,00', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt('<a>'.repeat(100)), /must not be nested deeper than 64 elements/],
   ])('that can not be read is refused: %#', async (text, message) => {

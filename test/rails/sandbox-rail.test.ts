@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { contextByClock } from '../../src/merchants/clock.ts'
+import { advanceClock } from '../../src/rails/advance-clock.ts'
 import { beginCall } from '../../src/rails/begin-call.ts'
 import type { Rail } from '../../src/rails/rail.ts'
 import { pause, resume } from '../../src/rails/routes.ts'
@@ -9,6 +10,8 @@ import { startRails } from '../../src/rails/run-rails.ts'
 import { sandboxRail } from '../../src/rails/sandbox-rail.ts'
 import type { App, Setup } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { dullOrder } from './support/orders.ts'
 
 /** The service with the bank of the sandbox at work, and a wallet with 1,000 USDC. */
 async function startBank(setup: Setup) {
@@ -114,6 +117,134 @@ test.each(everyEngine)(
     for (const id of ids) await expect.poll(async () => (await payout(app, id)).status).toBe('COMPLETED')
   },
 )
+
+const [second, hour, day] = [1_000, 3_600_000, 24 * 3_600_000]
+const accepted = { state: 'ACCEPTED' }
+const completed = { state: 'COMPLETED' }
+const returned = { state: 'RETURNED', code: 'ACCOUNT_CLOSED' }
+const rejected = (code: string) => ({ state: 'REJECTED', code })
+const notFound = 'NOT_FOUND'
+const silent = 'no answer'
+
+type Said = object | string
+
+/** What the sandbox's bank says so long after it was first asked, to what is submitted and to what is asked for. */
+test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: Said, found: Said | null]>([
+  ['00', 1, 0, completed, null],
+  ['01', 1, -second, { ...accepted, nextAfterMs: hour }, null],
+  ['01', 1, 0, { ...accepted, nextAfterMs: hour }, null],
+  ['01', 1, hour - 1, { ...accepted, nextAfterMs: 1 }, null],
+  ['01', 1, hour, completed, null],
+  ['10', 1, 0, rejected('NO_SUCH_ACCOUNT'), null],
+  ['11', 1, 0, rejected('ACCOUNT_INACTIVE'), null],
+  ['12', 1, 0, rejected('NAME_DIFFERS'), null],
+  ['13', 1, 0, rejected('LIMIT_EXCEEDED'), null],
+  ['20', 1, day - 1, { ...completed, nextAfterMs: 1 }, null],
+  ['20', 1, day, returned, null],
+  ['30', 1, 0, silent, completed],
+  ['31', 1, 0, silent, notFound],
+  ['31', 2, 0, completed, null],
+  ['32', 1, 0, { ...accepted, nextAfterMs: second }, null],
+  ['32', 1, second, { ...completed, nextAfterMs: second }, null],
+  ['32', 1, 2 * second, completed, null],
+  ['33', 1, 0, { ...accepted, nextAfterMs: second }, null],
+  ['33', 1, second, { ...returned, nextAfterMs: second }, null],
+  ['33', 1, 2 * second, completed, null],
+  ['34', 1, 0, { ...rejected('NO_SUCH_ACCOUNT'), nextAfterMs: second }, null],
+  ['34', 1, second, completed, null],
+  ['40', 1, hour - 1, silent, null],
+  ['40', 1, hour, completed, notFound],
+  ['40', 2, hour, completed, null],
+  ['99', 1, 0, completed, null],
+])('the sandbox’s bank has account %s, after %i submissions and %i ms, %j', async (...each) => {
+  const [digits, attempts, ageMs, submitted, found] = each
+  const plain = dullOrder()
+  const order = {
+    ...plain,
+    recipient: { ...plain.recipient, accountNumber: `99999999${digits}` },
+    attempts,
+    now: Date.parse(plain.submittedAt) + ageMs,
+  }
+  const says = (said: Said) => (typeof said === 'object' ? { ...said, reference: 'SANDBOX-405162738490' } : said)
+  const heard = (answer: Promise<unknown>) =>
+    answer.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
+  expect(await heard(sandboxRail.submit(order))).toEqual(says(submitted))
+  expect(await heard(sandboxRail.find(order))).toEqual(says(found ?? submitted))
+})
+
+describe('advanceClock', () => {
+  const start = Date.parse('2026-03-01T12:00:00.000Z')
+  const startStill = () => startApp('sqlite', { clock: () => start })
+
+  test.each([
+    ['PT0S', 0],
+    ['PT1S', second],
+    ['PT90M', 90 * 60 * second],
+    ['P1D', day],
+    ['P2W', 14 * day],
+    ['P1W2DT3H4M5S', 9 * day + 3 * hour + 4 * 60 * second + 5 * second],
+    ['PT999999S', 999_999 * second],
+    ['P3660D', 3_660 * day],
+  ])('moves the clock on by %s, which is %i ms', async (by, ms) => {
+    const app = await startStill()
+    expect(await advance(app, { by })).toMatchObject({ now: new Date(start + ms).toISOString() })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: new Date(start + ms).toISOString() })
+  })
+
+  test.each([
+    '',
+    'P',
+    'PT',
+    'P1',
+    '1H',
+    'P1DT',
+    'P1M',
+    'P1Y',
+    'PT1.5H',
+    'PT-1H',
+    'P1H',
+    'xPT1H',
+    'PT1Hx',
+    'PT1000000S',
+  ])('takes %j for no duration', async (by) => {
+    const app = await startStill()
+    const message = 'by must be a duration such as PT1H, P1D or P1W.'
+    const missing = 'to must be given, or by.'
+    expect(await advance(app, { by })).toMatchObject({ code: 'INVALID_INPUT', message: by === '' ? missing : message })
+  })
+
+  test('goes to a moment that is not past, no further than ten years, and one of two ways', async () => {
+    const app = await startStill()
+    const at = (ms: number) => new Date(start + ms).toISOString()
+    expect(await advance(app, { to: at(0) })).toMatchObject({ now: at(0) })
+    expect(await advance(app, { to: at(hour) })).toMatchObject({ now: at(hour) })
+    const forward = `must be later than ${at(hour)}, which it is already: a clock goes forward only.`
+    expect(await advance(app, { to: at(hour - 1) })).toMatchObject({ message: `to ${forward}` })
+    const limit = `must lead no further than to ${at(3_660 * day)}.`
+    expect(await advance(app, { to: at(3_660 * day + 1) })).toMatchObject({ message: `to ${limit}` })
+    expect(await advance(app, { by: 'P3660D' })).toMatchObject({ message: `by ${limit}` })
+    expect(await advance(app, {})).toMatchObject({ message: 'to must be given, or by.' })
+    expect(await advance(app, { to: at(2 * hour), by: 'PT1H' })).toMatchObject({
+      message: 'by must not be given together with to.',
+    })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: at(hour) })
+  })
+
+  test('goes as far as its idempotency key said first', async () => {
+    const app = await startStill()
+    const input = { by: 'PT1H', idempotencyKey: 'once' }
+    const now = new Date(start + hour).toISOString()
+    for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now })
+    expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+  })
+
+  test('is refused in live', async () => {
+    const app = await startApp('sqlite', { mode: 'live' })
+    const refused = await refusalOf(() => advanceClock(app.context(), { by: 'PT1H' }))
+    expect(refused.code).toBe('SANDBOX_ONLY')
+  })
+})
 
 describe.each(everyEngine)('advanceClock, on %s', (engine) => {
   test('submits nothing to a rail that is paused, and asks for what was submitted', async () => {

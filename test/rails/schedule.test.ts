@@ -154,6 +154,51 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     expect(await runOrder(context, bank.rail, orderId)).toBe('nothing')
   })
 
+  test('asks about an order for which no answer was recorded, and does not submit it again', async () => {
+    const { context, orderId, transfer, answer, wait } = await startCarried(engine)
+    const rail = { callMs: 1_000, idempotentForMs: hour }
+    await beginCall(context, { orderId, rail })
+    expect((await transfer()).state).toBe('SUBMITTING')
+    wait(31 * second)
+    expect(await answer({ state: 'ACCEPTED' })).toBe('find')
+    const { history, attempts } = await transfer()
+    expect([attempts, history.slice(-3).map(({ state, cause }) => [state, cause])]).toEqual([
+      1,
+      [
+        ['SUBMITTING', null],
+        ['UNKNOWN', 'no answer was recorded'],
+        ['ACCEPTED', null],
+      ],
+    ])
+  })
+
+  test('asks about an order that waited longer than its bank pays it once, and does not submit it', async () => {
+    const { context, orderId, id, transfer, dueIn, wait } = await startCarried(engine)
+    const rail = { callMs: 1_000, idempotentForMs: hour }
+    await answer(context, id, { failure: 'it is down' }, rail)
+    wait(10 * second)
+    await answer(context, id, 'NOT_FOUND', rail)
+    expect(await transfer()).toMatchObject({ state: 'QUEUED', attempts: 1 })
+    wait(hour)
+    expect((await beginCall(context, { orderId, rail }))?.call).toBe('find')
+    const { history, ...now } = await transfer()
+    expect(now).toMatchObject({ state: 'UNKNOWN', attempts: 1, asked: 0 })
+    expect(history.at(-1)).toMatchObject({ cause: 'it has waited too long to be submitted again' })
+    expect(await dueIn()).toBe(31 * second)
+  })
+
+  test.each<[what: string, submit: () => Promise<never>, cause: string]>([
+    ['throws', () => Promise.reject(new Error('it is down')), 'it is down'],
+    ['throws what is no error', () => Promise.reject('down'), 'down'],
+    ['does not answer in time', () => new Promise(() => {}), 'no answer came within 0.005 seconds'],
+  ])('knows nothing of an order where the bank %s, and says why', async (_, submit, cause) => {
+    const { context, orderId, transfer } = await startCarried(engine)
+    const { rail } = createBank({ callMs: 5 })
+    expect(await runOrder(context, { ...rail, submit }, orderId)).toBe('unanswered')
+    const { state, history } = await transfer()
+    expect([state, history.at(-1)?.cause]).toEqual(['UNKNOWN', cause])
+  })
+
   test('is brought forward for what waits, and never put off', async () => {
     const { context, orderId, answer, dueIn, wait } = await startCarried(engine)
     await answer({ failure: 'it is down' })
