@@ -56,14 +56,10 @@ export async function beginDue(
   const dueAt = dueAfter(rail.callMs + marginMs, time)
   const taken = await take(tx, context, { transfer, dueAt, rail })
   // By turns, so that what a bank does not answer that question about is heard of all the same.
-  const wantsCancel = taken.cancelAskedAt !== null && isWithBank(taken) && taken.asked % 2 === 0
+  const wantsCancel = taken.cancelAskedAt !== null && taken.asked % 2 === 0
   const isNew = taken.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
   return { call, order: orderOf(payout, taken, context), dueAt }
-}
-
-function isWithBank({ state }: Transfer): boolean {
-  return state === 'ACCEPTED' || state === 'UNKNOWN'
 }
 
 type Taking = { readonly transfer: Transfer; readonly dueAt: DueTime; readonly rail: CallLimits }

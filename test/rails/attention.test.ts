@@ -159,8 +159,13 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const payoutId = await lost(app)
     const { nodes: before } = await attention(app)
     const [{ cause: why }] = before
-    for (const state of ['COMPLETED', 'COMPLETED', 'RETURNED'] as const) {
-      await report(context, payoutId, { state, reference: 'BANK-7', code: state === 'RETURNED' ? 'CLOSED' : null })
+    for (const said of [
+      { state: 'COMPLETED' },
+      { state: 'COMPLETED', reference: 'BANK-7' },
+      { state: 'RETURNED', reference: 'BANK-8', code: 'CLOSED' },
+    ] as const) {
+      await report(context, payoutId, said)
+      expect((await attention(app)).nodes[0].reference).toBe('reference' in said ? 'BANK-7' : null)
     }
     const { nodes } = await attention(app)
     const cause = `${why}; the bank says COMPLETED; the bank says RETURNED: CLOSED`

@@ -99,6 +99,10 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
     expect((await cancel(app, { payoutId })).payout.status).toBe('FAILED')
     expect(await balance()).toBe(100_00000000n)
+    const events = 'query($id: ID!) { payout(id: $id) { events { status cause } } }'
+    expect((await app.graphql(events, { id: payoutId })).data.payout.events).toEqual([
+      { status: 'FAILED', cause: 'cancelled' },
+    ])
     await app.expectBooksToBalance()
   })
 

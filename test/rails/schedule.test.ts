@@ -1,6 +1,6 @@
 // When a bank is asked what became of an order. The sandbox may move its clock on, so the times are held to in live.
 import { describe, expect, test } from 'vitest'
-import { createService } from '../../src/context.ts'
+import { createContext, createService } from '../../src/context.ts'
 import { absentDatabase } from '../../src/database/database.ts'
 import type { Transfer } from '../../src/payout-transfers/transfer.ts'
 import { beginCall, mayBeSubmitted } from '../../src/rails/begin-call.ts'
@@ -8,12 +8,14 @@ import { cancelPayout } from '../../src/rails/cancel-payout.ts'
 import { hastenQuestions } from '../../src/rails/hasten-questions.ts'
 import { maxWaits, nextQuestionAt } from '../../src/rails/questions.ts'
 import type { Answer } from '../../src/rails/record-answer.ts'
+import { recordAnswer } from '../../src/rails/record-answer.ts'
 import { setRoute } from '../../src/rails/routes.ts'
 import { answerBegun, runOrder } from '../../src/rails/run-order.ts'
+import { nobody } from '../payouts/payout-places.ts'
 import type { Setup } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { setAddressKey } from '../support/modes.ts'
-import { wallTime } from '../support/times.ts'
+import { dueTime, wallTime } from '../support/times.ts'
 import { createBank } from './support/bank.ts'
 import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
 
@@ -52,8 +54,9 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     ['has accepted an order', { state: 'ACCEPTED' }, { state: 'ACCEPTED' }],
     ['has accepted an order and does not answer any more', { state: 'ACCEPTED' }, { failure: 'it is down' }],
   ])('asks a bank that %s less and less often, and not a millisecond early', async (_, first, later) => {
-    const { answer, dueIn, wait } = await startCarried(engine)
+    const { answer, dueIn, transfer, wait } = await startCarried(engine)
     expect(await answer(first)).toBe('submit')
+    const { state, history } = await transfer()
     for (const delay of delays) {
       expect(await dueIn()).toBe(delay)
       wait(delay - 1)
@@ -61,6 +64,8 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
       wait(1)
       expect(await answer(later)).toBe('find')
     }
+    // That nothing has changed is no step.
+    expect(await transfer()).toMatchObject({ state, history })
   })
 
   test('starts again when the bank accepts what it was asked about for long', async () => {
@@ -86,6 +91,26 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     wait(99)
     await answer({ state: 'COMPLETED' })
     expect(await dueIn()).toBe(null)
+  })
+
+  test('asks nothing of what a person must look at, whenever the bank has more', async () => {
+    const { answer, dueIn, transfer, wait } = await startCarried(engine)
+    await answer({ state: 'COMPLETED', nextAfterMs: 77 })
+    wait(77)
+    await answer({ state: 'REJECTED', nextAfterMs: 77 })
+    expect([(await transfer()).state, await dueIn()]).toEqual(['ATTENTION', null])
+  })
+
+  test('counts from when an order was first submitted, however often it is submitted again', async () => {
+    const { answer, transfer, wait } = await startCarried(engine)
+    await answer({ failure: 'it is down' })
+    const submittedAt = '2026-03-01T12:00:00.000Z'
+    expect(await transfer()).toMatchObject({ attempts: 1, submittedAt })
+    wait(10 * second)
+    await answer('NOT_FOUND')
+    wait(minute)
+    expect(await answer({ failure: 'it is down' })).toBe('submit')
+    expect(await transfer()).toMatchObject({ attempts: 2, submittedAt })
   })
 
   test('is not put off by what the bank reports by itself', async () => {
@@ -199,6 +224,46 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     expect([state, history.at(-1)?.cause]).toEqual(['UNKNOWN', cause])
   })
 
+  test('takes nothing from a late answer that says nothing of the order, when others have asked since', async () => {
+    const { context, orderId, transfer, wait } = await startCarried(engine)
+    const rail = { callMs: 1_000, idempotentForMs: hour }
+    const begun = await beginCall(context, { orderId, rail })
+    wait(31 * second)
+    expect((await beginCall(context, { orderId, rail }))?.call).toBe('find')
+    const before = await transfer()
+    for (const late of ['NOT_FOUND', 'TOO_LATE', { failure: 'it is down' }] as const) {
+      const dueAt = begun?.dueAt ?? dueTime(0)
+      expect(await recordAnswer(context, { orderId, dueAt, answer: late, idempotentForMs: hour })).toEqual(before)
+    }
+    expect(await transfer()).toEqual(before)
+    expect(await recordAnswer(context, { orderId: nobody, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(null)
+  })
+
+  test.each<[what: string, before: Answer, isToBeCancelled: boolean, cause: string]>([
+    ['has accepted', { state: 'ACCEPTED' }, false, 'the bank has no such order, of which it said ACCEPTED'],
+    [
+      'has paid',
+      { state: 'COMPLETED', nextAfterMs: 0 },
+      false,
+      'the bank has no such order, of which it said COMPLETED',
+    ],
+    [
+      'is to cancel',
+      { failure: 'it is down' },
+      true,
+      'the bank has no such order, and may not be asked again without a person',
+    ],
+  ])('never submits an order again that its bank %s and then does not have', async (...each) => {
+    const [, before, isToBeCancelled, cause] = each
+    const { context, id, answer, transfer, dueIn, wait } = await startCarried(engine)
+    await answer(before)
+    wait(10 * second)
+    if (isToBeCancelled) await cancelPayout(context, { payoutId: id })
+    await answer('NOT_FOUND')
+    const { state, history } = await transfer()
+    expect([state, history.at(-1)?.cause, await dueIn()]).toEqual(['ATTENTION', cause, null])
+  })
+
   test('is brought forward for what waits, and never put off', async () => {
     const { context, orderId, answer, dueIn, wait } = await startCarried(engine)
     await answer({ failure: 'it is down' })
@@ -210,6 +275,22 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     expect(await dueIn()).toBe(-second)
   })
 })
+
+test.each(everyEngine)(
+  'an order to submit again waits where it was first queued, by whichever clock, on %s',
+  async (engine) => {
+    const now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.wallet({ balance: '100' })
+    const context = createContext(app.service, app.merchant.id, null, hour)
+    const { id, createdAt } = await carriedPayout(context)
+    expect(createdAt).toBe('2026-03-01T13:00:00.000Z')
+    await answer(context, id, { failure: 'it is down' })
+    await hastenQuestions(context, { orderIds: [(await transferOf(context, id)).orderId] })
+    await answer(context, id, 'NOT_FOUND')
+    expect(await transferOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(now) })
+  },
+)
 
 test('the longest wait for an order follows from how often it was asked about', () => {
   const { wallClock } = createService({ db: absentDatabase(), mode: 'live', clock: () => 0 })
