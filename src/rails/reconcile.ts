@@ -13,7 +13,7 @@ const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to:
 const mostTold = 1_000
 
 /** Transfers that are read at a time. */
-const batch = 1_000
+const batch = 100
 
 /** Before every order. */
 const noOrder = '00000000-0000-0000-0000-000000000000'

@@ -8,6 +8,7 @@ import { getPayout } from '../../src/payouts/get-payout.ts'
 import { settledStatuses, settlePayout } from '../../src/payouts/settle-payout.ts'
 import { attentionActions } from '../../src/rails/attention-actions.ts'
 import { cancelPayout } from '../../src/rails/cancel-payout.ts'
+import { hastenQuestions } from '../../src/rails/hasten-questions.ts'
 import { listAttention } from '../../src/rails/list-attention.ts'
 import type { Answer } from '../../src/rails/record-answer.ts'
 import { resolveAttention, resolveAttentionByOperator } from '../../src/rails/resolve-attention.ts'
@@ -145,7 +146,10 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const context = { ...app.context(), mode: 'live' } as const
     for (const action of ['FAIL', 'COMPLETE'] as const) {
       const input = { payoutId, action, reason: 'please' }
-      expect(await refusalOf(() => perform(resolveAttention, context, input))).toMatchObject({ code: 'SANDBOX_ONLY' })
+      expect(await refusalOf(() => perform(resolveAttention, context, input))).toMatchObject({
+        code: 'SANDBOX_ONLY',
+        message: `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
+      })
     }
     expect((await listAttention(context, {})).items).toMatchObject([{ payoutId, actions: ['RETRY'] }])
     await perform(resolveAttention, context, { payoutId, action: 'RETRY', reason: 'please' })
@@ -198,6 +202,19 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect(transfer.history.at(-1)).toMatchObject({ state, cause })
     expect(await balance()).toBe(before)
     await app.expectBooksToBalance()
+  })
+
+  test('tells only why somebody must look now, and not what the payout went through before', async () => {
+    const { app } = await start(engine)
+    const { id } = await carriedPayout(app.context())
+    await answer(app.context(), id, { failure: 'it is down' })
+    await hastenQuestions(app.context(), { orderIds: [(await transferOf(app.context(), id)).orderId] })
+    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    const cause = 'the bank has no such order, and may not be asked again without a person'
+    expect((await attention(app)).nodes).toMatchObject([{ cause }])
+    await resolve(app, id, 'RETRY')
+    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
   test('is over where an operator settles the payout otherwise, also to what it is already', async () => {

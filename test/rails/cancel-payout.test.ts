@@ -178,6 +178,8 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     await answer(context, payoutId, 'NOT_FOUND')
     expect(await transferOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
+    const asked = (await transferOf(context, payoutId)).history.at(-1)
+    expect(asked).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
     expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
     expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
     await app.expectBooksToBalance()

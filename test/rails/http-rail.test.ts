@@ -82,6 +82,7 @@ describe('a bank is asked', () => {
     ])
     const signed = [`find_${order.id}`, `cancel_${order.id}`]
     expect(bank.received.map(({ headers }) => headers['webhook-id'])).toEqual(signed)
+    expect(bank.received.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined])
     expect(bank.received.map(({ headers }) => headers['webhook-signature'])).toEqual(
       signed.map((id) => signature(secret, id, '')),
     )
@@ -190,9 +191,19 @@ describe('nothing is known', () => {
       { error: 'no' },
       'the bank answered with 422 and no state with the id of this order',
     ],
-    ['a refusal with another state', 422, { id: order.id, state: 'COMPLETED' }, 'the bank answered with 422'],
+    [
+      'a refusal with another state',
+      422,
+      { id: order.id, state: 'COMPLETED' },
+      'the bank answered with 422 and no state with the id of this order',
+    ],
     ['any other refusal', 400, { id: order.id, state: 'REJECTED' }, 'the bank answered with 400'],
-    ['a conflict', 409, { id: order.id, state: 'REJECTED' }, 'the bank answered with 409'],
+    [
+      'a conflict',
+      409,
+      { id: order.id, state: 'REJECTED' },
+      'the bank answered with 409 and no state with the id of this order',
+    ],
     ['202', 202, { id: order.id, state: 'ACCEPTED' }, 'the bank answered with 202'],
     ['204', 204, '', 'the bank answered with 204'],
     ['a redirect', 307, { id: order.id, state: 'COMPLETED' }, 'the bank answered with 307'],
@@ -228,7 +239,7 @@ describe('nothing is known', () => {
     ],
   ])('where the answer is %s', async (_, status, said, message) => {
     const { rail } = await railTo(says(status, said))
-    await expect(rail.submit(order)).rejects.toThrow(message)
+    await expect(rail.submit(order)).rejects.toMatchObject({ message })
   })
 
   test('where no answer comes, or not in time', async () => {
@@ -360,6 +371,9 @@ describe('reports', () => {
     ],
   ])('are refused that are signed %s', (_, headers) => {
     expect(codeOf(() => rail.reports?.verify(posted(headers)))).toBe('INVALID_TOKEN')
+    expect(() => rail.reports?.verify(posted(headers))).toThrow(
+      /^The signature is not by the rail's secret, or not of /,
+    )
   })
 
   test('are refused of which a byte was changed', () => {
@@ -380,7 +394,10 @@ describe('reports', () => {
 
   test.each([
     ['body', 'must be a JSON object that has no name twice', '[]'],
-    ['body', 'must be a JSON object that has no name twice', '{'],
+    ...['{', '5', '"text"', 'true', 'null', ''].map((sent) => [
+      ...(['body', 'must be a JSON object that has no name twice'] as const),
+      sent,
+    ]),
     [
       'body',
       'must be a JSON object that has no name twice',
@@ -407,6 +424,13 @@ describe('reports', () => {
     const { rail, bank } = await railTo(says(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     expect(codeOf(() => rail.reports?.read(bank.received[0]?.body ?? ''))).toBe('INVALID_INPUT')
+  })
+})
+
+test('a bank by HTTP is given eight orders at a time, half a minute for each, and again for thirty days', () => {
+  const url = 'http://127.0.0.1:1'
+  expect(httpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now) })).toMatchObject({
+    ...{ name: 'bank', callsAtOnce: 8, callMs: 30_000, idempotentForMs: 30 * 24 * 3_600_000 },
   })
 })
 

@@ -7,6 +7,7 @@ import type { TransferReport } from '../../src/payout-transfers/transfer.ts'
 import { readCamtStatement } from '../../src/rails/read-camt-statement.ts'
 import { readCsvStatement } from '../../src/rails/read-csv-statement.ts'
 import type { Finding } from '../../src/rails/reconcile.ts'
+import { isReconciled, reconcile } from '../../src/rails/reconcile.ts'
 import type { StatementLine } from '../../src/rails/statement.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -52,11 +53,27 @@ describe('a statement in CSV', () => {
     ],
     ['may have no payments', 'id,amount,currency\n'],
     [
+      'may have spaces around names and values',
+      'id ; Amount ; CURRENCY \na ; 1,5 ; zar \n',
+      { place: 'line 2', id: 'a', amount: '1.5', currency: 'ZAR' },
+    ],
+    [
+      'may have semicolons between names in quotes',
+      '"id";"amount";"currency"\na;1,5;ZAR\n',
+      { place: 'line 2', id: 'a', amount: '1.5', currency: 'ZAR' },
+    ],
+    [
+      'has semicolons also where commas would leave one of the names',
+      'id;amount;currency;note,amount\na;1,5;ZAR;\n',
+      { place: 'line 2', id: 'a', amount: '1.5', currency: 'ZAR' },
+    ],
+    [
       'has semicolons and decimal commas, as Excel writes them in South Africa',
-      '\ufeffid;amount;currency;note\r\na;1500,00;ZAR;"x; y"\r\nb;1 234 567,5;ZAR;\r\nc;1\u00a0000;ZAR;a, b\r\n',
+      '\ufeffid;amount;currency;note\r\na;1500,00;ZAR;"x; y"\r\nb;1 234 567,5;ZAR;\r\nc;1\u00a0000;ZAR;a, b\r\nd;12 345;ZAR;\r\n',
       { place: 'line 2', id: 'a', amount: '1500', currency: 'ZAR' },
       { place: 'line 3', id: 'b', amount: '1234567.5', currency: 'ZAR' },
       { place: 'line 4', id: 'c', amount: '1000', currency: 'ZAR' },
+      { place: 'line 5', id: 'd', amount: '12345', currency: 'ZAR' },
     ],
     [
       'has tabs, and decimal points or commas',
@@ -85,6 +102,10 @@ describe('a statement in CSV', () => {
       'id,amount\na,1\n',
       'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
     ],
+    ...['amount,currency', 'id,currency', 'reference,amount', 'name,amount,currency'].map((header) => [
+      `${header}\n`,
+      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+    ]),
     ['id,amount,currency,id\n', 'must have the column id once (line 1)'],
     [
       'id|amount|currency\n',
@@ -92,6 +113,11 @@ describe('a statement in CSV', () => {
     ],
     ['id,amount,currency\na,1,\n', 'must have a currency of three capital letters (line 2)'],
     ['id,amount,currency\na,1\n', 'must have 3 values in each line, as in the header (line 2)'],
+    ['id,amount,currency\na,1,NGN\nx\n', 'must have 3 values in each line, as in the header (line 3)'],
+    [
+      'id,amo\ufeffunt,currency\na,1,NGN\n',
+      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+    ],
     ['id,amount,currency\n\na,1,NGN,x\n', 'must have 3 values in each line, as in the header (line 3)'],
     ...[
       '',
@@ -105,6 +131,9 @@ describe('a statement in CSV', () => {
       '(1',
       '1)',
       '--1',
+      '1-5',
+      '(5)1',
+      '-1-5',
       '.5',
       '5.',
       '12 34',
@@ -133,6 +162,15 @@ describe('a statement in CSV', () => {
   ])('that can not be read is refused: %#', async (text, message) => {
     const { details } = await refusalOf(() => readIn(readCsvStatement, text, 1_000))
     expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
+  })
+
+  test('that ends in a fault of the disk ends in that fault', async () => {
+    async function* texts() {
+      yield 'id,amount,currency\n'
+      throw new Error('the disk is gone')
+    }
+    const reading = readCsvStatement(texts())
+    await expect(reading.next()).rejects.toThrow('the disk is gone')
   })
 
   test('is read as it was written, with any delimiter, decimal mark, sign and line break', async () => {
@@ -245,6 +283,20 @@ describe('a statement in camt.053', () => {
   })
 })
 
+test.each([
+  [0, 0, 0, true],
+  [1, 0, 0, false],
+  [0, 1, 0, false],
+  [0, 0, 1, false],
+  [1, 1, 1, false],
+  [1, 0, 1, false],
+  [0, 1, 1, false],
+])('a statement that lacks %i, has %i more and differs in %i is reconciled: %s', (...each) => {
+  const [missingThere, missingHere, differing, isRight] = each
+  const found = { rail: 'bank', matched: 1, missingThere, missingHere, differing, unrelated: 1, findings: [] }
+  expect(isReconciled(found)).toBe(isRight)
+})
+
 describe.each(everyEngine)('reconcile on %s', (engine) => {
   /** Payouts that are paid, rejected, returned, and on their way, on successive days from the first of March on. */
   async function start() {
@@ -332,6 +384,73 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
         ['missing here', null, 'line 7', 'payment', null, '1.5 NGN COMPLETED'],
       ].toSorted(),
     )
+  })
+
+  test('compares every payout, however many there are, and names a thousand of each kind', async () => {
+    const { app, pay } = await start()
+    const { referenceId: queued } = await carriedPayout(app.context(), '0.01')
+    const { orderId, id: payoutId, reference } = await pay('COMPLETED')
+    const paid = { ...line, id: orderId, amount: '15000', currency: 'NGN' } as const
+    const statement = async function* (lines: readonly object[]) {
+      for (const [place, each] of lines.entries())
+        yield { ...paid, place: `line ${place + 1}`, ...each } as StatementLine
+    }
+    const compared = (...lines: readonly object[]) => reconcile(app.service, { rail: 'sandbox' }, statement(lines))
+    const counts = { rail: 'sandbox', matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
+    expect(await compared({})).toEqual({ ...counts, matched: 1, findings: [] })
+    // What is not submitted yet has no name there.
+    const differing = { finding: 'differing', payoutId, place: 'line 1', id: orderId, reference }
+    expect(await compared({ state: 'RETURNED' }, { id: null, reference, state: 'RETURNED' })).toEqual({
+      ...{ ...counts, differing: 1 },
+      findings: [
+        { ...differing, what: 'state', ours: 'COMPLETED', theirs: 'RETURNED' },
+        { ...differing, what: 'times returned', ours: '1', theirs: '2' },
+      ],
+    })
+    expect(await compared({}, { id: queued, state: 'ACCEPTED', amount: '15' })).toMatchObject({ matched: 2 })
+    const others = Array.from({ length: 1_001 }, (_, each) => ({ id: null, reference: `other ${each}` }))
+    const { findings, ...counted } = await compared({}, ...others)
+    expect(counted).toEqual({ ...counts, matched: 1, missingHere: 1_001 })
+    // What looks like an id of ours and is none says less than what the bank calls it.
+    for (const id of [`f${orderId}`, `${orderId}f`]) {
+      expect(await compared({ id, reference })).toEqual({ ...counts, matched: 1, findings: [] })
+    }
+    expect(findings).toHaveLength(1_000)
+    expect(findings[0]).toEqual({
+      ...{ finding: 'missing here', payoutId: null, place: 'line 2', id: null, reference: 'other 0' },
+      ...{ what: 'payment', ours: null, theirs: '15000 NGN COMPLETED' },
+    })
+  })
+
+  test('of a period has what was paid from its first moment on and before its end', async () => {
+    const { app, pay } = await start()
+    await pay('COMPLETED')
+    const nothing = async function* () {}
+    const missing = async (from: string, to: string) =>
+      (await reconcile(app.service, { rail: 'sandbox', from, to }, nothing())).missingThere
+    const [before, at, after] = ['11:59:59.999', '12:00:00.000', '12:00:00.001'].map((time) => `2026-03-01T${time}Z`)
+    expect(await missing(at ?? '', after ?? '')).toBe(1)
+    expect([await missing(before ?? '', at ?? ''), await missing(after ?? '', '2026-04-01T00:00:00.000Z')]).toEqual([
+      0, 0,
+    ])
+    const returned = { ...line, place: 'line 1', amount: '15000', currency: 'NGN', state: 'ACCEPTED' } as const
+    const [{ referenceId = null } = {}] = (await app.graphql('{ payouts { nodes { referenceId } } }')).data.payouts
+      .nodes
+    const lines = async function* () {
+      yield { ...returned, id: referenceId }
+    }
+    // What was paid at the end of the period was on its way until then.
+    expect(await reconcile(app.service, { rail: 'sandbox', to: at }, lines())).toMatchObject({ matched: 1 })
+  })
+
+  test('of more payouts than are read at a time has each of them', async () => {
+    const { app } = await start()
+    const payouts = await Promise.all(Array.from({ length: 101 }, () => carriedPayout(app.context(), '0.01')))
+    const lines = async function* () {
+      for (const { referenceId: id } of payouts)
+        yield { ...line, place: id, id, amount: '15', currency: 'NGN', state: 'ACCEPTED' } as const
+    }
+    expect(await reconcile(app.service, { rail: 'sandbox' }, lines())).toMatchObject({ matched: 101, findings: [] })
   })
 
   test('of a period looks for what was paid then, as far as it was known then', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Mode } from '../../src/context.ts'
 import { signerOf } from '../../src/delivery/signing-secrets.ts'
 import { signedHeaders } from '../../src/delivery/standard-webhooks.ts'
+import { Refusal } from '../../src/errors.ts'
 import { wallClockOf } from '../../src/ids.ts'
 import { httpRail } from '../../src/rails/http-rail.ts'
 import { readLeftReports, receiveReports } from '../../src/rails/receive-reports.ts'
@@ -147,17 +148,31 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
       const body = JSON.stringify({ reports: ids.map((each) => ({ id: each, state: 'COMPLETED' })) })
       await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId, body, receivedAt }))
     }
-    const full = new Error('the disk is full')
-    const faults: Error[] = []
-    const onFault = (error: unknown) => void faults.push(error as Error)
-    const perform = () => Promise.reject(full)
-    expect(await readLeftReports({ ...app.service, perform }, bank, onFault)).toEqual([])
-    expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
-      ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, full]),
-    )
-    expect(await status(app, id)).toBe('PROCESSING')
+    for (const fault of [new Error('the disk is full'), new Refusal('UNAVAILABLE', 'The writer is not there.')]) {
+      const faults: Error[] = []
+      const onFault = (error: unknown) => void faults.push(error as Error)
+      const perform = () => Promise.reject(fault)
+      expect(await readLeftReports({ ...app.service, perform }, bank, onFault)).toEqual([])
+      expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
+        ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, fault]),
+      )
+      expect(await status(app, id)).toBe('PROCESSING')
+    }
     expect((await readLeftReports(app.service, bank, rethrow)).toSorted()).toEqual([unknown, 'no-uuid'])
     expect(await status(app, id)).toBe('COMPLETED')
+  })
+
+  test('is over where it can not be read any more, and is nothing where the bank reports nothing by itself', async () => {
+    const app = await startApp(setup, { mode })
+    const receivedAt = new Date(Date.now() - 60_000).toISOString()
+    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))
+    const faults: unknown[] = []
+    const onFault = (error: unknown) => void faults.push(error)
+    const { reports: _, ...silent } = bank
+    expect(await readLeftReports(app.service, silent, onFault)).toEqual([])
+    expect(faults).toEqual([])
+    for (let time = 0; time < 2; time++) expect(await readLeftReports(app.service, bank, onFault)).toEqual([])
+    expect(faults).toHaveLength(1)
   })
 
   test('names the orders that are not here, or on another rail', async () => {

@@ -18,6 +18,8 @@ import type { App, Setup } from '../support/app.ts'
 import { payoutBody, startApp } from '../support/app.ts'
 import { everyEngineAndMode, setAddressKey } from '../support/modes.ts'
 import { createBank } from './support/bank.ts'
+import { answer } from './support/carried.ts'
+import { dullOrder } from './support/orders.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -29,15 +31,16 @@ async function startRouted(setup: Setup, mode: Mode) {
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
   const runners: { look: () => Promise<void> }[] = []
-  const run = (rail: Rail, { service = app.service, onFault = rethrow } = {}) => {
+  const run = (rail: Rail, { service = app.service, ...options }: Partial<Parameters<typeof startRails>[0]> = {}) => {
     const rails = startRails({
       service,
       rails: [rail],
       paused: [],
       contextOf: (merchantId) => contextByClock(service, merchantId),
       onUnknown: () => {},
-      onFault,
+      onFault: rethrow,
       clock: () => time,
+      ...options,
     })
     runners.push(rails)
     onTestFinished(() => rails.stop())
@@ -281,6 +284,118 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     await app.expectBooksToBalance()
   })
 
+  test('it is asked as much at once as it takes, and more when that is done', async () => {
+    const { app, run } = await startRouted(engine, mode)
+    const waiting: (() => void)[] = []
+    const bank = createBank({ callsAtOnce: 3 })
+    const rails = run({
+      ...bank.rail,
+      submit: async (order) => {
+        await new Promise<void>((resolve) => waiting.push(resolve))
+        return bank.rail.submit(order)
+      },
+    })
+    const paid = await Promise.all(Array.from({ length: 7 }, () => pay(app)))
+    await expect.poll(() => waiting.length).toBe(3)
+    await rails.look()
+    expect(waiting.length).toBe(3)
+    waiting[0]?.()
+    await expect.poll(() => waiting.length).toBe(4)
+    for (let each = 1; each < 7; each++) {
+      await expect.poll(() => waiting.length).toBeGreaterThan(each)
+      waiting[each]?.()
+    }
+    for (const { id } of paid) await expect.poll(() => status(app, id)).toBe('COMPLETED')
+  })
+
+  test('whose calls fail each for itself is never left alone, and any other is after five', async () => {
+    for (const [rail, asked] of [
+      [{}, 5],
+      [{ failsAlone: true }, 9],
+    ] as const) {
+      const { app, run } = await startRouted(engine, mode)
+      const bank = createBank({ fate: () => 'lost', callsAtOnce: 1 })
+      await pause(app.service, { rail: 'bank' })
+      const paid = await Promise.all(Array.from({ length: 9 }, () => pay(app)))
+      await resume(app.service, { rail: 'bank' })
+      const rails = run({ ...bank.rail, ...rail })
+      await expect.poll(() => bank.calls.length).toBe(asked)
+      for (let each = 0; each < 3; each++) await rails.look()
+      expect([bank.calls.length, paid.length]).toEqual([asked, 9])
+    }
+  })
+
+  test('one that answers again is asked at once about all that it could not answer', async () => {
+    const { app, run, wait } = await startRouted(engine, mode)
+    let isDown = true
+    const bank = createBank({ fate: () => (isDown ? 'answer lost' : 'answered'), callsAtOnce: 1 })
+    await pause(app.service, { rail: 'bank' })
+    const paid = await Promise.all(Array.from({ length: 6 }, () => pay(app)))
+    await resume(app.service, { rail: 'bank' })
+    run(bank.rail)
+    const states = () => Promise.all(paid.map(async ({ id }) => (await timeline(app, id)).at(-1).state))
+    await expect.poll(async () => (await states()).filter((state) => state === 'UNKNOWN').length).toBe(5)
+    isDown = false
+    // Long before anybody is asked about again by its own schedule.
+    wait(5 * second)
+    for (const { id } of paid) await expect.poll(() => status(app, id)).toBe('COMPLETED')
+    expect(bank.taken.size).toBe(6)
+  })
+
+  test.each(['all', 'bank'] as const)('gets nothing new from a process that is told to pause %s', async (which) => {
+    const { app, run, wait } = await startRouted(engine, mode)
+    const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
+    const first = run(bank.rail)
+    const { id } = await pay(app)
+    await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('ACCEPTED')
+    await first.stop()
+    const { orderId } = await pay(app)
+    run(bank.rail, { paused: which === 'all' ? 'all' : ['bank'] })
+    wait(10 * second)
+    await expect.poll(() => bank.calls.length).toBe(2)
+    expect([bank.calls[1]?.call, bank.submitted(orderId)]).toEqual(['find', 0])
+  })
+
+  test('orders that it reports and nobody knows are named', async () => {
+    const { app, run } = await startRouted(engine, mode)
+    const bank = createBank()
+    const receivedAt = '2026-03-01T11:00:00.000Z'
+    const body = JSON.stringify({ id: 'whose', state: 'COMPLETED' })
+    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_1', body, receivedAt }))
+    const named: unknown[] = []
+    const reports = { verify: () => '', read: readPosted }
+    const rails = run({ ...bank.rail, reports }, { onUnknown: (...each) => void named.push(each) })
+    for (let each = 0; each < 3; each++) await rails.look()
+    expect(named).toEqual([['bank', ['whose']]])
+  })
+
+  test('is asked nothing more by a process that has stopped, which waits for the answer under way', async () => {
+    const { app, run } = await startRouted(engine, mode)
+    const bank = createBank()
+    let answered = () => {}
+    const rails = run(
+      {
+        ...bank.rail,
+        submit: async (order) => {
+          await new Promise<void>((resolve) => {
+            answered = resolve
+          })
+          return bank.rail.submit(order)
+        },
+      },
+      { service: app.service },
+    )
+    const { id } = await pay(app)
+    await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('SUBMITTING')
+    const stopped = rails.stop()
+    answered()
+    await stopped
+    expect(await status(app, id)).toBe('COMPLETED')
+    await pay(app)
+    await rails.look()
+    expect(bank.calls.length).toBe(1)
+  })
+
   test('paused, it gets nothing new; payouts are accepted and wait', async () => {
     const { app, run, wait, later } = await startRouted(engine, mode)
     const bank = createBank()
@@ -384,4 +499,21 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     expect(await settlePayout(app.context(), { ...settlement, override: true })).toMatchObject({ status: 'FAILED' })
     await app.expectBooksToBalance()
   })
+})
+
+test('what may be with a bank is asked about first, then all else and what waits by turns', async () => {
+  const { app, run, wait } = await startRouted('sqlite', 'live')
+  const accepted = [await pay(app), await pay(app)]
+  const unknown = await pay(app)
+  for (const { id } of accepted) await answer(app.context(), id, { state: 'ACCEPTED' })
+  wait(second)
+  await answer(app.context(), unknown.id, { failure: 'it is down' })
+  const queued = [await pay(app), await pay(app), await pay(app)]
+  wait(10 * second)
+  const bank = createBank({ callsAtOnce: 8, decide: () => ({ state: 'ACCEPTED' }) })
+  for (const { orderId } of [...accepted, unknown]) bank.taken.set(orderId, dullOrder({ id: orderId }))
+  run(bank.rail)
+  await expect.poll(() => bank.calls.length).toBe(6)
+  const ids = [unknown, accepted[0], queued[0], accepted[1], queued[1], queued[2]].map((each) => each?.orderId)
+  expect(bank.calls.map(({ id }) => id)).toEqual(ids)
 })

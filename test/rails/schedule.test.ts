@@ -7,6 +7,7 @@ import { beginCall, mayBeSubmitted } from '../../src/rails/begin-call.ts'
 import { cancelPayout } from '../../src/rails/cancel-payout.ts'
 import { hastenQuestions } from '../../src/rails/hasten-questions.ts'
 import { maxWaits, nextQuestionAt } from '../../src/rails/questions.ts'
+import { followReport } from '../../src/rails/receive-reports.ts'
 import type { Answer } from '../../src/rails/record-answer.ts'
 import { recordAnswer } from '../../src/rails/record-answer.ts'
 import { setRoute } from '../../src/rails/routes.ts'
@@ -114,10 +115,12 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
   })
 
   test('is not put off by what the bank reports by itself', async () => {
-    const { context, id, answer, dueIn, wait } = await startCarried(engine)
+    const { context, id, orderId, answer, dueIn, wait } = await startCarried(engine)
     await answer({ state: 'ACCEPTED' })
     wait(4 * second)
     await report(context, id, { state: 'ACCEPTED', nextAfterMs: hour })
+    await followReport(context, { orderId, report: { state: 'ACCEPTED', nextAfterMs: hour } })
+    await followReport(context, { orderId: nobody, report: { state: 'COMPLETED' } })
     expect(await dueIn()).toBe(6 * second)
   })
 
@@ -129,6 +132,8 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     const asked: (string | null)[] = []
     for (const delay of delays.slice(0, 4)) {
       asked.push(await answer({ failure: 'it is down' }))
+      // Whoever wants it cancelled once more hastens nothing.
+      await cancelPayout(context, { payoutId: id })
       expect(await dueIn()).toBe(delay)
       wait(delay)
     }
