@@ -26,7 +26,6 @@ type BankOptions = {
   /** The machine's clock: a bank refuses what is older than five minutes. */
   readonly wallClock: WallClock
   readonly limits: Limits
-  readonly ca?: string
 }
 
 /** Asks a bank over HTTP; `close` ends idle connections. */
@@ -36,8 +35,8 @@ export type Bank = { readonly call: (call: BankCall) => Promise<Exchanged>; read
  * Makes what asks a bank. What is signed is `webhook-id`, the time and the body. A `find` and a `cancel` have none, so the
  * `webhook-id` says the question and the order, as `find_<order id>`: who has seen one can't make another of it.
  */
-export function bankAt({ url, signer, wallClock, limits, ca }: BankOptions): Bank {
-  const { exchange, close } = createCaller({ limits, ...(ca !== undefined && { ca }) })
+export function bankAt({ url, signer, wallClock, limits }: BankOptions): Bank {
+  const { exchange, close } = createCaller({ limits })
   return {
     call: ({
       question,

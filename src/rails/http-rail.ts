@@ -26,8 +26,6 @@ type Options = HttpRailAt & {
   /** The machine's clock, whatever a merchant's says: it is what signatures are held to. */
   readonly wallClock: WallClock
   readonly limits?: Limits
-  /** Certificates to trust in place of the system's. */
-  readonly ca?: string
 }
 
 /**
@@ -38,9 +36,9 @@ type Options = HttpRailAt & {
  *
  * @throws where a secret is none
  */
-export function httpRail({ name, url, secrets, wallClock, limits = bankLimits, ca }: Options): Rail {
+export function httpRail({ name, url, secrets, wallClock, limits = bankLimits }: Options): Rail {
   const signer = signerOf(secrets)
-  const { call } = bankAt({ url, signer, wallClock, limits, ...(ca !== undefined && { ca }) })
+  const { call } = bankAt({ url, signer, wallClock, limits })
   const ask = async (question: Question, order: Order, more: CallHeaders = {}) => {
     const body = question === 'submit' ? orderBody(order) : ''
     return answerOf(await call({ question, orderId: order.id, body, headers: (own) => ({ ...more, ...own }) }))

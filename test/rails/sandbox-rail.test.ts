@@ -158,18 +158,22 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
   ['99', 1, 0, completed, null],
 ])('the sandbox’s bank has account %s, after %i submissions and %i ms, %j', async (...each) => {
   const [digits, attempts, ageMs, submitted, found] = each
-  const plain = dullOrder()
+  const plain = dullOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
   const order = {
     ...plain,
     recipient: { ...plain.recipient, accountNumber: `99999999${digits}` },
     attempts,
     now: Date.parse(plain.submittedAt) + ageMs,
   }
-  const says = (said: Said) => (typeof said === 'object' ? { ...said, reference: 'SANDBOX-405162738490' } : said)
+  const says = (said: Said) => (typeof said === 'object' ? { ...said, reference: 'SANDBOX-40516273849A' } : said)
   const heard = (answer: Promise<unknown>) =>
     answer.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
   expect(await heard(sandboxRail.submit(order))).toEqual(says(submitted))
   expect(await heard(sandboxRail.find(order))).toEqual(says(found ?? submitted))
+})
+
+test('the sandbox’s bank is asked by two calls at a time, and never left alone', () => {
+  expect(sandboxRail).toMatchObject({ callsAtOnce: 2, callMs: 10_000, failsAlone: true, idempotentForMs: 30 * day })
 })
 
 describe('advanceClock', () => {
@@ -181,7 +185,7 @@ describe('advanceClock', () => {
     ['PT1S', second],
     ['PT90M', 90 * 60 * second],
     ['P1D', day],
-    ['P2W', 14 * day],
+    ['P52W', 364 * day],
     ['P1W2DT3H4M5S', 9 * day + 3 * hour + 4 * 60 * second + 5 * second],
     ['PT999999S', 999_999 * second],
     ['P3660D', 3_660 * day],
@@ -237,6 +241,26 @@ describe('advanceClock', () => {
     for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now })
     expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now })
     expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+  })
+
+  test('has each thing happen at its own time, whatever other rail is paused', async () => {
+    const app = await startStill()
+    await app.wallet({ network: 'erc20', balance: '1000' })
+    await pause(app.service, { rail: 'bank' })
+    const steps = async (digits: string) => {
+      const id = await pay(app, digits)
+      await advance(app, { by: 'P2D' })
+      const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state at } } }', { id })
+      const [first] = data.payout.timeline
+      return data.payout.timeline.map(({ state, at }: { state: string; at: string }) => [
+        state,
+        Date.parse(at) - Date.parse(first.at),
+      ])
+    }
+    const taken = ['QUEUED', 'SUBMITTING', 'ACCEPTED'].map((state) => [state, 0])
+    expect(await steps('01')).toEqual([...taken, ['COMPLETED', hour]])
+    expect(await steps('32')).toEqual([...taken, ['COMPLETED', second]])
+    expect(await steps('20')).toEqual([...taken.slice(0, 2), ['COMPLETED', 0], ['RETURNED', day]])
   })
 
   test('is refused in live', async () => {
