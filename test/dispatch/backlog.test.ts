@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { Service } from '../../src/context.ts'
 import { recordAttempts } from '../../src/dispatch/record-attempts.ts'
 import { everyEngine } from '../support/app.ts'
-import { receiver, startWorld } from './support/world.ts'
+import { startWorld } from './support/world.ts'
 
 describe.each(everyEngine)('what waits for an earlier event of its object on %s', (engine) => {
   test('is not read again at each attempt: however much it is, one costs the same', async () => {
-    const { app, endpoint, change, events, contextOf } = await startWorld(engine)
-    const endpointId = await endpoint('http://127.0.0.1:1/')
+    const { app, endpoint, changes, events, contextOf, nowhere } = await startWorld(engine)
+    const endpointId = await endpoint(nowhere)
     const customerId = await app.customer()
-    for (let count = 0; count < 30; count++) await change(customerId)
+    await changes(30, customerId)
     const own = (await events()).map(({ sequence, objectId }) => ({ sequence, objectId }))
     let rows = 0
     const counting =
@@ -36,7 +36,7 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
 
 describe.each(everyEngine)('the endpoints of a merchant on %s', (engine) => {
   test('that are at the same place read what happens once for all', async () => {
-    const { app, dispatch, endpoint, until } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     for (let count = 0; count < 10; count++) await endpoint(url)
     let reads = 0

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Perform, Service } from '../../src/context.ts'
 import { createService } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
@@ -14,23 +14,23 @@ import { laterBy } from '../../src/ids.ts'
 import { deleteWebhookEndpoint } from '../../src/webhooks/delete-webhook-endpoint.ts'
 import { replayWebhookEvents } from '../../src/webhooks/replay-webhook-events.ts'
 import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoint.ts'
-import { dullCustomer, everyEngine } from '../support/app.ts'
+import { dullCustomer } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
 import { perform } from '../support/perform.ts'
 import { dueTime } from '../support/times.ts'
-import { answering, day, minute, receiver, second, startWorld } from './support/world.ts'
+import { answering, day, everyWorld, minute, second, startWorld } from './support/world.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-describe.each(everyEngine)('where something fails on %s', (engine) => {
+describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) => {
   test('what can not be recorded now is recorded later, and nothing is lost', async () => {
-    const { app, dispatch, endpoint, until, stored, faults } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, stored, faults, customers, receiver } = await startWorld(engine, mode)
     const { url, sequences } = await receiver()
     let isDown = true
     const failing: Perform = (operation, context, input) =>
       isDown && operation.name === 'recordAttempts' ? Promise.reject(unavailable()) : operation(context, input)
     const id = await endpoint(url)
-    for (let count = 0; count < 10; count++) await app.customer()
+    await customers(10)
     dispatch({ service: { ...app.service, perform: failing } })
     await until(() => faults.length > 0)
     isDown = false
@@ -39,7 +39,7 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   })
 
   test('what fails while it is read what is due is tried again when that is due itself', async () => {
-    const { app, dispatch, endpoint, until, pass, deliveries } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, pass, deliveries, receiver } = await startWorld(engine, mode)
     const first = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (response, _, count) => {
       if (count === 1) await first.promise
@@ -56,8 +56,7 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
       return rows as never
     }
     const id = await endpoint(url)
-    // Live, where nobody moves a clock.
-    dispatch({ service: { ...app.service, mode: 'live', db: { ...app.db, execute } } })
+    dispatch({ service: { ...app.service, db: { ...app.db, execute } } })
     await app.customer()
     await app.customer()
     await until(async () => (await deliveries(id)).size === 1)
@@ -75,7 +74,7 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   })
 
   test('a clock that is right again after a day ahead is the one that attempts are signed and tried again by', async () => {
-    const { app, dispatch, endpoint, until, pass, deliveries } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, pass, deliveries, receiver } = await startWorld(engine, mode)
     const rightTime = app.service.now()
     let isDown = false
     const { url, got, received } = await receiver((response) => {
@@ -101,14 +100,24 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   })
 
   test('what sends ends in time though receivers do not answer, and records nothing that it does not know', async () => {
-    const { app, dispatch, endpoint, until, stored, deliveries } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(() => {})
     const id = await endpoint(url)
     const dispatcher = dispatch()
-    for (let count = 0; count < 6; count++) await app.customer()
+    await customers(6)
     await until(() => got.length === 2)
-    await dispatcher.stop()
-    await delay(100)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let isOver = false
+    const stopped = dispatcher.stop().then(() => {
+      isOver = true
+    })
+    await vi.advanceTimersByTimeAsync(3 * second - 1)
+    expect(isOver).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    vi.useRealTimers()
+    await stopped
+    await delay(50)
     expect((await deliveries(id)).size).toBe(0)
     expect((await stored(id)).cursor).toBe(0)
     const after = await receiver()
@@ -118,70 +127,59 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   })
 
   test('merchants whose receivers hang hold up no other', async () => {
-    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, merchants, customers, receiver } = await startWorld(engine, mode)
     const hanging = await receiver(() => {})
     const { url, got } = await receiver()
     await endpoint(url)
-    const dispatcher = dispatch()
+    dispatch()
     await app.customer()
     await until(() => got.length === 1)
-    for (let count = 0; count < 10; count++) {
-      const context = contextOf((await app.otherMerchant()).id)
-      for (let each = 0; each < 3; each++) await endpoint(hanging.url, {}, context)
-      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
-    }
+    const contexts = await merchants(10, { url: hanging.url, endpoints: 3 })
+    await Promise.all(contexts.map((context) => customers(6, context)))
     // These have half of all places, because none of them was ever seen to answer.
     await until(() => hanging.got.length === 32)
     await app.customer()
     await until(() => got.length === 2, 'the other is sent to')
     expect(hanging.got.length).toBe(32)
-    await dispatcher.stop()
   })
 
   test('nor do those whose receivers take long and then agree', async () => {
-    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, merchants, customers, elapse, receiver } = await startWorld(engine, mode)
+    const held = Promise.withResolvers<void>()
     let answered = 0
     const slow = await receiver(async (response, _, count) => {
       if (count > 30) return
-      await delay(1_100)
+      await held.promise
       answered++
       response.end()
     })
     const { url, got } = await receiver()
     await endpoint(url)
-    const dispatcher = dispatch()
+    dispatch()
     await app.customer()
-    const contexts = []
-    for (let count = 0; count < 10; count++) {
-      const context = contextOf((await app.otherMerchant()).id)
-      contexts.push(context)
-      for (let each = 0; each < 3; each++) await endpoint(slow.url, {}, context)
-      await perform(createCustomer, context, dullCustomer)
-    }
-    await until(() => answered === 30 && got.length === 1)
-    for (const context of contexts) {
-      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
-    }
+    const contexts = await merchants(10, { url: slow.url, endpoints: 3 })
+    await Promise.all(contexts.map((context) => customers(1, context)))
+    await until(() => slow.got.length === 30 && got.length === 1)
+    elapse(second)
+    held.resolve()
+    await until(() => answered === 30)
+    await Promise.all(contexts.map((context) => customers(6, context)))
     await until(() => slow.got.length >= 30 + 32)
     await app.customer()
     await until(() => got.length === 2, 'the other is sent to')
     expect(slow.got.length).toBe(30 + 32)
-    await dispatcher.stop()
   })
 
   test('each place that receivers who hang leave goes to the next that waits for one, not back to them', async () => {
-    const { app, dispatch, endpoint, until, contextOf } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, merchants, customers, receiver } = await startWorld(engine, mode)
     const held: ServerResponse[] = []
     const hanging = await receiver((response) => {
       held.push(response)
     })
     const { url, got } = await receiver()
     const dispatcher = dispatch()
-    for (let count = 0; count < 10; count++) {
-      const context = contextOf((await app.otherMerchant()).id)
-      for (let each = 0; each < 3; each++) await endpoint(hanging.url, {}, context)
-      for (let each = 0; each < 12; each++) await perform(createCustomer, context, dullCustomer)
-    }
+    const contexts = await merchants(10, { url: hanging.url, endpoints: 3 })
+    await Promise.all(contexts.map((context) => customers(6, context)))
     await until(() => hanging.got.length === 32)
     await endpoint(url)
     await app.customer()
@@ -194,11 +192,10 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
       await until(() => hanging.got.length + got.length > before)
     }
     expect(got.length).toBe(1)
-    await dispatcher.stop()
   })
 
   test('an attempt that another process has overtaken is told in the log, and changes nothing', async () => {
-    const { app, dispatch, endpoint, until, stored, events } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, stored, events, receiver } = await startWorld(engine, mode)
     const { url } = await receiver()
     const endpointId = await endpoint(url)
     await app.customer()
@@ -231,14 +228,17 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
   })
 
   test('the log is kept for 30 days, also that of an endpoint which is gone; what is older may be sent again', async () => {
-    const { app, dispatch, endpoint, until, stored, pass, deliveries } = await startWorld(engine)
+    const { app, dispatch, endpoint, until, stored, pass, deliveries, customers, receiver } = await startWorld(
+      engine,
+      mode,
+    )
     const { url, sequences } = await receiver()
     const failing = await receiver(answering(500))
     const [id, other] = [await endpoint(url), await endpoint(url)]
     // What waits to be tried again is not any more.
     const down = await endpoint(failing.url)
     const dispatcher = dispatch()
-    for (let count = 0; count < 3; count++) await app.customer()
+    await customers(3)
     const ids = [id, other, down]
     await until(async () => (await Promise.all(ids.map((each) => stored(each)))).every(({ cursor }) => cursor === 3))
     for (const webhookId of [other, down]) await perform(deleteWebhookEndpoint, app.context(), { webhookId })
@@ -258,14 +258,9 @@ describe.each(everyEngine)('where something fails on %s', (engine) => {
 
 describePostgres('two processes on one database', {}, () => {
   test('send for each merchant one at a time; who dies is followed once its lease is over', async () => {
-    const { app, dispatch, endpoint, until, pass, contextOf } = await startWorld('postgres')
+    const { app, dispatch, until, pass, merchants, receiver } = await startWorld('postgres')
     const { url, got } = await receiver()
-    const contexts = []
-    for (let count = 0; count < 4; count++) {
-      const context = contextOf((await app.otherMerchant()).id)
-      contexts.push(context)
-      await endpoint(url, {}, context)
-    }
+    const contexts = await merchants(4, { url, endpoints: 1 })
     // The first dies: it never gives back what it has.
     const held = leases(app.service, 'dead')
     const ids = contexts.map(({ merchantId }) => merchantId)
@@ -276,20 +271,19 @@ describePostgres('two processes on one database', {}, () => {
     dispatch({ leases: leases(app.service, 'third') })
     for (const context of contexts) await perform(createCustomer, context, dullCustomer)
     await until(() => true)
-    await delay(100)
+    await delay(50)
     expect(got).toEqual([])
     pass(31 * second)
     await until(() => got.length === 4)
     for (const context of contexts) await perform(createCustomer, context, dullCustomer)
     await until(() => got.length === 8)
-    await delay(100)
+    await delay(50)
     expect(got.length).toBe(8)
   })
 
   test('lease thousands of merchants in a few transactions: else the first would be over before the last is had', async () => {
     const { app } = await startWorld('postgres')
-    const ids = []
-    for (let count = 0; count < 150; count++) ids.push((await app.otherMerchant()).id)
+    const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
     let writes = 0
     const write: Service['db']['write'] = (operation, options) => {
       writes++
@@ -317,9 +311,9 @@ describePostgres('two processes on one database', {}, () => {
   })
 
   test('take what was leased by a clock that was wrong', async () => {
-    const { app, endpoint, pass, contextOf } = await startWorld('postgres')
+    const { app, endpoint, pass, contextOf, nowhere } = await startWorld('postgres')
     const { id } = await app.otherMerchant()
-    await endpoint('http://127.0.0.1:1/', {}, contextOf(id))
+    await endpoint(nowhere, {}, contextOf(id))
     const wrong: Service = { ...app.service, wallClock: () => laterBy(10 * 365 * day, app.service.wallClock()) }
     expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
     pass(minute)

@@ -11,8 +11,8 @@ import { startWorld } from './support/world.ts'
 test.each(everyEngine)(
   'what is read waits for what is pending, though whoever tells of more fails then, on %s',
   async (engine) => {
-    const { app, endpoint, stored, change } = await startWorld(engine)
-    const endpointId = await endpoint('http://127.0.0.1:1/')
+    const { app, endpoint, stored, change, nowhere } = await startWorld(engine)
+    const endpointId = await endpoint(nowhere)
     const objectId = await app.customer()
     const times = { happenedAt: '2026-03-02T09:00:00.000Z', attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 1 }
     const failed = { status: 500, answer: null, error: null, becomes: 'pending', nextAttemptAt: dueTime(1) } as const

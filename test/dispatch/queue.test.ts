@@ -118,14 +118,17 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
 
   /** Goes on until nothing changes, where all succeeds but what is held. */
   function drain(): void {
-    for (let rounds = 0; rounds < 4 * feed.length + 10; rounds++) {
+    for (let idle = 0; idle < 3; idle++) {
+      if (unheard !== null && unheard.recorded.length > 0) idle = 0
       hear()
       takeRead()
       readDue()
       takeRead()
+      const before = position
       readFeed()
       takeRead()
-      while (begin());
+      if (position > before) idle = 0
+      while (begin()) idle = 0
       for (let count = inFlight.length; count > 0; count--) end(0, true)
       commit()
     }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Room } from '../../src/dispatch/throttle.ts'
 import { nextRate, throttle } from '../../src/dispatch/throttle.ts'
 import { everyEngine } from '../support/app.ts'
-import { receiver, startWorld } from './support/world.ts'
+import { startWorld } from './support/world.ts'
 
 const free: Room = { machine: 1, loop: 1 }
 const full: Room = { machine: 0, loop: 0 }
@@ -79,10 +79,10 @@ test('measures the machine and this process', () => {
 
 describe.each(everyEngine)('what is throttled on %s', (engine) => {
   test('is sent all the same, one whenever one may begin', async () => {
-    const { app, dispatch, endpoint, until } = await startWorld(engine)
+    const { dispatch, endpoint, until, customers, receiver } = await startWorld(engine)
     const { url, sequences } = await receiver()
     await endpoint(url)
-    for (let made = 0; made < 20; made++) await app.customer()
+    await customers(20)
     const begun: number[] = []
     const waits: number[] = []
     // One, and then none until somebody has waited for it.

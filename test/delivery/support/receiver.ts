@@ -44,6 +44,8 @@ export async function startReceiver(
     url: `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     received,
     connections: () => connections,
+    /** Closes all connections, also those that wait for an answer. */
+    breakOff: () => server.closeAllConnections(),
   }
 }
 

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { onTestFinished } from 'vitest'
-import type { Context, Service } from '../../../src/context.ts'
+import { onTestFinished, vi } from 'vitest'
+import type { Context, Mode, Service } from '../../../src/context.ts'
 import { createContext } from '../../../src/context.ts'
+import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { updateCustomer } from '../../../src/customers/update-customer.ts'
 import { createSender } from '../../../src/delivery/send.ts'
 import type { Dispatcher } from '../../../src/dispatch/dispatcher.ts'
@@ -10,12 +11,15 @@ import type { Leases } from '../../../src/dispatch/leases.ts'
 import { noLeases } from '../../../src/dispatch/leases.ts'
 import { endpointsByIds } from '../../../src/dispatch/repository.ts'
 import type { Throttle } from '../../../src/dispatch/throttle.ts'
+import type { EventType } from '../../../src/events/event.ts'
+import { recordEvent } from '../../../src/events/record-event.ts'
 import { eventsAfter } from '../../../src/events/repository.ts'
 import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
 import { listWebhookDeliveries } from '../../../src/webhooks/list-webhook-deliveries.ts'
-import { startReceiver } from '../../delivery/support/receiver.ts'
+import { certificate } from '../../delivery/support/certificate.ts'
+import { namesOf, startReceiver } from '../../delivery/support/receiver.ts'
 import type { Engine } from '../../support/app.ts'
-import { startApp } from '../../support/app.ts'
+import { dullCustomer, everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
@@ -31,32 +35,92 @@ export const unthrottled: Throttle = { waitMs: () => 0, count: () => {} }
 /** What sends with, where it is not the only one and has nothing else to do. */
 type Sending = { readonly service?: Service; readonly leases?: Leases; readonly throttle?: Throttle }
 
-/** A service with a clock of the test's own, a merchant, and receivers; what sends is started by the test. */
-export async function startWorld(engine: Engine) {
+/** The sandbox repairs what a worker got wrong of due times, because merchants move its clock: so `live` is tested on each engine. */
+export const everyWorld: readonly (readonly [engine: Engine, mode: Mode])[] = [
+  ['sqlite', 'sandbox'],
+  ...everyEngine.map((engine) => [engine, 'live'] as const),
+]
+
+const monotonicTime = performance.now.bind(performance)
+
+/** A service with clocks of the test's own, a merchant, and receivers; what sends is started by the test. */
+export async function startWorld(engine: Engine, mode: Mode = 'live') {
   let time = Date.parse('2026-03-02T09:00:00.000Z')
-  const app = await startApp(engine, { clock: () => time })
+  let elapsedMs = 0
+  const app = await startApp(engine, { mode, clock: () => time })
   const faults: unknown[] = []
   const dispatchers: Dispatcher[] = []
+  const receivers: Awaited<ReturnType<typeof startReceiver>>[] = []
   let changes = 0
+
+  const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => monotonicTime() + elapsedMs)
+  onTestFinished(() => monotonic.mockRestore())
 
   /** Starts what sends, for the service or for another on the same database. */
   function dispatch({ service = app.service, leases = noLeases, throttle = unthrottled }: Sending = {}) {
-    const sender = createSender({ mode: 'sandbox', allowed: [] })
+    const sender = createSender(
+      mode === 'sandbox'
+        ? { mode, allowed: [] }
+        : { mode, allowed: ['127.0.0.0/8'], lookUp: namesOf({ 'hooks.test': [['127.0.0.1']] }), ca: certificate },
+    )
     const onFault = (error: unknown) => faults.push(error)
-    const dispatcher = startDispatcher({ service, sender, leases, throttle, onFault, random: () => 0.5 })
+    const started = startDispatcher({ service, sender, leases, throttle, onFault, random: () => 0.5 })
+    let stopping: Promise<void> | undefined
+    const stop = () => {
+      stopping ??= started.stop()
+      return stopping
+    }
+    const dispatcher = { ...started, stop }
     dispatchers.push(dispatcher)
-    onTestFinished(() => dispatcher.stop())
+    onTestFinished(async () => {
+      const stopped = stop()
+      // What a receiver holds would be waited for.
+      for (const { breakOff } of receivers) breakOff()
+      await stopped
+    })
     return dispatcher
   }
 
   /** Waits until something is so, and has all look meanwhile. */
   async function until(isSo: () => unknown, what = String(isSo)): Promise<void> {
-    const giveUpAt = performance.now() + 60_000
-    while (!(await isSo())) {
-      if (performance.now() > giveUpAt) throw new Error(`not so in time: ${what}`)
+    const begunAt = monotonicTime()
+    // Looks take longer on a busy machine, as all else does.
+    for (let looks = 0; !(await isSo()); looks++) {
+      if (looks > 1_000 && monotonicTime() - begunAt > 5_000) throw new Error(`not so in time: ${what}`)
       for (const dispatcher of dispatchers) await dispatcher.look().catch((error) => faults.push(error))
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
+  }
+
+  /** A receiver that answers what `reply` says, and lists what it got. */
+  async function receiver(reply: Reply = (response) => response.end()) {
+    const got: Got[] = []
+    const started = await startReceiver(
+      (response, { body }) => {
+        const { sequence, type, object, id } = JSON.parse(body)
+        const one = { sequence, type, objectId: object.id, id }
+        got.push(one)
+        return reply(response, one, got.length)
+      },
+      { isSecure: mode === 'live' },
+    )
+    receivers.push(started)
+    const { url, received } = started
+    const sequences = () => got.map(({ sequence }) => sequence)
+    return { url: url.replace('https://127.0.0.1', 'https://hooks.test'), got, received, sequences }
+  }
+
+  /** An endpoint of a merchant at a URL; its id. */
+  async function endpoint(url: string, options: object = {}, context: Context = app.context()): Promise<string> {
+    return (await perform(createWebhookEndpoint, context, { url, ...options })).id
+  }
+
+  const contextOf = (merchantId: string) => createContext(app.service, merchantId)
+
+  /** Makes events of new customers, as many as are asked for, at once. */
+  async function customers(count: number, context: Context = app.context()): Promise<string[]> {
+    const made = Array.from({ length: count }, () => perform(createCustomer, context, dullCustomer))
+    return (await Promise.all(made)).map(({ id }) => id)
   }
 
   return {
@@ -64,14 +128,29 @@ export async function startWorld(engine: Engine) {
     faults,
     dispatch,
     until,
+    receiver,
+    endpoint,
+    contextOf,
+    customers,
+    /** A URL at which nobody listens. */
+    nowhere: mode === 'live' ? 'https://hooks.test:1/' : 'http://127.0.0.1:1/',
+    /** Lets the time of day go on, which others may set. */
     pass: (milliseconds: number) => {
       time += milliseconds
     },
-    /** An endpoint of a merchant at a URL; its id. */
-    async endpoint(url: string, options: object = {}, context: Context = app.context()): Promise<string> {
-      return (await perform(createWebhookEndpoint, context, { url, ...options })).id
+    /** Lets the time go on that nobody sets. */
+    elapse: (milliseconds: number) => {
+      elapsedMs += milliseconds
     },
-    contextOf: (merchantId: string) => createContext(app.service, merchantId),
+    /** Other merchants, each with as many endpoints at a URL; their contexts. */
+    merchants: (count: number, { url, endpoints }: { url: string; endpoints: number }) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const context = contextOf((await app.otherMerchant()).id)
+          await Promise.all(Array.from({ length: endpoints }, () => endpoint(url, {}, context)))
+          return context
+        }),
+      ),
     async stored(id: string, merchantId = app.merchant.id) {
       const [row] = await endpointsByIds(app.db, { merchantId, ids: [id] })
       if (row === undefined) throw new Error('there is no such endpoint')
@@ -87,19 +166,18 @@ export async function startWorld(engine: Engine) {
     async change(customerId: string): Promise<void> {
       await perform(updateCustomer, app.context(), { customerId, firstName: `Ada ${changes++}` })
     },
+    /** Makes many events of a customer in one transaction. */
+    async changes(count: number, objectId: string, type: EventType = 'customer.updated'): Promise<void> {
+      const [event] = await eventsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: 1 })
+      const happening = { type, objectId, at: new Date(time).toISOString(), data: event?.data ?? {} }
+      await app.db.write(
+        async (tx) => {
+          for (let made = 0; made < count; made++) await recordEvent(tx, app.context(), happening)
+        },
+        { merchantId: app.merchant.id },
+      )
+    },
   }
-}
-
-/** A receiver that answers what `reply` says, and lists what it got. */
-export async function receiver(reply: Reply = (response) => response.end()) {
-  const got: Got[] = []
-  const { url, received } = await startReceiver((response, { body }) => {
-    const { sequence, type, object, id } = JSON.parse(body)
-    const one = { sequence, type, objectId: object.id, id }
-    got.push(one)
-    return reply(response, one, got.length)
-  })
-  return { url, got, received, sequences: () => got.map(({ sequence }) => sequence) }
 }
 
 /** Answers with a status and nothing else. */
