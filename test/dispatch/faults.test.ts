@@ -1,41 +1,117 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Perform, Service } from '../../src/context.ts'
-import { createService } from '../../src/context.ts'
-import { createCustomer } from '../../src/customers/create-customer.ts'
-import { leases } from '../../src/dispatch/leases.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type { Service } from '../../src/context.ts'
 import { logPruner } from '../../src/dispatch/prune-log.ts'
 import type { Attempted } from '../../src/dispatch/record-attempts.ts'
 import { recordAttempts } from '../../src/dispatch/record-attempts.ts'
 import { deliveriesNumbered, nextLog } from '../../src/dispatch/repository.ts'
 import { unavailable } from '../../src/errors.ts'
-import { laterBy } from '../../src/ids.ts'
 import { deleteWebhookEndpoint } from '../../src/webhooks/delete-webhook-endpoint.ts'
 import { replayWebhookEvents } from '../../src/webhooks/replay-webhook-events.ts'
 import { updateWebhookEndpoint } from '../../src/webhooks/update-webhook-endpoint.ts'
-import { dullCustomer } from '../support/app.ts'
-import { describePostgres } from '../support/engines.ts'
 import { perform } from '../support/perform.ts'
 import { dueTime } from '../support/times.ts'
-import { answering, day, everyWorld, minute, second, startWorld } from './support/world.ts'
+import { answering, day, everyWorld, second, startWorld, useFakeTimers } from './support/world.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
 describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) => {
-  test('what can not be recorded now is recorded later, and nothing is lost', async () => {
-    const { app, dispatch, endpoint, until, stored, faults, customers, receiver } = await startWorld(engine, mode)
+  test('what can not be recorded is tried again a second later, and nothing is lost', async () => {
+    const { dispatch, endpoint, until, stored, faults, customers, failing, receiver } = await startWorld(engine, mode)
     const { url, sequences } = await receiver()
-    let isDown = true
-    const failing: Perform = (operation, context, input) =>
-      isDown && operation.name === 'recordAttempts' ? Promise.reject(unavailable()) : operation(context, input)
+    const { state, service } = failing()
     const id = await endpoint(url)
     await customers(10)
-    dispatch({ service: { ...app.service, perform: failing } })
+    useFakeTimers()
+    dispatch({ service })
     await until(() => faults.length > 0)
-    isDown = false
+    const { tries } = state
+    await vi.advanceTimersByTimeAsync(900)
+    expect(state.tries).toBe(tries)
+    await until(() => state.tries > tries)
+    state.isDown = false
     await until(async () => (await stored(id)).cursor === 10)
     expect(sequences().sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
+  test('a receiver that says 410 is disabled though that could not be recorded at first', async () => {
+    const { app, dispatch, endpoint, until, stored, faults, failing, receiver } = await startWorld(engine, mode)
+    const { url, got } = await receiver(answering(410))
+    const { state, service } = failing()
+    const id = await endpoint(url)
+    await app.customer()
+    useFakeTimers()
+    dispatch({ service })
+    await until(() => faults.length > 0)
+    state.isDown = false
+    await until(async () => (await stored(id)).status === 'disabled')
+    expect((await stored(id)).disabledReason).toBe('gone')
+    expect(got.length).toBe(1)
+  })
+
+  test('no more is sent while 64 outcomes are not recorded', async () => {
+    const { dispatch, endpoint, until, stored, customers, failing, receiver } = await startWorld(engine, mode)
+    const { url, got, sequences } = await receiver()
+    const { state, service } = failing()
+    const id = await endpoint(url)
+    await customers(80)
+    useFakeTimers()
+    dispatch({ service })
+    await until(() => got.length >= 64)
+    const { tries } = state
+    await until(() => state.tries > tries + 1)
+    // Up to three were on their way when the last outcome came.
+    expect(got.length).toBeLessThan(64 + 4)
+    state.isDown = false
+    await until(async () => (await stored(id)).cursor === 80)
+    expect(new Set(sequences()).size).toBe(80)
+    expect(got.length).toBe(80)
+  })
+
+  test('what stops tries once more to record what came of its attempts, and then gives up', async () => {
+    const { app, dispatch, endpoint, until, stored, faults, failing, receiver } = await startWorld(engine, mode)
+    const { url, got } = await receiver()
+    const { state, service } = failing()
+    const id = await endpoint(url)
+    await app.customer()
+    useFakeTimers()
+    const dispatcher = dispatch({ service })
+    await until(() => faults.length === 1)
+    let isOver = false
+    dispatcher.stop().then(() => {
+      isOver = true
+    })
+    await vi.advanceTimersByTimeAsync(1_500)
+    await new Promise(setImmediate)
+    expect(isOver).toBe(true)
+    expect(state.tries).toBeLessThanOrEqual(2)
+    expect([got.length, (await stored(id)).cursor]).toEqual([1, 0])
+  })
+
+  test('what is due is read again a second after reading it has failed', async () => {
+    const { app, dispatch, endpoint, until, pass, elapse, deliveries, faults, receiver } = await startWorld(
+      engine,
+      mode,
+    )
+    const { url, got } = await receiver((response, _, count) => answering(count === 1 ? 500 : 200)(response, _, count))
+    let isDown = false
+    const execute: Service['db']['execute'] = async (query, params) => {
+      if (isDown && 'now' in params && 'limit' in params) throw unavailable()
+      return app.db.execute(query, params)
+    }
+    const id = await endpoint(url)
+    const dispatcher = dispatch({ service: { ...app.service, db: { ...app.db, execute } } })
+    await app.customer()
+    await until(async () => (await deliveries(id)).size === 1)
+    isDown = true
+    pass(6 * second)
+    await until(() => faults.length === 1)
+    isDown = false
+    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    expect([got.length, faults.length]).toEqual([1, 1])
+    elapse(second)
+    await until(() => got.length === 2)
   })
 
   test('what fails while it is read what is due is tried again when that is due itself', async () => {
@@ -106,8 +182,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     const dispatcher = dispatch()
     await customers(6)
     await until(() => got.length === 2)
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
+    useFakeTimers()
     let isOver = false
     const stopped = dispatcher.stop().then(() => {
       isOver = true
@@ -253,70 +328,5 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(async () => (await stored(id)).cursor === 4)
     expect(sequences().length).toBe(10)
     expect([...(await deliveries(id)).values()].map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1])
-  })
-})
-
-describePostgres('two processes on one database', {}, () => {
-  test('send for each merchant one at a time; who dies is followed once its lease is over', async () => {
-    const { app, dispatch, until, pass, merchants, receiver } = await startWorld('postgres')
-    const { url, got } = await receiver()
-    const contexts = await merchants(4, { url, endpoints: 1 })
-    // The first dies: it never gives back what it has.
-    const held = leases(app.service, 'dead')
-    const ids = contexts.map(({ merchantId }) => merchantId)
-    expect((await held.take(ids)).size).toBe(4)
-    const next = leases(app.service, 'next')
-    expect((await next.take(ids)).size).toBe(0)
-    dispatch({ leases: next })
-    dispatch({ leases: leases(app.service, 'third') })
-    for (const context of contexts) await perform(createCustomer, context, dullCustomer)
-    await until(() => true)
-    await delay(50)
-    expect(got).toEqual([])
-    pass(31 * second)
-    await until(() => got.length === 4)
-    for (const context of contexts) await perform(createCustomer, context, dullCustomer)
-    await until(() => got.length === 8)
-    await delay(50)
-    expect(got.length).toBe(8)
-  })
-
-  test('lease thousands of merchants in a few transactions: else the first would be over before the last is had', async () => {
-    const { app } = await startWorld('postgres')
-    const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
-    let writes = 0
-    const write: Service['db']['write'] = (operation, options) => {
-      writes++
-      return app.db.write(operation, options)
-    }
-    const counted = { ...app.service, db: { ...app.db, write } }
-    expect((await leases(counted, 'one').take(ids)).size).toBe(150)
-    expect(writes).toBe(2)
-    expect((await leases(app.service, 'other').take([...ids].reverse())).size).toBe(0)
-  })
-
-  test('keep what they have leased when a clock of theirs was ahead for a while', async () => {
-    const { app, pass } = await startWorld('postgres')
-    const { id } = await app.otherMerchant()
-    let aheadMs = 0
-    const clock = () => app.service.wallClock() + aheadMs
-    const stepping = createService({ db: app.db, mode: 'sandbox', clock })
-    const [one, other] = [leases(stepping, 'one'), leases(app.service, 'other')]
-    aheadMs = day
-    stepping.now()
-    aheadMs = 0
-    expect((await one.take([id])).size).toBe(1)
-    pass(second)
-    expect((await other.take([id])).size).toBe(0)
-  })
-
-  test('take what was leased by a clock that was wrong', async () => {
-    const { app, endpoint, pass, contextOf, nowhere } = await startWorld('postgres')
-    const { id } = await app.otherMerchant()
-    await endpoint(nowhere, {}, contextOf(id))
-    const wrong: Service = { ...app.service, wallClock: () => laterBy(10 * 365 * day, app.service.wallClock()) }
-    expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
-    pass(minute)
-    expect((await leases(app.service, 'right').take([id])).size).toBe(1)
   })
 })

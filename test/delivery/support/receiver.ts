@@ -44,8 +44,11 @@ export async function startReceiver(
     url: `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     received,
     connections: () => connections,
-    /** Closes all connections, also those that wait for an answer. */
-    breakOff: () => server.closeAllConnections(),
+    /** Closes all connections, also those that wait for an answer, and takes no more. */
+    breakOff: () => {
+      server.close()
+      server.closeAllConnections()
+    },
   }
 }
 

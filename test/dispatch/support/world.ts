@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { onTestFinished, vi } from 'vitest'
-import type { Context, Mode, Service } from '../../../src/context.ts'
+import type { Context, Mode, Perform, Service } from '../../../src/context.ts'
 import { createContext } from '../../../src/context.ts'
 import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { updateCustomer } from '../../../src/customers/update-customer.ts'
@@ -11,6 +11,7 @@ import type { Leases } from '../../../src/dispatch/leases.ts'
 import { noLeases } from '../../../src/dispatch/leases.ts'
 import { endpointsByIds } from '../../../src/dispatch/repository.ts'
 import type { Throttle } from '../../../src/dispatch/throttle.ts'
+import { unavailable } from '../../../src/errors.ts'
 import type { EventType } from '../../../src/events/event.ts'
 import { recordEvent } from '../../../src/events/record-event.ts'
 import { eventsAfter } from '../../../src/events/repository.ts'
@@ -64,7 +65,11 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
         : { mode, allowed: ['127.0.0.0/8'], lookUp: namesOf({ 'hooks.test': [['127.0.0.1']] }), ca: certificate },
     )
     const onFault = (error: unknown) => faults.push(error)
+    // It looks when a test says so, and not each second besides, unless the test has a timer of its own for that.
+    const hasFakeTimers = vi.isFakeTimers()
+    if (!hasFakeTimers) vi.useFakeTimers({ toFake: ['setInterval'] })
     const started = startDispatcher({ service, sender, leases, throttle, onFault, random: () => 0.5 })
+    if (!hasFakeTimers) vi.useRealTimers()
     let stopping: Promise<void> | undefined
     const stop = () => {
       stopping ??= started.stop()
@@ -82,13 +87,20 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
   }
 
   /** Waits until something is so, and has all look meanwhile. */
-  async function until(isSo: () => unknown, what = String(isSo)): Promise<void> {
+  function until(isSo: () => unknown, what = String(isSo)): Promise<void> {
+    return waitUntil(isSo, what, async () => {
+      for (const dispatcher of dispatchers) await dispatcher.look().catch((error) => faults.push(error))
+    })
+  }
+
+  async function waitUntil(isSo: () => unknown, what: string, look: () => unknown): Promise<void> {
     const begunAt = monotonicTime()
     // Looks take longer on a busy machine, as all else does.
     for (let looks = 0; !(await isSo()); looks++) {
       if (looks > 1_000 && monotonicTime() - begunAt > 5_000) throw new Error(`not so in time: ${what}`)
-      for (const dispatcher of dispatchers) await dispatcher.look().catch((error) => faults.push(error))
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await look()
+      if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(50)
+      else await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
 
@@ -128,6 +140,19 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     faults,
     dispatch,
     until,
+    /** Waits until something is so though nobody has anything look. */
+    onItsOwn: (isSo: () => unknown, what = String(isSo)) => waitUntil(isSo, what, () => {}),
+    /** The service, whose attempts can't be recorded while `isDown`; how often that was tried. */
+    failing: () => {
+      const state = { isDown: true, tries: 0 }
+      const performs: Perform = (operation, context, input) => {
+        if (operation.name === 'recordAttempts') state.tries++
+        return state.isDown && operation.name === 'recordAttempts'
+          ? Promise.reject(unavailable())
+          : operation(context, input)
+      }
+      return { state, service: { ...app.service, perform: performs } }
+    },
     receiver,
     endpoint,
     contextOf,
@@ -178,6 +203,12 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
       )
     },
   }
+}
+
+/** Has timers go on only while a test waits, and then fast. */
+export function useFakeTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 /** Answers with a status and nothing else. */
