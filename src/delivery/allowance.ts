@@ -23,7 +23,7 @@ export function readAllowed(text: string): string[] | null {
 export function allowanceOf(entries: readonly string[], mode: Mode): Allowance {
   const own: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
   const all = [...entries, ...own[mode]]
-  const hosts = new Set(all.filter((entry) => !entry.includes('/')))
+  const hosts = new Set(all)
   return {
     coversHost: (host, port) => hosts.has(plainHost(host)) || hosts.has(`${plainHost(host)} ${port}`),
     coversAddress: networkCheck(all.filter((entry) => entry.includes('/'))),

@@ -22,10 +22,10 @@ export function urlFault(text: string, { mode, allowance }: Destinations): strin
   if (text.length > longestUrl) return `must have at most ${longestUrl} characters`
   // Parsing would drop spaces, tabs and line ends, and what was stored would not be what is called.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
-  const { protocol, username, password, hostname, port } = new URL(text)
+  const { protocol, hostname, port } = new URL(text)
   const begins = beginnings[mode]
   if (!begins.includes(`${protocol}//`)) return `must begin with ${begins.join(' or ')}`
-  if (username !== '' || password !== '' || /^\w+:\/*[^/?#]*@/.test(text)) return 'must not contain a user or password'
+  if (/^\w+:\/*[^/?#]*@/.test(text)) return 'must not contain a user or password'
   if (text.includes('#')) return 'must not contain a fragment (#)'
   if (port === '0') return 'must not be of port 0'
   const host = plainHost(hostname)

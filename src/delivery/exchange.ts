@@ -77,7 +77,7 @@ function attempt(
     const request = (isSecure ? requestByHttps : requestByHttp)(url, {
       method,
       agent: isSecure ? agents.https : agents.http,
-      headers: { ...headers, ...(method === 'POST' && { 'content-length': Buffer.byteLength(body) }) },
+      headers,
     })
     const phase = watchPhase(request, { isSecure, connectMs: limits.connectMs, onTimeout: (error) => fail(error) })
     const timer = setTimeout(fail, limits.wholeMs, outOfTime('No whole answer came', limits.wholeMs))

@@ -21,7 +21,6 @@ export class DeliveryError extends Error {
 
   constructor(kind: FailureKind, message: string) {
     super(message)
-    this.name = 'DeliveryError'
     this.kind = kind
   }
 }
@@ -33,8 +32,6 @@ export type Phase = 'connecting' | 'securing' | 'connected'
 export function failureOf(error: unknown, phase: Phase): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return { kind: error.kind, message }
-  // The agents' own refusal, of which only the sentence tells.
-  if (/ is not allowed\. Because/.test(message)) return addressRefused
   if (phase === 'connecting') return { kind: 'connect', message: `No connection could be made${named(code)}.` }
   if (phase === 'securing') return { kind: 'tls', message: `TLS could not be agreed on${named(code)}.` }
   if (code.startsWith('HPE_')) return { kind: 'protocol', message: `The answer is no HTTP${named(code)}.` }

@@ -61,6 +61,8 @@ test.each([
   ['https://user:secret@example.com', 'must not contain a user or password'],
   ['https://@example.com', 'must not contain a user or password'],
   ['https://example.com/@user', null],
+  ['https://example.com/a:b@c', null],
+  ['https://localhost.example.com/', null],
   ['https://example.com/#a', 'must not contain a fragment (#)'],
   ['https://example.com/#', 'must not contain a fragment (#)'],
   ['https://example.com:0/', 'must not be of port 0'],
@@ -98,6 +100,7 @@ describe('WEBHOOK_ALLOW', () => {
       'fc00::1 8443',
       '172.16.0.1 443',
     ])
+    expect(readAllowed('a:65535')).toEqual(['a 65535'])
     expect(readAllowed('0.0.0.0/0,::/0')).toEqual(['0.0.0.0/0', '::/0'])
   })
 
@@ -114,6 +117,7 @@ describe('WEBHOOK_ALLOW', () => {
     '*.internal',
     'a:0',
     'a:65536',
+    '10.0.0.0/8, a b, hooks.internal',
     '[::1',
     '::1:80x',
     'user@a',
@@ -140,5 +144,7 @@ describe('WEBHOOK_ALLOW', () => {
     for (const url of ['https://172.16.0.1:8443/', 'https://[fc00::1]/', 'https://localhost/'])
       expect(faultOf(url, { allowed })).toBe(publicOnly)
     expect(faultOf('http://10.1.2.3/', { allowed })).toBe('must begin with https://')
+    const port80 = { mode: 'sandbox', allowed: '172.16.0.1:80' } as const
+    expect([faultOf('http://172.16.0.1/', port80), faultOf('https://172.16.0.1/', port80)]).toEqual([null, publicOnly])
   })
 })

@@ -47,6 +47,19 @@ describe('when a connection is made', () => {
     expect(error).toMatchObject({ kind: 'address_refused' })
   })
 
+  test.each([
+    ['10.0.0.1', false],
+    ['127.0.0.1', true],
+  ])('a name of %s is checked also where only one address is asked for', async (address, isReached) => {
+    const receiver = await startReceiver()
+    const guard = { allowance: allowanceOf([], 'sandbox'), lookUp: namesOf({ 'hooks.test': [[address]] }) }
+    const { http } = guardedAgents(guard, { keepAlive: true })
+    onTestFinished(() => http.destroy())
+    const options = { host: 'hooks.test', port: receiver.port, agent: http, autoSelectFamily: false }
+    const [answered] = await once(request(options).end(), 'response').catch((error) => [error])
+    expect(answered).toMatchObject(isReached ? { statusCode: 200 } : { kind: 'address_refused' })
+  })
+
   test('in live this machine is refused too', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     const names = { 'hooks.test': [['127.0.0.1']] }
@@ -145,17 +158,24 @@ describe('WEBHOOK_ALLOW', () => {
 })
 
 describe('names', () => {
-  /** A name server of one name, `hooks.test`, which never answers about others. */
+  /** A name server of one name, `hooks.test`, which fails for `broken.test` and never answers about others. */
   async function startNameServer(): Promise<string> {
     const socket = createSocket('udp4')
     socket.on('message', (message, { port }) => {
       const end = message.indexOf(0, 12) + 5
       const question = message.subarray(12, end)
-      if (!question.toString('latin1').includes('\x05hooks\x04test')) return
+      const name = question.toString('latin1')
+      if (name.includes('\x06broken\x04test')) {
+        const failure = Buffer.from([...message.subarray(0, 2), 0x81, 0x82, 0, 1, 0, 0, 0, 0, 0, 0])
+        socket.send(Buffer.concat([failure, question]), port)
+      }
+      if (!name.includes('\x05hooks\x04test')) return
       const isA = question.readUInt16BE(question.length - 4) === 1
       const head = Buffer.from([...message.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0])
       const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1])
-      socket.send(Buffer.concat([head, question, isA ? record : Buffer.alloc(0)]), port)
+      const answer = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
+      // What it has comes after what it has not.
+      setTimeout(() => socket.send(answer, port), isA ? 20 : 0)
     })
     socket.bind(0, '127.0.0.1')
     await once(socket, 'listening')
@@ -174,6 +194,13 @@ describe('names', () => {
     // Before any of the others has come to its end.
     expect(await Promise.race([...silent, 'none yet'])).toBe('none yet')
     for (const each of await Promise.all(silent)) expect(each).toMatchObject({ error: { kind: 'timeout' } })
+  })
+
+  test('that a name server fails for are said to be what it says', async () => {
+    const sender = senderOf({ lookUp: lookUpAtServers([await startNameServer()]) })
+    expect(await sender.send('http://broken.test/', post)).toMatchObject({
+      error: { kind: 'dns', message: 'The host could not be looked up (ESERVFAIL).' },
+    })
   })
 
   test('that are not there are said to be', async () => {

@@ -59,6 +59,7 @@ describe('Retry-After', () => {
     ['1.5', 0],
     ['soon', 0],
     ['Sat, never', 0],
+    ['-Sat, 21 Nov 2026 10:00:30 GMT', 0],
     ['', 0],
   ])('%j asks for %i ms', (text, expected) => expect(retryAfterMs(text, wallTime(now))).toBe(expected))
 })
@@ -67,6 +68,8 @@ test.each([
   [200, 'isDelivered'],
   [204, 'isDelivered'],
   [299, 'isDelivered'],
+  [199, null],
+  [300, null],
   [301, null],
   [302, null],
   [304, null],

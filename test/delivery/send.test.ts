@@ -1,7 +1,8 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { mostIdle } from '../../src/delivery/guarded-agents.ts'
 import { createSender } from '../../src/delivery/send.ts'
 import { newSharedSecret, signerOf } from '../../src/delivery/signing-secrets.ts'
@@ -22,11 +23,14 @@ function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
 }
 
 /** What answers to a connection with bytes of the test's own. */
-async function startRaw(answer: (socket: Socket, chunk: Buffer) => void): Promise<string> {
+async function startRaw(
+  answer: (socket: Socket, chunk: Buffer) => void,
+  onClose: (value?: unknown) => void = () => {},
+): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
-    socket.on('error', () => {})
+    socket.on('error', () => {}).on('close', onClose)
     socket.on('data', (chunk) => answer(socket, chunk))
   })
   server.listen(0, '127.0.0.1')
@@ -75,10 +79,14 @@ describe('an answer', () => {
     ['what is no UTF-8', Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]), 'a\ufffd\ufffd(b'],
     ['NUL, which a database can not store', Buffer.from('a\0b'), 'ab'],
     ['more than 1 KiB', Buffer.alloc(5_000, 'x'), 'x'.repeat(1024)],
+    ['what comes in pieces', ['x'.repeat(1000), 'y'.repeat(1000)], 'x'.repeat(1000) + 'y'.repeat(24)],
     ['half a character at the cut', Buffer.from(`${'x'.repeat(1023)}ü`), 'x'.repeat(1023)],
     ['half a character at its end', Buffer.from([0x61, 0xe2, 0x82]), 'a'],
   ])('of %s is kept as text', async (_, body, expected) => {
-    const receiver = await startReceiver((response) => response.end(body))
+    const receiver = await startReceiver((response) => {
+      for (const piece of Array.isArray(body) ? body : [body]) response.write(piece)
+      response.end()
+    })
     expect(await senderOf().send(receiver.url, post)).toMatchObject({ status: 200, answer: expected })
   })
 
@@ -118,10 +126,14 @@ describe('a failure is told with its kind and a sentence', () => {
   })
 
   test('no answer comes', async () => {
-    const url = await startRaw(() => {})
+    const closed = Promise.withResolvers()
+    const url = await startRaw(() => {}, closed.resolve)
+    const begunAt = performance.now()
     const sent = await senderOf({ limits }).send(url, post)
     expect(sent).toMatchObject(failed('timeout', 'No whole answer came within 0.4 seconds.'))
     expect(sent.durationMs).toBeGreaterThanOrEqual(390)
+    expect(sent.durationMs).toBeLessThanOrEqual(Math.ceil(performance.now() - begunAt))
+    await closed.promise
   })
 
   // Ruling 63.
@@ -157,10 +169,13 @@ describe('a failure is told with its kind and a sentence', () => {
   })
 
   test('the answer changes the protocol', async () => {
-    const url = await startRaw((socket) =>
-      socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    const closed = Promise.withResolvers()
+    const url = await startRaw(
+      (socket) => socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      closed.resolve,
     )
     expect(await senderOf().send(url, post)).toMatchObject(failed('protocol', /^The answer changes/))
+    await closed.promise
   })
 
   test('TLS never answers', async () => {
@@ -168,6 +183,13 @@ describe('a failure is told with its kind and a sentence', () => {
     expect(await senderOf({ limits }).send(url.replace('http', 'https'), post)).toMatchObject(
       failed('timeout', 'No connection could be made within 0.2 seconds.'),
     )
+  })
+
+  test('no answer comes over TLS, though connecting took no time', async () => {
+    const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']] })
+    const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
+    const sent = await senderOf({ lookUp, ca: certificate }).send(`https://hooks.test:${receiver.port}/`, post)
+    expect(sent).toMatchObject(failed('reset', /closed before the answer was complete/))
   })
 
   test('the certificate is not trusted, or of another name', async () => {
@@ -221,6 +243,66 @@ describe('connections', () => {
     expect(answers).toBe(3)
   })
 
+  test('that the receiver closed meanwhile cost no attempt over TLS either', async () => {
+    const receiver = await startReceiver(
+      (response) => (receiver.received.length === 2 ? response.socket?.destroy() : response.end()),
+      { isSecure: true },
+    )
+    const sender = senderOf({ ca: certificate })
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    for (let posts = 0; posts < 2; posts++) expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
+  })
+
+  test('that the receiver closed meanwhile leave the rest of the time', async () => {
+    let answers = 0
+    const url = await startRaw((socket) => {
+      answers++
+      if (answers === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      if (answers === 2) setTimeout(() => socket.resetAndDestroy(), 50)
+    })
+    const sender = senderOf({ limits })
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    const { error } = await sender.send(url, post)
+    expect(error?.kind).toBe('timeout')
+    expect(Number(/within (.*) seconds/.exec(error?.message ?? '')?.[1])).toBeLessThan(0.4)
+  })
+
+  test.each([
+    ['with what is no HTTP', 'protocol', 'hello\r\n\r\n'],
+    ['in the middle', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+  ])('that are answered %s when they are used again are not used once more', async (_, kind, answer) => {
+    let answers = 0
+    const url = await startRaw((socket) => {
+      answers++
+      socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : answer)
+      // Once it was read.
+      if (answers > 1) setTimeout(() => socket.resetAndDestroy(), 20)
+    })
+    const sender = senderOf()
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(await sender.send(url, post)).toMatchObject({ status: null, error: { kind } })
+    expect(answers).toBe(2)
+  })
+
+  test.each([false, true])(
+    'that were made in time may take longer for an answer, and leave no timer (TLS: %s)',
+    async (isSecure) => {
+      const asked = Promise.withResolvers<ServerResponse>()
+      const receiver = await startReceiver((response) => asked.resolve(response), { isSecure })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const sender = senderOf({ ca: certificate })
+      const sending = sender.send(receiver.url.replace('127.0.0.1', 'localhost'), post)
+      const response = await asked.promise
+      await vi.advanceTimersByTimeAsync(14_999)
+      response.end()
+      expect(await sending).toMatchObject({ status: 200 })
+      expect(await sender.send('http://127.0.0.1:1/', post)).toMatchObject({ error: { kind: 'connect' } })
+      expect(vi.getTimerCount()).toBe(0)
+    },
+  )
+
   test('that are reset when they are new do', async () => {
     let connections = 0
     const url = await startRaw((socket) => {
@@ -243,12 +325,13 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(names.length + 40)
   })
 
-  test('of a sender that is closed are closed', async () => {
-    const receiver = await startReceiver()
-    const sender = senderOf()
-    await sender.send(receiver.url, post)
+  test.each([false, true])('of a sender that is closed are closed (TLS: %s)', async (isSecure) => {
+    const receiver = await startReceiver(undefined, { isSecure })
+    const sender = senderOf({ ca: certificate })
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    await sender.send(url, post)
     sender.close()
-    expect(await sender.send(receiver.url, post)).toMatchObject({ status: 200 })
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(receiver.connections()).toBe(2)
   })
 })

@@ -36,16 +36,19 @@ test('a signer keeps the order of the secrets', () => {
   expect(signerOf([...secrets, sample.privateKey]).privateKeys).toHaveLength(1)
 })
 
+const secret = newSharedSecret()
+
 test.each([
-  [[]],
-  [[sample.privateKey]],
-  [['whsec_']],
-  [[newSharedSecret().slice(0, -1)]],
-  [[newSharedSecret().replace('whsec_', 'whsec-')]],
-  [[newSharedSecret(), sample.publicKey]],
-  [[newSharedSecret(), sample.privateKey.slice(0, 49)]],
-  [[newSharedSecret(), `whsk_${'A'.repeat(86)}==`]],
-])('%j signs nothing, and the error shows no secret', (secrets) => {
+  ['nothing', []],
+  ['no shared secret', [sample.privateKey]],
+  ['an empty secret', ['whsec_']],
+  ['a secret that is cut', [secret.slice(0, -1)]],
+  ['a secret with another prefix', [secret.replace('whsec_', 'whsec-')]],
+  ['a secret that is not written as base64 is', [`whsec_${'A'.repeat(42)}B=`]],
+  ['a public key', [secret, sample.publicKey]],
+  ['half of a private key', [secret, sample.privateKey.slice(0, 49)]],
+  ['halves of two private keys', [secret, `whsk_${'A'.repeat(86)}==`]],
+])('%s signs nothing, and the error shows no secret', (_, secrets) => {
   const signing = () => signerOf(secrets)
   expect(signing).toThrow(/An endpoint has no|A secret is not|The halves of/)
   for (const secret of secrets) {

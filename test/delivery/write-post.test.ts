@@ -252,7 +252,9 @@ describe('types', () => {
 
   // Ruling 61.
   test('stablestack has those that the provider has, and the test that an owner asks for', () => {
-    for (const type of ['payout.initiated', 'payout.failed', 'wallet.transaction.inbound', 'webhook.test'])
+    for (const type of ['payout.initiated', 'payout.completed', 'payout.failed', 'webhook.test'])
+      expect(isSent('stablestack', type)).toBe(true)
+    for (const type of ['wallet.transaction.inbound', 'wallet.transaction.outbound'])
       expect(isSent('stablestack', type)).toBe(true)
     for (const type of ['payout.returned', 'customer.created', 'wallet.created', 'webhook_endpoint.disabled'])
       expect(isSent('stablestack', type)).toBe(false)
