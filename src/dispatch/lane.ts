@@ -108,8 +108,8 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       return
     }
     const pending = new Set(recorded.pending)
-    const isDropped = queue.noteRecorded([...report.attempted, ...report.waiting], pending)
-    retries.noteRecorded(report.attempted, pending, isDropped)
+    queue.noteRecorded([...report.attempted, ...report.waiting], pending)
+    retries.noteRecorded(report.attempted, pending)
     look()
     onReady()
   }

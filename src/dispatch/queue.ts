@@ -16,9 +16,9 @@ export type Queue<Item extends Queued> = {
   readonly end: (item: Item) => void
   /**
    * Notes that it was recorded what came of attempts, or that events wait, and of which of their objects something is pending
-   * now; whether anything was dropped for that, which has to be read again.
+   * now: what was read of these as due is dropped, and has to be read again.
    */
-  readonly noteRecorded: (recorded: readonly Queued[], pending: ReadonlySet<string>) => boolean
+  readonly noteRecorded: (recorded: readonly Queued[], pending: ReadonlySet<string>) => void
   /** Adds what came next in the feed; `pending` has the objects among these, and maybe others, of which something is pending. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
   /** To be called before it is read what is due: what is recorded meanwhile may change that. */
@@ -116,7 +116,7 @@ export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item
     else busy.delete(objectId)
   }
 
-  function noteRecorded(recorded: readonly Queued[], pending: ReadonlySet<string>): boolean {
+  function noteRecorded(recorded: readonly Queued[], pending: ReadonlySet<string>): void {
     for (const { objectId } of recorded) letGo(objectId)
     const objectIds = new Set(recorded.map(({ objectId }) => objectId))
     for (const objectId of objectIds) {
@@ -125,10 +125,7 @@ export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item
       else if (!busy.has(objectId)) failing.delete(objectId)
     }
     // What is stored of these is not what was read.
-    const kept = retries.filter(({ objectId }) => !objectIds.has(objectId))
-    const isDropped = kept.length < retries.length
-    retries = kept
-    return isDropped
+    retries = retries.filter(({ objectId }) => !objectIds.has(objectId))
   }
 
   function addOpen(items: readonly Item[], pending: readonly string[]): void {

@@ -21,8 +21,8 @@ export type RetryReader = {
   /** Whether there is something to take up again, and room for it; a probe takes what is next, whenever that is due. */
   readonly isDue: () => boolean
   readonly read: () => Promise<void>
-  /** Notes what was recorded; `isDropped` where what was read was dropped for that. */
-  readonly noteRecorded: (attempted: Report['attempted'], pending: ReadonlySet<string>, isDropped: boolean) => void
+  /** Notes what was recorded, and of which objects of that something is pending. */
+  readonly noteRecorded: (attempted: Report['attempted'], pending: ReadonlySet<string>) => void
   /** Has it looked anew when the next is due, if there is one. */
   readonly forgetTime: () => void
 }
@@ -83,15 +83,15 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
     return isMore ? Number(now) : next?.nextAttemptAt == null ? Number.POSITIVE_INFINITY : Number(next.nextAttemptAt)
   }
 
-  function noteRecorded(attempted: Report['attempted'], pending: ReadonlySet<string>, isDropped: boolean): void {
+  function noteRecorded(attempted: Report['attempted'], pending: ReadonlySet<string>): void {
     const failed = new Set<string>()
     for (const { objectId, nextAttemptAt: next } of attempted) {
       if (next === null) continue
       failed.add(objectId)
       dueAt = Math.min(dueAt, Number(next))
     }
-    // What waited for another may be due now.
-    if (isDropped || [...pending].some((objectId) => !failed.has(objectId))) dueAt = Number.NEGATIVE_INFINITY
+    // What waited for another may be due now, and what was read of it as due was dropped.
+    if ([...pending].some((objectId) => !failed.has(objectId))) dueAt = Number.NEGATIVE_INFINITY
   }
 
   return {

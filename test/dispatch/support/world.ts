@@ -52,6 +52,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
   const faults: unknown[] = []
   const dispatchers: Dispatcher[] = []
   const receivers: Awaited<ReturnType<typeof startReceiver>>[] = []
+  const failures: { isDown: boolean; tries: number }[] = []
   let changes = 0
 
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => monotonicTime() + elapsedMs)
@@ -81,6 +82,8 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
       const stopped = stop()
       // What a receiver holds would be waited for.
       for (const { breakOff } of receivers) breakOff()
+      for (const state of failures) state.isDown = false
+      if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(5 * second)
       await stopped
     })
     return dispatcher
@@ -145,6 +148,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     /** The service, whose attempts can't be recorded while `isDown`; how often that was tried. */
     failing: () => {
       const state = { isDown: true, tries: 0 }
+      failures.push(state)
       const performs: Perform = (operation, context, input) => {
         if (operation.name === 'recordAttempts') state.tries++
         return state.isDown && operation.name === 'recordAttempts'
