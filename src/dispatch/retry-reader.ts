@@ -66,13 +66,14 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...whose, now: by, limit })
     const next = await nextDelivery(db, { ...whose, after: by })
-    const fresh = due.filter(({ sequence }) => !queue.hasRetry(sequence)).slice(0, retriesRead)
+    const unread = due.filter(({ sequence }) => !queue.hasRetry(sequence))
+    const fresh = unread.slice(0, retriesRead)
     const messages = await messagesOf(
       context,
       fresh.map(({ sequence }) => sequence),
     )
     if (isStopped()) return Number.POSITIVE_INFINITY
-    let isMore = due.length === limit
+    let isMore = due.length === limit || unread.length > fresh.length
     for (const { sequence, objectId, attempts, attemptsBefore } of fresh) {
       const message = messages.get(sequence)
       if (queue.isStale(objectId)) isMore = true
