@@ -16,6 +16,9 @@ const post = { body: '{"a":"ü€😀"}', headers: { 'content-type': 'applicatio
 /** For tests that wait for them to pass. */
 const limits = { connectMs: 200, wholeMs: 400 }
 
+/** What a sender may reach in live, where receivers of tests are inside. */
+const live = { mode: 'live', allowed: ['127.0.0.0/8', '::1/128'], ca: certificate } as const
+
 function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
   const sender = createSender({ mode: 'sandbox', allowed: [], ...change })
   onTestFinished(sender.close)
@@ -188,14 +191,14 @@ describe('a failure is told with its kind and a sentence', () => {
   test('no answer comes over TLS, though connecting took no time', async () => {
     const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']] })
     const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
-    const sent = await senderOf({ lookUp, ca: certificate }).send(`https://hooks.test:${receiver.port}/`, post)
+    const sent = await senderOf({ ...live, lookUp }).send(`https://hooks.test:${receiver.port}/`, post)
     expect(sent).toMatchObject(failed('reset', /closed before the answer was complete/))
   })
 
   test('the certificate is not trusted, or of another name', async () => {
     const { port, received } = await startReceiver(undefined, { isSecure: true })
     const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
-    const trusting = senderOf({ lookUp, ca: certificate })
+    const trusting = senderOf({ ...live, lookUp })
     expect(await senderOf({ lookUp }).send(`https://hooks.test:${port}/`, post)).toMatchObject(
       failed('tls', /^TLS could/),
     )
@@ -223,7 +226,7 @@ describe('a failure is told with its kind and a sentence', () => {
 describe('connections', () => {
   test.each([false, true])('are kept for the next post (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
-    const sender = senderOf({ ca: certificate })
+    const sender = senderOf(isSecure ? live : {})
     const url = receiver.url.replace('127.0.0.1', 'localhost')
     for (let turn = 0; turn < 5; turn++) expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(receiver.connections()).toBe(1)
@@ -248,7 +251,7 @@ describe('connections', () => {
       (response) => (receiver.received.length === 2 ? response.socket?.destroy() : response.end()),
       { isSecure: true },
     )
-    const sender = senderOf({ ca: certificate })
+    const sender = senderOf(live)
     const url = receiver.url.replace('127.0.0.1', 'localhost')
     for (let posts = 0; posts < 2; posts++) expect(await sender.send(url, post)).toMatchObject({ status: 200 })
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
@@ -292,13 +295,14 @@ describe('connections', () => {
       const receiver = await startReceiver((response) => asked.resolve(response), { isSecure })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       onTestFinished(() => void vi.useRealTimers())
-      const sender = senderOf({ ca: certificate })
+      const sender = senderOf(isSecure ? live : {})
       const sending = sender.send(receiver.url.replace('127.0.0.1', 'localhost'), post)
       const response = await asked.promise
       await vi.advanceTimersByTimeAsync(14_999)
       response.end()
       expect(await sending).toMatchObject({ status: 200 })
-      expect(await sender.send('http://127.0.0.1:1/', post)).toMatchObject({ error: { kind: 'connect' } })
+      const nowhere = `${isSecure ? 'https' : 'http'}://localhost:1/`
+      expect(await sender.send(nowhere, post)).toMatchObject({ error: { kind: 'connect' } })
       expect(vi.getTimerCount()).toBe(0)
     },
   )
@@ -327,7 +331,7 @@ describe('connections', () => {
 
   test.each([false, true])('of a sender that is closed are closed (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
-    const sender = senderOf({ ca: certificate })
+    const sender = senderOf(isSecure ? live : {})
     const url = receiver.url.replace('127.0.0.1', 'localhost')
     await sender.send(url, post)
     sender.close()

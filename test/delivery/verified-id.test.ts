@@ -11,7 +11,10 @@ const body = '{"a":1}'
 const id = 'msg_1'
 
 /** What is read of a message that was changed after it was signed. */
-function read(change: object = {}, { now = time, by = signer, text = body } = {}) {
+function read(
+  change: Partial<Record<string, string | string[] | undefined>> = {},
+  { now = time, by = signer, text = body } = {},
+) {
   const headers = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
   return verifiedId({ ...headers, ...change }, { body: text, signer: by, now: wallTime(now) })
 }
@@ -40,7 +43,8 @@ test('a message of another body, id or time than was signed is refused', () => {
 
 test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('a message without one %s is refused', (name) => {
   expect(read({ [name]: undefined })).toBeNull()
-  expect(read({ [name]: [] })).toBeNull()
+  const headers = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
+  expect(read({ [name]: [headers[name as keyof typeof headers]] })).toBeNull()
 })
 
 test.each(['', 'a b', 'ü', 'a\n', 'x'.repeat(256)])(

@@ -89,6 +89,51 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect([got.length, (await stored(id)).cursor]).toEqual([1, 0])
   })
 
+  test('an attempt that ends after the stop is tried to be recorded once', async () => {
+    const { app, dispatch, endpoint, until, failing, receiver } = await startWorld(engine, mode)
+    const held = Promise.withResolvers<void>()
+    const { url, got } = await receiver(async (response) => {
+      await held.promise
+      response.end()
+    })
+    const { state, service } = failing()
+    await endpoint(url)
+    await app.customer()
+    const dispatcher = dispatch({ service })
+    await until(() => got.length === 1)
+    useFakeTimers()
+    const stopped = dispatcher.stop()
+    held.resolve()
+    // No timer goes on that it could wait for.
+    await stopped
+    expect(state.tries).toBe(1)
+  })
+
+  test('what waits for an earlier event of its object is recorded, also where that fails at first', async () => {
+    const { app, dispatch, endpoint, until, deliveries, faults, change, failing, receiver } = await startWorld(
+      engine,
+      mode,
+    )
+    const { url, got } = await receiver(answering(500))
+    const { state, service } = failing()
+    state.isDown = false
+    const id = await endpoint(url)
+    useFakeTimers()
+    dispatch({ service })
+    const customer = await app.customer()
+    await until(async () => (await deliveries(id)).size === 1)
+    state.isDown = true
+    await change(customer)
+    await until(() => faults.length === 1)
+    state.isDown = false
+    await until(async () => (await deliveries(id)).size === 2)
+    expect([...(await deliveries(id)).values()].map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['pending', 0],
+      ['pending', 1],
+    ])
+    expect(got.length).toBe(1)
+  })
+
   test('what is due is read again a second after reading it has failed', async () => {
     const { app, dispatch, endpoint, until, pass, elapse, deliveries, faults, receiver } = await startWorld(
       engine,

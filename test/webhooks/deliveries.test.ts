@@ -7,7 +7,7 @@ import { everyEngine, everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { everyDoor } from '../support/doors.ts'
 import { whatIsStored } from '../support/stored.ts'
 import { dueTime } from '../support/times.ts'
-import { ask, log } from './webhook-doors.ts'
+import { ask, log, modeOn } from './webhook-doors.ts'
 
 const url = 'https://example.com/webhooks'
 const start = Date.parse('2026-03-02T09:30:00.000Z')
@@ -19,7 +19,7 @@ const insertAttempt = insertRow('webhookAttempts')
 /** An endpoint of a merchant to whom six things happened, ten minutes after each other, and what came of the first five. */
 async function startDelivered(engine: Setup) {
   let now = start
-  const app = await startApp(engine, { clock: () => now })
+  const app = await startApp(engine, { mode: modeOn(engine), clock: () => now })
   const { endpoint } = await ask('rest', app, 'createWebhookEndpoint', { url })
   for (let i = 0; i < 6; i++) {
     await app.customer()

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { everyEngine, startApp } from '../support/app.ts'
+import { modeOn } from './webhook-doors.ts'
 
 test.each(everyEngine)('public keys are told to anybody, and nothing of whose they are, on %s', async (engine) => {
-  const app = await startApp(engine)
+  const app = await startApp(engine, { mode: modeOn(engine) })
   const url = 'https://example.com/webhooks'
   await app.rest('POST', '/api/webhooks', { body: { url } })
   const first = await app.rest('POST', '/api/webhooks', { body: { url, asymmetric: true } })

@@ -1,5 +1,11 @@
-import type { App } from '../support/app.ts'
+import type { Mode } from '../../src/context.ts'
+import type { App, Setup } from '../support/app.ts'
 import type { DoorName } from '../support/doors.ts'
+
+/** Each suite runs in the sandbox on SQLite, and live on all else. */
+export function modeOn(setup: Setup): Mode {
+  return setup === 'sqlite' ? 'sandbox' : 'live'
+}
 
 type Input = Readonly<Record<string, unknown>>
 

@@ -7,7 +7,7 @@ import type { App, Setup } from '../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { everyDoor } from '../support/doors.ts'
 import { whatIsStored } from '../support/stored.ts'
-import { ask, changes, listedUrls, shown } from './webhook-doors.ts'
+import { ask, changes, listedUrls, modeOn, shown } from './webhook-doors.ts'
 
 const url = 'https://example.com/webhooks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -20,7 +20,7 @@ const hour = 60 * 60 * 1000
 /** A service whose time the test moves. */
 async function startClocked(engine: Setup) {
   let now = start
-  const app = await startApp(engine, { clock: () => now })
+  const app = await startApp(engine, { mode: modeOn(engine), clock: () => now })
   return { app, pass: (ms: number) => (now += ms) }
 }
 
@@ -38,7 +38,7 @@ async function latestEvent(app: App): Promise<number> {
 
 describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engine) => {
   test('are registered with a secret that signs and is shown once, from the next event on', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     await app.customer()
     const types = ['payout.failed', 'payout.completed', 'payout.failed']
     const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', {
@@ -57,20 +57,20 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('get all events in the standard format unless they ask for something else', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url, types: [] })
     expect(endpoint).toMatchObject({ types: [], format: 'standard', description: null, sentUpTo: 0 })
   })
 
   test('sign with a key of their own besides, where it is asked for', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
     expect(endpoint.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
   test('answer a replay with the same secret, which lies nowhere open (ruling 71)', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(door, app, 'createWebhookEndpoint', { url }, key)
     expect(await ask(door, app, 'createWebhookEndpoint', { url }, key)).toEqual(first)
@@ -81,7 +81,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('are listed newest first', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     for (const each of ['a', 'b', 'c']) await ask(door, app, 'createWebhookEndpoint', { url: `${url}/${each}` })
     expect(await listedUrls(door, app)).toEqual([`${url}/c`, `${url}/b`, `${url}/a`])
   })
@@ -93,7 +93,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     ['url', { url: `https://example.com/${'x'.repeat(2_100)}` }],
     ['description', { url, description: 'x'.repeat(256) }],
   ])('are refused for a wrong %s: %o', async (field, input) => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const before = await whatIsStored(app)
     expect(await ask(door, app, 'createWebhookEndpoint', input)).toMatchObject({
       code: 'INVALID_INPUT',
@@ -111,7 +111,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('are 50 at most for a merchant (ruling 70)', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const made = []
     for (let i = 0; i < 50; i++) made.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
     const before = await whatIsStored(app)
@@ -145,7 +145,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('are gone once they are deleted', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
     expect(await shown(door, app, endpoint.id)).toBeNull()
@@ -183,7 +183,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('are tried by an event of their own, which tells no secret', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
     expect((await ask(door, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)
     const { body, text } = await app.rest('GET', '/api/events')
@@ -193,7 +193,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('are stopped by request, and go on where they were, now, or after a sequence', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id
     const enable = (input: object = {}) => ask(door, app, 'enableWebhookEndpoint', { webhookId, ...input })
@@ -216,7 +216,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   })
 
   test('belong to their merchant: another finds none of them', async () => {
-    const app = await startApp(engine)
+    const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
     const before = await whatIsStored(app)
