@@ -268,6 +268,12 @@ describe.each(everyEngine)('of an endpoint on %s', (engine) => {
     ],
     ['without an attempt only the cursor moves', failing, {}, { ...failing, status: 'enabled' }],
     [
+      'without an attempt a probe is not put off',
+      { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30 },
+      {},
+      { status: 'disabled', probeAt: at(0), failures: 30 },
+    ],
+    [
       'without an attempt one that is disabled stays so',
       { status: 'disabled', disabledReason: 'gone' },
       {},
@@ -282,6 +288,7 @@ describe.each(everyEngine)('of an endpoint on %s', (engine) => {
     const after = await endpointNow()
     expect(after).toMatchObject({ ...expected, cursor: 2 })
     expect(recorded?.isEnabled).toBe(after.status === 'enabled')
+    if (sent.length === 0) expect(recorded?.pending).toEqual([])
     // Whoever sends tells by this that it is to be read anew.
     const isProbe = before.disabledReason === 'failing'
     expect(after.updatedAt > updatedAt).toBe(after.status !== status || (isProbe && sent.length > 0))
