@@ -7,12 +7,19 @@ const root = join(import.meta.dirname, '..', '..')
 /** A fault that changes nothing a caller can observe: the file, the line that it is in, what it puts there, and why. */
 type Equivalent = { readonly file: string; readonly line: string; readonly mutant: string; readonly reason: string }
 
-/** The equivalent mutants of a module, as `equivalents/<module>.json` lists them. */
-export function equivalentsOf(module: string): { readonly has: (mutant: MutantResult) => boolean } {
+/**
+ * Takes the equivalent mutants of a module away, as `equivalents/<module>.json` lists them. Each entry stands for one: two mutants of one line
+ * may be the same but for their column.
+ */
+export function withoutEquivalents(module: string, mutants: readonly MutantResult[]): MutantResult[] {
   const path = join(import.meta.dirname, 'equivalents', `${module}.json`)
   const listed = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Equivalent[]) : []
-  const keys = new Set(listed.map(({ file, line, mutant }) => keyOf(file, line, mutant)))
-  return { has: (mutant) => keys.has(keyOf(relative(root, mutant.fileName), lineOf(mutant), mutant.replacement)) }
+  const keys = listed.map(({ file, line, mutant }) => keyOf(file, line, mutant))
+  return mutants.filter((mutant) => {
+    const place = keys.indexOf(keyOf(relative(root, mutant.fileName), lineOf(mutant), mutant.replacement))
+    if (place >= 0) keys.splice(place, 1)
+    return place < 0
+  })
 }
 
 function keyOf(file: string, line: string, mutant: string): string {

@@ -6,7 +6,7 @@ import { join, matchesGlob } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { LogLevel, MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core'
 import { Stryker } from '@stryker-mutator/core'
-import { equivalentsOf } from './equivalents.ts'
+import { withoutEquivalents } from './equivalents.ts'
 import type { Module } from './modules.ts'
 import { modules } from './modules.ts'
 
@@ -95,16 +95,15 @@ function scoreOf(module: Module, mutants: readonly MutantResult[]): Score {
   const count = (...statuses: MutantResult['status'][]) =>
     mutants.filter(({ status }) => statuses.includes(status)).length
   const lost = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-  const equivalent = lost.filter((mutant) => equivalentsOf(module.name).has(mutant)).length
   const killed = count('Killed', 'Timeout')
-  const survived = lost.length - equivalent
+  const survived = withoutEquivalents(module.name, lost).length
   return {
     module,
     mutants: mutants.length - count('Ignored'),
     rejected: count('CompileError', 'RuntimeError'),
     killed,
     survived,
-    equivalent,
+    equivalent: lost.length - survived,
     percent: (100 * killed) / Math.max(1, killed + survived),
   }
 }
