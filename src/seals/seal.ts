@@ -65,7 +65,7 @@ export function hashOf(seal: Omit<Seal, 'hash'>, before: Head): string {
 export function printAt(prints: string, place: number, slot: Slot): string | null {
   const at = (place * slots.length + slots.indexOf(slot)) * printLength
   const print = prints.slice(at, at + printLength)
-  return print === '' || print === noDigest.slice(0, printLength) ? null : print
+  return print === noDigest.slice(0, printLength) ? null : print
 }
 
 /** How many events prints are of. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { tables } from '../../src/database/tables.ts'
 import type { CoveredTable, HistoryRow } from '../../src/seals/history.ts'
-import { covered, digestsOf, historyColumns, leftOut, noDigest } from '../../src/seals/history.ts'
+import { covered, digestsOf, historyColumns, leftOut, noDigest, slots, tableIn } from '../../src/seals/history.ts'
 import { hashOf, noSeal, sealOf } from '../../src/seals/seal.ts'
 
 test.each(Object.keys(covered) as CoveredTable[])('every column of %s is sealed, or left out for a reason', (table) => {
@@ -9,6 +9,37 @@ test.each(Object.keys(covered) as CoveredTable[])('every column of %s is sealed,
   const decided = [...own, ...covered[table], ...Object.keys(leftOut[table])]
   // A column that is added needs a form of its own, or a reason: seals of before have it not.
   expect(decided.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
+})
+
+test.each([
+  ['payout.initiated', 'payouts', true],
+  ['payout.completed', 'payoutEvents', true],
+  ['payout.failed', 'payoutEvents', true],
+  ['payout.returned', 'payoutEvents', true],
+  ['wallet.transaction.inbound', 'deposits', true],
+  ['deposit.reversed', 'depositReversals', true],
+  ['wallet.created', 'wallets', false],
+  ['customer.created', null, false],
+  ['customer.updated', null, false],
+] as const)('the seal of an event %s covers its own row, %s and a transfer: %s', (type, made, isMoved) => {
+  expect(slots.map((slot) => tableIn(slot, type))).toEqual(['events', made, isMoved ? 'transfers' : null])
+  const values = historyColumns.map(({ name }, place) => [name, `value ${place}`])
+  const row = { ...Object.fromEntries(values), sequence: 1, eventsType: type } as HistoryRow
+  const digests = digestsOf(row)
+  expect(digests.map((digest) => digest !== noDigest)).toEqual([true, made !== null, isMoved])
+  for (const { table, name } of historyColumns) {
+    if (name === 'eventsType') continue
+    const changed = digestsOf({ ...row, [name]: 'another' })
+    const isCovered = table === 'events' || table === made || (table === 'transfers' && isMoved)
+    expect([name, slots.filter((_, place) => changed[place] !== digests[place])]).toEqual([
+      name,
+      isCovered ? [table === made ? 'made' : table] : [],
+    ])
+  }
+})
+
+test('an event that is not there has no digest of anything', () => {
+  expect(digestsOf(null)).toEqual([noDigest, noDigest, noDigest])
 })
 
 const nothing = Object.fromEntries(historyColumns.map(({ name }) => [name, null]))

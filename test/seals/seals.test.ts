@@ -4,18 +4,23 @@ import { audit } from '../../src/audit/audit.ts'
 import { auditChain } from '../../src/audit/audit-chain.ts'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
+import { getPayout } from '../../src/payouts/get-payout.ts'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import type { Chain } from '../../src/seals/check-seals.ts'
+import type { Difference } from '../../src/seals/difference.ts'
+import { describeDifference } from '../../src/seals/difference.ts'
+import { sealsAfter } from '../../src/seals/repository.ts'
+import type { Seal } from '../../src/seals/seal.ts'
+import { hashOf, noSeal } from '../../src/seals/seal.ts'
 import { startSealing } from '../../src/seals/start-sealing.ts'
 import type { App, Engine } from '../support/app.ts'
 import { dullCustomer, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { tamperWith } from '../support/stored.ts'
-import type { Spoilt } from './support/spoilings.ts'
-import { changeCustomer, placeIn, sealAll, spoilings } from './support/spoilings.ts'
+import { changeCustomer, moveEvents, placeIn, sealAll, spoilings } from './support/spoilings.ts'
 
 /** A merchant with something of every kind of history, sealed by and by. */
-async function startSealed(engine: Engine): Promise<{ app: App; place: Spoilt }> {
+async function startSealed(engine: Engine) {
   const app = await startApp(engine)
   await app.fee('0.5')
   const customerId = await app.customer()
@@ -28,9 +33,18 @@ async function startSealed(engine: Engine): Promise<{ app: App; place: Spoilt }>
   await settlePayout(app.context(), { payoutId: payouts[2] as string, status: 'FAILED', override: true })
   await changeCustomer(app.context(), customerId, '+2348012345679')
   await sealAll(app.service)
-  await pay(app, '5')
+  payouts.push(await pay(app, '5'))
   await sealAll(app.service)
-  return { app, place: await placeIn(app.context(), { engine, walletId }) }
+  return { app, place: await placeIn(app.context(), { engine, walletId }), payouts, walletId }
+}
+
+/** Changes a seal and recomputes its hash, so that the seal alone shows nothing. */
+async function rewriteSeal(app: App, number: number, change: Partial<Seal>): Promise<void> {
+  const seals = await sealsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: number })
+  const seal = { ...(seals[number - 1] as Seal), ...change }
+  const hash = hashOf(seal, seals[number - 2] ?? noSeal)
+  const values = Object.entries({ ...change, hash }).map(([name, value]) => `${name} = '${value}'`)
+  await tamperWith(app, `update seals set ${values.join(', ')} where number = ${number}`)
 }
 
 async function pay(app: App, amount: string): Promise<string> {
@@ -60,17 +74,126 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     expect(chain.differences).toMatchObject([{ merchantId: app.merchant.id, ...found(place) }])
     expect(balanced).toBe(false)
     expect(findings[0]?.contradictions).toBe(1)
+    expect(findings[0]?.examples).toEqual(chain.differences.map(describeDifference))
     expect(findings[0]?.examples[0]).toContain(`event ${found(place).event}: `)
     // What only the chain shows must be so, or the chain shows nothing that is new.
     expect((await audit(app.service)).balanced).toBe(isQuiet)
   })
 
+  test('shows which row it is of what an event leads to', async () => {
+    const { app, payouts, walletId } = await startSealed(engine)
+    const { merchant, service } = app
+    const differenceAfter = async (...statements: string[]) => {
+      await tamperWith(app, ...statements)
+      return (await chainOf(app)).differences
+    }
+    const expected = (event: number, table: string, key: string | null, done: string) => [
+      { merchantId: merchant.id, event, table, key, done, otherEvent: null },
+    ]
+    const early = `created_at = '2020-01-01T00:00:00.000Z'`
+    // From the last to the first: each is the first that differs.
+    const last = `select transfer_id from payouts where sequence = 4`
+    expect(await differenceAfter(`update transfers set ${early} where id = (${last})`)).toEqual(
+      expected(12, 'transfers', (await getPayout(app.context(), { payoutId: payouts[3] ?? '' })).transferId, 'changed'),
+    )
+    expect(await differenceAfter(`delete from transfers where id = (${last})`)).toEqual(
+      expected(12, 'transfers', null, 'missing'),
+    )
+    for (const [event, status, payout] of [
+      [10, 'FAILED', payouts[2]],
+      [9, 'COMPLETED', payouts[1]],
+    ] as const) {
+      expect(await differenceAfter(`update payout_events set ${early} where status = '${status}'`)).toEqual(
+        expected(event, 'payoutEvents', payout ?? '', 'changed'),
+      )
+    }
+    expect(await differenceAfter(`update payouts set ${early} where sequence = 1`)).toEqual(
+      expected(6, 'payouts', payouts[0] ?? '', 'changed'),
+    )
+    const reference = `opening ${walletId}`
+    expect(await differenceAfter(`update deposits set ${early} where reference = '${reference}'`)).toEqual(
+      expected(5, 'deposits', reference, 'changed'),
+    )
+    expect(await differenceAfter(`update wallets set ${early} where id = '${walletId}'`)).toEqual(
+      expected(4, 'wallets', walletId, 'changed'),
+    )
+    expect(await differenceAfter(`update wallets set id = '${service.newId()}' where id = '${walletId}'`)).toEqual(
+      expected(4, 'wallets', null, 'missing'),
+    )
+    expect(await differenceAfter(`update events set version = 7 where sequence = 1`)).toEqual(
+      expected(1, 'events', '1', 'changed'),
+    )
+  })
+
+  test('shows with which event one was swapped, and a row that was not there when it was sealed', async () => {
+    const { app, place, walletId } = await startSealed(engine)
+    const swap = spoilings.find(({ name }) => name.startsWith('two events'))
+    await tamperWith(app, ...(swap?.statements(place) ?? []))
+    const [difference] = (await chainOf(app)).differences
+    const [one, other] = [place.payout.event, place.laterPayout.event]
+    expect(difference).toMatchObject({ event: one, key: `${one}`, done: 'swapped', otherEvent: other })
+    expect(describeDifference(difference as Difference)).toBe(
+      `merchant ${app.merchant.id}, event ${one}: events ${one} swapped with that of event ${other}`,
+    )
+
+    const late = await startApp(engine)
+    const lateId = await late.wallet()
+    const rename = (from: string, to: string) => `update wallets set id = '${to}' where id = '${from}'`
+    await tamperWith(late, rename(lateId, walletId))
+    await sealAll(late.service)
+    await tamperWith(late, rename(walletId, lateId))
+    expect((await chainOf(late)).differences).toMatchObject([
+      { event: 1, table: 'wallets', key: lateId, done: 'inserted', otherEvent: null },
+    ])
+  })
+
   test('shows a seal that was changed, and one that is gone', async () => {
     const { app } = await startSealed(engine)
+    const ofSeal = (event: number, done: string) => [
+      { merchantId: app.merchant.id, event, table: 'seals', key: '2', done, otherEvent: null },
+    ]
+    const { heads } = await chainOf(app)
     await tamperWith(app, `update seals set created_at = '2020-01-01T00:00:00.000Z' where number = 2`)
-    expect((await chainOf(app)).differences).toMatchObject([{ table: 'seals', key: '2', done: 'changed' }])
+    expect(await chainOf(app)).toMatchObject({ heads, differences: ofSeal(11, 'changed') })
     await tamperWith(app, `delete from seals where number = 2`)
-    expect((await chainOf(app)).differences).toMatchObject([{ table: 'seals', key: '2', done: 'missing' }])
+    expect(await chainOf(app)).toMatchObject({ heads, differences: ofSeal(6, 'missing') })
+  })
+
+  test('shows a seal whose hash was recomputed for other rows, or for fewer', async () => {
+    const { app } = await startSealed(engine)
+    await rewriteSeal(app, 3, { contents: '0'.repeat(64) })
+    expect((await chainOf(app)).differences).toEqual([
+      { merchantId: app.merchant.id, event: 12, table: 'events', key: null, done: 'changed', otherEvent: null },
+    ])
+    await rewriteSeal(app, 2, { prints: '' })
+    expect((await chainOf(app)).differences).toMatchObject([{ event: 11, table: 'seals', key: '2', done: 'changed' }])
+  })
+
+  test('shows what is closed up in any of many seals, and says how far it is', async () => {
+    const app = await startApp(engine)
+    const other = await app.otherMerchant()
+    const customerId = await app.customer()
+    await app.customer()
+    await sealAll(app.service)
+    for (let seal = 2; seal <= 20; seal++) {
+      await changeCustomer(app.context(), customerId, `+23480123450${seal + 10}`)
+      await sealAll(app.service)
+    }
+    await changeCustomer(app.context(), customerId, '+2348012345001')
+    const progress: string[] = []
+    const { chain } = await auditChain(app.service, {}, (...said) => progress.push(said.join()))
+    expect(chain).toMatchObject({ seals: 20, events: 21, unsealed: 1, differences: [] })
+    expect(progress).toEqual([0, 1, 2].map((done) => `history is as it was sealed,${done},2`))
+    expect(chain.heads.map(({ merchantId }) => merchantId)).toEqual([app.merchant.id])
+
+    // Seals are looked at sixteen at a time: this row is known by a seal of the next sixteen, as the one behind it.
+    await tamperWith(app, `delete from events where sequence = 18`, ...moveEvents(18, -1))
+    const { heads, differences, events } = await chainOf(app)
+    expect(differences).toMatchObject([{ event: 18, table: 'events', key: null, done: 'missing' }])
+    expect([heads, events]).toEqual([chain.heads, 21])
+    await perform(createCustomer, createContext(app.service, other.id), dullCustomer)
+    const late = await chainOf(app)
+    expect([late.differences.length, late.seals, late.unsealed]).toEqual([1, 20, 1])
   })
 
   test('shows by heads that were kept what was cut off, and what was sealed anew', async () => {

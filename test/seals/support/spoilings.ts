@@ -35,7 +35,7 @@ export type Spoilt = {
 const otherAccount = '0000000001'
 
 /** Moves the numbers of all events behind one; in two steps, so that no number is there twice in between. */
-const moveEvents = (behind: number, by: number) => [
+export const moveEvents = (behind: number, by: number) => [
   `update events set sequence = -sequence - ${by} where sequence > ${behind}`,
   `update events set sequence = -sequence where sequence < 0`,
   `update sequences set latest = latest + ${by} where name = 'events'`,
