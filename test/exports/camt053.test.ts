@@ -6,15 +6,17 @@ import { settlePayout } from '../../src/payouts/settle-payout.ts'
 import { readCamtStatement } from '../../src/rails/read-camt-statement.ts'
 import { reconcile } from '../../src/rails/reconcile.ts'
 import { setRoute } from '../../src/rails/routes.ts'
+import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { reverseDeposit } from '../../src/wallets/reverse-deposit.ts'
 import { answer, carriedPayout } from '../rails/support/carried.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { camtFaults } from '../support/camt-schema.ts'
 import { refusalOf } from '../support/refusal-of.ts'
 
 /** A wallet's statement, which is valid by the schema of ISO 20022. */
-async function camtOf(context: Context, walletId: string): Promise<string> {
+async function camtOf(context: Context, walletId: string, from?: string): Promise<string> {
   async function* one() {
-    yield await exportStatement(context, { walletId })
+    yield await exportStatement(context, { walletId, from })
   }
   let text = ''
   for await (const part of written('camt053', 'statement', one())) text += part
@@ -69,6 +71,45 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
       { id, amount: '60000', currency: 'NGN', state: 'COMPLETED', isIncoming: false },
       { id, amount: '60000', currency: 'NGN', state: 'RETURNED', isIncoming: false },
     ])
+  })
+
+  test('says of every entry what it is, where it leads, and what the bank was asked for', async () => {
+    let now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.fee('0.5')
+    const walletId = await app.wallet({ balance: '1000' })
+    const from = '2026-03-01T12:00:00.001Z'
+    now += 1_000
+    await depositToWallet(app.context(), { walletId, amount: '0.00001', reference: 'a reference' })
+    const { body } = await app.rest('POST', '/api/payouts/banks', {
+      body: { ...payoutBody, narration: `${'a&'.repeat(70)}${'y'.repeat(115)}`, recipient_name: 'x'.repeat(150) },
+    })
+    now += 1_000
+    await settlePayout(app.context(), { payoutId: body.data.id, status: 'COMPLETED' })
+    await settlePayout(app.context(), { payoutId: body.data.id, status: 'RETURNED', override: true })
+    await reverseDeposit(app.context(), { reference: 'a reference', reason: 'mistyped' })
+    now += 1_000
+    const text = await camtOf(app.context(), walletId, from)
+    const names = new Map<string, string>()
+    const nameOf = (id: string) => names.get(id) ?? names.set(id, `id ${names.size + 1}`).get(id) ?? ''
+    nameOf(walletId.replaceAll('-', ''))
+    nameOf(body.data.reference_id.replaceAll('-', ''))
+    const statementId = `${Buffer.from(walletId.replaceAll('-', ''), 'hex').toString('base64url')}1-5`
+    const told = text
+      .replaceAll(body.data.transaction_id, 'transaction')
+      .replaceAll(statementId, 'statement')
+      .replaceAll(/[0-9a-f]{32}/g, nameOf)
+      .replaceAll(/(x|y|a&amp;){9,}/g, (repeated, part) => `${part} times ${repeated.length / part.length}`)
+    expect(told).toMatchInlineSnapshot(`
+      "<?xml version="1.0" encoding="UTF-8"?>
+      <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>statement</MsgId><CreDtTm>2026-03-01T12:00:03.000Z</CreDtTm></GrpHdr><Stmt><Id>statement</Id><CreDtTm>2026-03-01T12:00:03.000Z</CreDtTm><FrToDt><FrDtTm>2026-03-01T12:00:00.001Z</FrDtTm><ToDtTm>2026-03-01T12:00:03.000Z</ToDtTm></FrToDt><Acct><Id><Othr><Id>id 1</Id></Othr></Id><Tp><Prtry>USDC</Prtry></Tp></Acct><Bal><Tp><CdOrPrtry><Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">1000.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>2026-03-01T12:00:00.001Z</DtTm></Dt></Bal><Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">1000.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>2026-03-01T12:00:03.000Z</DtTm></Dt></Bal><TxsSummry><TtlNtries><NbOfNtries>4</NbOfNtries></TtlNtries></TxsSummry>
+      <Ntry><NtryRef>2</NtryRef><Amt Ccy="XXX">0.00001</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>2026-03-01T12:00:01.000Z</DtTm></BookgDt><ValDt><DtTm>2026-03-01T12:00:01.000Z</DtTm></ValDt><AcctSvcrRef>id 3</AcctSvcrRef><BkTxCd><Prtry><Cd>deposit</Cd></Prtry></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>id 3</AcctSvcrRef><EndToEndId>NOTPROVIDED</EndToEndId></Refs><RmtInf><Ustrd>a reference</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
+      <Ntry><NtryRef>3</NtryRef><Amt Ccy="XXX">40.50</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>2026-03-01T12:00:01.000Z</DtTm></BookgDt><ValDt><DtTm>2026-03-01T12:00:01.000Z</DtTm></ValDt><AcctSvcrRef>id 4</AcctSvcrRef><BkTxCd><Prtry><Cd>payout</Cd></Prtry></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>id 4</AcctSvcrRef><EndToEndId>id 2</EndToEndId><TxId>transaction</TxId></Refs><AmtDtls><TxAmt><Amt Ccy="NGN">60000.00</Amt></TxAmt></AmtDtls><RltdPties><Cdtr><Pty><Nm>x times 140</Nm></Pty></Cdtr></RltdPties><RmtInf><Ustrd>a&amp; times 70</Ustrd><Ustrd>y times 115</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
+      <Ntry><NtryRef>4</NtryRef><Amt Ccy="XXX">40.50</Amt><CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>2026-03-01T12:00:02.000Z</DtTm></BookgDt><ValDt><DtTm>2026-03-01T12:00:02.000Z</DtTm></ValDt><AcctSvcrRef>id 5</AcctSvcrRef><BkTxCd><Prtry><Cd>payout_returned</Cd></Prtry></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>id 5</AcctSvcrRef><EndToEndId>id 2</EndToEndId><TxId>transaction</TxId></Refs><AmtDtls><TxAmt><Amt Ccy="NGN">60000.00</Amt></TxAmt></AmtDtls><RltdPties><Cdtr><Pty><Nm>x times 140</Nm></Pty></Cdtr></RltdPties><RmtInf><Ustrd>a&amp; times 70</Ustrd><Ustrd>y times 115</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
+      <Ntry><NtryRef>5</NtryRef><Amt Ccy="XXX">0.00001</Amt><CdtDbtInd>DBIT</CdtDbtInd><RvslInd>true</RvslInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>2026-03-01T12:00:02.000Z</DtTm></BookgDt><ValDt><DtTm>2026-03-01T12:00:02.000Z</DtTm></ValDt><AcctSvcrRef>id 6</AcctSvcrRef><BkTxCd><Prtry><Cd>deposit_reversal</Cd></Prtry></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>id 6</AcctSvcrRef><EndToEndId>NOTPROVIDED</EndToEndId></Refs><RmtInf><Ustrd>a reference</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
+      </Stmt></BkToCstmrStmt></Document>
+      "
+    `)
   })
 
   test('is what the rail’s own books say of what was paid and returned', async () => {

@@ -112,13 +112,19 @@ export const modules: readonly Module[] = [
   {
     name: 'seals',
     source: ['src/seals/*.ts'],
-    tests: ['test/seals/*.test.ts'],
+    tests: ['test/seals/*.test.ts', 'test/metrics/measure-store.test.ts'],
     target: 85,
   },
   {
     name: 'exports',
     source: ['src/exports/*.ts'],
-    tests: ['test/exports/*.test.ts', 'test/app/cli/exports.test.ts'],
+    tests: [
+      'test/exports/*.test.ts',
+      'test/contract/exports.test.ts',
+      'test/graphql/statement-pages.test.ts',
+      'test/payouts/fee-from-amount.test.ts',
+      ...schema,
+    ],
     target: 85,
   },
   {

@@ -26,7 +26,7 @@ async function startBooks(transcript: Transcript) {
 }
 
 /** The statement of a wallet as a file. */
-export async function exportStatement(transcript: Transcript): Promise<void> {
+async function exportStatement(transcript: Transcript): Promise<void> {
   const { app, walletId } = await startBooks(transcript)
   const path = `/api/wallets/${walletId}/statement`
   const say = (title: string, query: string) => transcript.exchange(app, title, `GET ${path}${query}`)
@@ -58,7 +58,10 @@ async function recordJournal(transcript: Transcript, path: string): Promise<void
   await recordCommonRefusals(transcript, app, { request: `GET ${path}` })
 }
 
-/** Files of what happened in a period. */
-export const exportPayouts = (transcript: Transcript) => recordJournal(transcript, '/api/exports/payouts')
-export const exportFees = (transcript: Transcript) => recordJournal(transcript, '/api/exports/fees')
-export const exportDeposits = (transcript: Transcript) => recordJournal(transcript, '/api/exports/deposits')
+/** The conversations with the endpoints that write files, by their names. */
+export const exportScenarios = {
+  'A.17-export-statement': exportStatement,
+  'A.18-export-payouts': (transcript: Transcript) => recordJournal(transcript, '/api/exports/payouts'),
+  'A.19-export-fees': (transcript: Transcript) => recordJournal(transcript, '/api/exports/fees'),
+  'A.20-export-deposits': (transcript: Transcript) => recordJournal(transcript, '/api/exports/deposits'),
+}

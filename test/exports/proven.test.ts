@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import type { Balance, Export, Line } from '../../src/exports/export.ts'
+import { written } from '../../src/exports/export-formats.ts'
+import { proven } from '../../src/exports/proven.ts'
+
+const [merchantId, walletId] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
+const unit = 100_000_000n
+const usdc = (balance: bigint): Balance => ({ assetCode: 'USDC', balance: balance * unit })
+const line = (moved: bigint, more: Partial<Line> = {}): Line => ({
+  assetCode: 'USDC',
+  moved: moved * unit,
+  cells: {},
+  ...more,
+})
+
+/** An export of 5 USDC and two payments in, in two pages. */
+function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readonly Line[])[] } = {}): Export {
+  const { lines = [[line(2n)], [line(1n, { balanceAfter: 8n * unit })]], ...others } = changes
+  return {
+    kind: 'deposits',
+    merchantId,
+    walletId: null,
+    period: { from: null, to: '2026-03-01T00:00:00.000Z', isFinal: true },
+    opening: [usdc(5n)],
+    closing: [usdc(8n)],
+    lineCount: 2,
+    hasFineAmounts: false,
+    pages: (async function* () {
+      yield* lines
+    })(),
+    ...others,
+  }
+}
+
+async function linesOf(exported: Export) {
+  const found = []
+  for await (const lines of proven(exported)) found.push(...lines)
+  return found
+}
+
+test('each line of an export that adds up has the balance after it', async () => {
+  expect((await linesOf(exportOf())).map(({ balance }) => balance)).toEqual([7n * unit, 8n * unit])
+  const others = { lines: [[line(3n)], [line(4n, { assetCode: 'NGN' })]] }
+  const closing = [usdc(8n), { assetCode: 'NGN', balance: 4n * unit }]
+  expect((await linesOf(exportOf({ ...others, closing }))).map(({ balance }) => balance)).toEqual([
+    8n * unit,
+    4n * unit,
+  ])
+  const nothing = { opening: [], closing: [{ assetCode: 'USDT', balance: 0n }], lines: [], lineCount: 0 }
+  expect(await linesOf(exportOf(nothing))).toEqual([])
+})
+
+test.each<[string, Parameters<typeof exportOf>[0], string]>([
+  ['a line is missing', { lines: [[line(3n)]] }, `1 lines are not 2`],
+  ['there is a line more', { lines: [[line(3n)], [line(1n), line(-1n)]] }, `3 lines are not 2`],
+  [
+    'a line says another balance',
+    { lines: [[line(3n, { balanceAfter: 7n })]] },
+    `USDC is 8.00000000 where the ledger says otherwise`,
+  ],
+  [
+    'a line says no balance where it has to',
+    { lines: [[line(3n, { balanceAfter: null })]] },
+    `USDC is 8.00000000 where the ledger says otherwise`,
+  ],
+  ['lines lead elsewhere', { lines: [[line(2n)], [line(2n)]] }, `USDC comes to 9.00000000 and not to 8.00000000`],
+  [
+    'what is held in the end was never moved',
+    { closing: [usdc(8n), { assetCode: 'NGN', balance: 1n }] },
+    `NGN comes to 0.00000000 and not to 0.00000001`,
+  ],
+  ['what was moved is not held in the end', { closing: [] }, `there is no balance of USDC`],
+  [
+    'several assets are not held in the end',
+    { closing: [], lines: [[line(1n, { assetCode: 'NGN' }), line(1n)]] },
+    `there is no balance of USDC, NGN`,
+  ],
+])('an export fails, and has no end, where %s', async (_, changes, what) => {
+  const message = (whose: string) =>
+    `The export of deposits of ${whose} does not add up: ${what}. It is not complete; run the audit.`
+  await expect(linesOf(exportOf(changes))).rejects.toThrow(new Error(message(`merchant ${merchantId}`)))
+  await expect(linesOf(exportOf({ ...changes, walletId }))).rejects.toThrow(new Error(message(`wallet ${walletId}`)))
+  let text = ''
+  const write = async () => {
+    async function* one() {
+      yield exportOf(changes)
+    }
+    for await (const part of written('ndjson', 'deposits', one())) text += part
+  }
+  await expect(write()).rejects.toThrow(what)
+  expect(text).not.toMatch(/CLOSING|END/)
+})
+
+test('a file of several exports ends once, with all their lines, and is final only if each of them is', async () => {
+  const endOf = async (...areFinal: boolean[]) => {
+    async function* several() {
+      for (const isFinal of areFinal)
+        yield exportOf({ period: { from: null, to: '2026-03-01T00:00:00.000Z', isFinal } })
+    }
+    const parts = []
+    for await (const part of written('ndjson', 'deposits', several())) parts.push(part)
+    const records = parts
+      .join('')
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text))
+    expect(records.filter(({ type }) => type === 'DEPOSIT').map(({ number }) => number)).toEqual(
+      areFinal.flatMap(() => [1, 2]),
+    )
+    return records.at(-1)
+  }
+  expect(await endOf(true, true)).toEqual({ type: 'END', number: 4 })
+  expect(await endOf(true, false)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
+  expect(await endOf(false, true)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
+})
