@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Balance, Export, Line } from '../../src/exports/export.ts'
 import { written } from '../../src/exports/export-formats.ts'
 import { proven } from '../../src/exports/proven.ts'
+import { exportStatement } from '../../src/exports/wallet-statement.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { tamperWith } from '../support/stored.ts'
 
 const [merchantId, walletId] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
 const unit = 100_000_000n
@@ -112,4 +116,53 @@ test('a file of several exports ends once, with all their lines, and is final on
   expect(await endOf(true, true)).toEqual({ type: 'END', number: 4 })
   expect(await endOf(true, false)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
   expect(await endOf(false, true)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
+})
+
+test('camt.053 tells a balance below zero by its indicator, and is of one wallet with amounts that it can say', async () => {
+  const write = async (changes: Parameters<typeof exportOf>[0]) => {
+    async function* one() {
+      yield exportOf({ walletId, ...changes })
+    }
+    let text = ''
+    for await (const part of written('camt053', 'statement', one())) text += part
+    return text
+  }
+  const numbered = (balance: bigint, sequence: number) => [{ ...usdc(balance), sequence }]
+  const text = await write({ opening: numbered(-3n, 35), closing: numbered(0n, 37), lines: [[line(3n), line(0n)]] })
+  expect(text.match(/<Amt [^>]*>[\d.]+<\/Amt><CdtDbtInd>\w+/g)).toEqual(
+    [
+      '3.00</Amt><CdtDbtInd>DBIT',
+      '0.00</Amt><CdtDbtInd>CRDT',
+      '3.00</Amt><CdtDbtInd>CRDT',
+      '0.00</Amt><CdtDbtInd>CRDT',
+    ].map((rest) => `<Amt Ccy="XXX">${rest}`),
+  )
+  expect(text).toContain(`<MsgId>${Buffer.from(walletId.replaceAll('-', ''), 'hex').toString('base64url')}z-11<`)
+
+  const fieldsOf = async (refused: Promise<string>) => (await refusalOf(() => refused)).details.fields
+  const tooFine = (what: string) => {
+    const message = `can not be camt053, which has five decimal places and eighteen digits: ${what} has more`
+    return [{ field: 'format', code: 'INVALID_PARAMETER', message }]
+  }
+  const moving = (moved: bigint) => write({ lines: [[line(0n, { moved })]] })
+  await expect(moving(1_000n)).rejects.toThrow('does not add up')
+  expect(await fieldsOf(moving(100n))).toEqual(tooFine('0.00000100'))
+  await expect(moving(10n ** 25n)).rejects.toThrow('does not add up')
+  expect(await fieldsOf(moving(-(10n ** 26n)))).toEqual(tooFine(`1${'0'.repeat(18)}.00000000`))
+  expect(await fieldsOf(write({ hasFineAmounts: true }))).toEqual(tooFine('an amount of the period'))
+  for (const other of [{ walletId: null }, { opening: [] }, { closing: [] }]) {
+    await expect(write(other)).rejects.toThrow('camt.053 is for the statement of one wallet')
+  }
+})
+
+describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
+  test('is not begun where the ledger says another balance than its entries lead to', async () => {
+    const app = await startApp(engine)
+    const wallet = await app.wallet({ balance: '5' })
+    await tamperWith(app, 'update transfers set balance_after = balance_after + 1')
+    const to = '9999-01-01T00:00:00Z'
+    await expect(exportStatement(app.context(), { walletId: wallet, to })).rejects.toThrow(
+      `the statement of wallet ${wallet} does not add up`,
+    )
+  })
 })

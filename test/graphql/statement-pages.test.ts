@@ -75,4 +75,38 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
       expect(errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [{ field: 'after' }] })
     }
   })
+
+  test('a statement says of which wallet and period it is, and what was held at both ends', async () => {
+    const { app, began, pass, walletId } = await startWorld(engine)
+    const fields =
+      '{ wallet { uuid } from to isFinal openingBalance closingBalance lineCount lines(first: 9) { totalCount } }'
+    const ask = async (period: object, wallet = walletId) =>
+      app.graphql(
+        `query($wallet: ID!, $from: DateTime, $to: DateTime) {
+        statement(walletId: $wallet, from: $from, to: $to) ${fields} }`,
+        { wallet, ...period },
+      )
+    const at = (hours: number) => new Date(Date.parse(began) + hours * 3_600_000).toISOString()
+    pass(1)
+    const { data } = await ask({ from: at(1), to: at(3) })
+    expect(data.statement).toEqual({
+      wallet: { uuid: walletId },
+      ...{ from: at(1), to: at(3), isFinal: true },
+      ...{ openingBalance: '1.00000000', closingBalance: '6.00000000' },
+      ...{ lineCount: 2, lines: { totalCount: 2 } },
+    })
+    const whole = await ask({})
+    expect(whole.data.statement).toMatchObject({
+      from: null,
+      isFinal: false,
+      openingBalance: '0.00000000',
+      lineCount: 5,
+    })
+    expect(await ask({}, app.service.newId())).toMatchObject({ data: { statement: null }, errors: [] })
+    const { data: none, errors } = await ask({ from: at(2), to: at(1) })
+    expect([none.statement, errors[0].extensions]).toMatchObject([
+      null,
+      { code: 'INVALID_INPUT', fields: [{ field: 'from' }] },
+    ])
+  })
 })

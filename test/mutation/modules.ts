@@ -105,6 +105,7 @@ export const modules: readonly Module[] = [
       'test/lists/*.test.ts',
       'test/graphql/connections.test.ts',
       'test/operators/list-across-merchants.test.ts',
+      'test/{fees,rates}/*.test.ts',
       'test/rest/lists.test.ts',
     ],
     target: 85,

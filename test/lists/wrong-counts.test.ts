@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
+import { blockSizes, wholeList } from '../../src/lists/counted-list.ts'
+import { wrongListCounts } from '../../src/lists/wrong-counts.ts'
+import type { App } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { tamperWith } from '../support/stored.ts'
+import { buildWorld, payoutMethodList, walletList } from './lists.ts'
+
+/** The counts that are wrong: the size of their blocks, and whose list it is. */
+async function wrongCounts({ db }: App): Promise<string[]> {
+  db.refresh()
+  const found = [wholeList, ...blockSizes].map(async (blockSize) => {
+    const wrong = await wrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })
+    return wrong.map(({ id }) => `${blockSize} ${id}`)
+  })
+  return (await Promise.all(found)).flat()
+}
+
+describe.each(everyEngine)('the maintained counts of lists on %s', (engine) => {
+  test('are what counting gives, and one that is wrong is found by its list and the size of its blocks', async () => {
+    const app = await startApp(engine)
+    const merchants = [app.merchant.id, (await app.otherMerchant()).id]
+    for (const merchantId of merchants) {
+      const context = createContext(app.service, merchantId)
+      const world = await buildWorld(app.service, merchantId)
+      for (let i = 0; i < 5; i++) for (const list of [walletList, payoutMethodList]) await list.add(context, world, i)
+    }
+    expect(await wrongCounts(app)).toEqual([])
+
+    const [merchantId] = merchants
+    const customer = `(select id from customers where merchant_id = '${merchantId}')`
+    for (const size of [wholeList, ...blockSizes]) {
+      for (const list of [
+        'payout_methods',
+        'payout_methods/type:BANK',
+        'payout_methods/currency:NGN',
+        `payout_methods/owner:${merchantId}`,
+        `payout_methods/owner:${merchantId}/type:WALLET`,
+        `wallets/owner:${merchantId}`,
+        `wallets/owner:${merchantId}/type:FIAT`,
+        `wallets/owner:${merchantId}/currency:USDC`,
+      ]) {
+        const where = `where merchant_id = '${merchantId}' and list = '${list}' and block_size = ${size}`
+        await tamperWith(app, `update list_counts set row_count = row_count + 1 ${where}`)
+        expect(await wrongCounts(app)).toEqual([`${size} ${merchantId} ${list}`])
+        await tamperWith(app, `update list_counts set row_count = row_count - 1 ${where}`)
+      }
+    }
+    await tamperWith(app, `delete from list_counts where list = 'wallets/owner:' || ${customer}`)
+    expect(await wrongCounts(app)).toHaveLength(1 + blockSizes.length)
+  })
+})
