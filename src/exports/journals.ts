@@ -96,8 +96,7 @@ async function* pagesOf(
   read: (part: { after: number; through: number }) => Answer<readonly Line[]>,
 ): AsyncGenerator<readonly Line[]> {
   for (let after = 0; after < through; after += numbersPerSum) {
-    const lines = await read({ after, through: Math.min(after + numbersPerSum, through) })
-    if (lines.length > 0) yield lines
+    yield await read({ after, through: Math.min(after + numbersPerSum, through) })
     await nextTurn()
   }
 }

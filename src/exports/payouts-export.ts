@@ -46,7 +46,6 @@ async function* linesOf(
 ): AsyncGenerator<readonly Line[]> {
   for (let last = after; last < through; ) {
     const payouts = await payoutsBetween(db, { merchantId, after: last, through, limit: linesPerPage })
-    if (payouts.length === 0) return
     yield payouts.map(lineOf)
     last = payouts.at(-1)?.sequence ?? through
     await nextTurn()

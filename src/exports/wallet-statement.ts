@@ -83,7 +83,6 @@ async function* linesOf(
 ): AsyncGenerator<readonly Line[]> {
   for (let last = after; last < through; ) {
     const entries = await entriesBetween(db, { merchantId, walletId, after: last, through, limit: linesPerPage })
-    if (entries.length === 0) return
     yield entries.map(lineOf)
     last = entries.at(-1)?.sequence ?? through
     await nextTurn()

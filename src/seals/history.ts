@@ -87,11 +87,9 @@ function madeBy(type: unknown): CoveredTable | null {
   return type === 'wallet.created' ? 'wallets' : null
 }
 
-/** The table that is in a slot of an event; `null` for none. */
+/** The table of the row that may be in a slot of an event; `null` where it makes none. */
 export function tableIn(slot: Slot, type: unknown): CoveredTable | null {
-  const made = madeBy(type)
-  if (slot === 'made') return made
-  return slot === 'events' || (made !== null && made !== 'wallets') ? slot : null
+  return slot === 'made' ? madeBy(type) : slot
 }
 
 /** What identifies the row in a slot, where it is there: an id, or the reference of a deposit. */
@@ -102,7 +100,7 @@ export function keyOf(table: CoveredTable, row: HistoryRow): string {
     depositReversals: 'reference',
     events: 'objectId',
   } as const
-  return String(row[nameIn(table, (key as Partial<Record<CoveredTable, string>>)[table] ?? 'id')] ?? 'unknown')
+  return String(row[nameIn(table, (key as Partial<Record<CoveredTable, string>>)[table] ?? 'id')])
 }
 
 /** What stands for a row that is not there, of the length of a digest. */
@@ -112,12 +110,7 @@ export const noDigest = '-'.repeat(44)
 export function digestsOf(row: HistoryRow | null): readonly [string, string, string] {
   if (row === null) return [noDigest, noDigest, noDigest]
   const made = madeBy(row.eventsType)
-  const isMoved = made !== null && made !== 'wallets'
-  return [
-    digestOf('events', row),
-    made === null ? noDigest : digestOf(made, row),
-    isMoved ? digestOf('transfers', row) : noDigest,
-  ]
+  return [digestOf('events', row), made === null ? noDigest : digestOf(made, row), digestOf('transfers', row)]
 }
 
 /** Every value with its length before it, so that no two rows are written alike. */

@@ -59,6 +59,8 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     now += 1_000
     const text = await camtOf(app.context(), walletId)
     expect(text).toContain('<Tp><Prtry>USDC</Prtry></Tp>')
+    expect(text).toContain('<Nm>Ada \ufffd &amp; Söhne</Nm>')
+    expect(text).toContain('<Ustrd>&lt;&amp;&gt;"\u{10348}')
     expect(text.match(/<Cd>(OPBD|CLBD)<\/Cd><\/CdOrPrtry><\/Tp><Amt Ccy="XXX">[\d.]+/g)).toEqual([
       '<Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">0.00',
       '<Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">1000.00',

@@ -103,4 +103,5 @@ test.each([
 
 test('amounts are numbers, also below zero', () => {
   expect(csvLine([-2_650_000_000n, 5n, null, 12])).toBe('-26.50000000,0.00000005,,12\r\n')
+  expect([csvCell(null), csvCell(-12)]).toEqual(['', '-12'])
 })

@@ -19,7 +19,7 @@ async function startWorld() {
   const app = await startApp('sqlite')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
-  const world = { reads: 0, writeMs: 0, fault: null as Error | null, beforeWrite: () => {} }
+  const world = { reads: 0, watches: 0, writeMs: 0, fault: null as Error | null, beforeWrite: () => {} }
   const execute = async <Result>(...[query, params]: Parameters<Reader['execute']>) => {
     world.reads++
     if (world.fault) throw world.fault
@@ -30,7 +30,15 @@ async function startWorld() {
     world.beforeWrite()
     return app.db.write(operation, options)
   }
-  const service = { ...app.service, db: { ...app.db, execute, write } }
+  const watch: typeof app.db.watch = (table, call) => {
+    world.watches++
+    const end = app.db.watch(table, call)
+    return () => {
+      world.watches--
+      end()
+    }
+  }
+  const service = { ...app.service, db: { ...app.db, execute, write, watch } }
   const faults: string[] = []
   const start = (random = 0) => {
     const onFault = (error: unknown) => faults.push((error as Error).message)
@@ -142,6 +150,18 @@ test('seals of as many events as one can have do not make the pause longer', asy
   expect(await sealsOf()).toBe(2)
 })
 
+test('between two seals of a merchant others have four times as long as one took', async () => {
+  const { app, world, start, sealsOf } = await startWorld()
+  await app.customer()
+  await repeatEvents({ app, count: mostSealed })
+  world.writeMs = 25
+  const begunAt = Date.now()
+  await start().look()
+  // This pause is the only one in these tests that takes its time.
+  expect(Date.now() - begunAt).toBeGreaterThanOrEqual(99)
+  expect(await sealsOf()).toBe(2)
+})
+
 test('a merchant gets twenty seals in its turn, and the rest once all others have had theirs', async () => {
   const { app, start, sealsOf } = await startWorld()
   const others = [await app.otherMerchant(), await app.otherMerchant(), await app.otherMerchant()]
@@ -220,7 +240,7 @@ test('sealing that is stopped ends after the seal it is at, and does not begin a
   await stopped
   expect(await sealsOf()).toBe(2)
   await newCustomer(app, other.id)
-  expect(vi.getTimerCount()).toBe(0)
+  expect([vi.getTimerCount(), world.watches]).toEqual([0, 0])
   await sealing.look()
   expect(await sealsOf()).toBe(2)
 })
