@@ -137,6 +137,11 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     expect([code, details?.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'format' }]])
     const answered = await app.rest('GET', `/api/wallets/${fine}/statement?format=camt053`)
     expect([answered.status, answered.body.error.code]).toEqual([400, 'INVALID_INPUT'])
+    const { headers } = await app.rest('GET', `/api/wallets/${naira}/statement?format=camt053`)
+    expect(headers).toMatchObject({
+      'content-type': 'application/xml; charset=utf-8',
+      'content-disposition': 'attachment; filename="statement-beginning-to-2026-03-01.xml"',
+    })
     expect(await camtOf(app.context(), naira)).toContain('<Ccy>NGN</Ccy></Acct>')
   })
 })
