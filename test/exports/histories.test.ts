@@ -90,4 +90,9 @@ async function expectWallets(context: Context, walletIds: readonly string[]): Pr
     .filter(({ cells }) => cells.kind === 'payout_failed' || cells.kind === 'payout_returned')
     .reduce((sum, { moved }) => sum + moved, 0n)
   expect(inWallets).toBe(deposits - payouts + cameBack)
+  // What is earned are the fees of payouts that did not come back.
+  const { lines } = await read(await exportPayouts(context, {}))
+  const kept = lines.filter(({ cells }) => cells.status === 'PROCESSING' || cells.status === 'COMPLETED')
+  const earned = kept.reduce((sum, { cells }) => sum + BigInt(String(cells.fee ?? '0').replace('.', '')), 0n)
+  expect(await total((period) => exportFees(context, period))).toBe(earned)
 }
