@@ -48,3 +48,15 @@ test('cursors stay what they are: a list keeps its name in them', async () => {
     expect(other.details.fields?.map(({ field }) => field)).toEqual(['after'])
   }
 })
+
+test('a list that can hold no row takes no cursor of a list that can', async () => {
+  const app = await startApp('sqlite')
+  const after = btoa(`${hash('sha256', JSON.stringify(nameOfAll(app.merchant.id)), 'base64url').slice(0, 12)}:7`)
+  expect((await wallets.slice(app.context(), { after })).items).toEqual([])
+  const input = { currency: 'NGN', assetType: 'STABLECOIN' } as const
+  expect((await wallets.slice(app.context(), input)).items).toEqual([])
+  const { details } = await refusalOf(() => wallets.slice(app.context(), { ...input, after }))
+  expect(details.fields?.map(({ field }) => field)).toEqual(['after'])
+})
+
+const nameOfAll = (merchantId: string) => ['wallets', { merchantId }, { createdFrom: null, createdBefore: null }]
