@@ -35,6 +35,29 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     expect(await inForce('2026-04-01T00:00:00.000Z')).toBe('3')
   })
 
+  test('counts from the very moment that it is set for, also where several are in one minute', async () => {
+    const app = await start()
+    for (const [rate, time] of [
+      ['3', '00:00:00.000'],
+      ['4', '00:00:30.000'],
+      ['5', '00:00:30.001'],
+      ['6', '00:01:00.000'],
+    ]) {
+      await setRate(app.service, { ...pair, rate: rate ?? '', effectiveAt: `2026-04-01T${time}Z`, isForced: true })
+    }
+    const inForce = async (time: string) => (await rateInForce(app.db, { ...pair, at: `2026-04-01T${time}Z` }))?.rate
+    for (const [time, rate] of [
+      ['00:00:30.001', '5'],
+      ['00:00:30.000', '4'],
+      ['00:00:29.999', '3'],
+      ['00:00:59.999', '5'],
+      ['00:01:00.000', '6'],
+      ['00:01:59.999', '6'],
+    ] as const) {
+      expect([time, await inForce(time)]).toEqual([time, rate])
+    }
+  })
+
   // A clock that was ahead leaves a row that nobody remembers.
   test('names every later row that will take over', async () => {
     const app = await start()

@@ -164,7 +164,7 @@ test('between two seals of a merchant others have four times as long as one took
 })
 
 test('a merchant gets twenty seals in its turn, and the rest once all others have had theirs', async () => {
-  const { app, start, sealsOf } = await startWorld()
+  const { app, start, sealsOf, faults } = await startWorld()
   const others = [await app.otherMerchant(), await app.otherMerchant(), await app.otherMerchant()]
   for (let more = 0; more < 3; more++) others.push(await app.otherMerchant())
   await app.customer()
@@ -173,6 +173,7 @@ test('a merchant gets twenty seals in its turn, and the rest once all others hav
   start()
   await pass(1_000)
   const { heads } = await checkSeals(app.db)
+  expect(faults).toEqual([])
   expect(heads.map(({ number }) => number)).toEqual([20, ...others.map(() => 1)])
   expect((await latestSeals(app.db, { merchantId: app.merchant.id, limit: 1 }))[0]?.through).toBe(20 * mostSealed)
 
