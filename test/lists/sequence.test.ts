@@ -88,6 +88,32 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
   })
 })
 
+test.each(everyEngine)(
+  'a row on %s is a millisecond later only where its id is not after the one before it',
+  async (engine) => {
+    const { db } = await openTestDatabaseOn(engine)
+    await db.write((tx) => insertMerchant(tx, merchantRow(1)))
+    const start = Date.parse('2026-03-01T00:00:00.000Z')
+    const timeOf = async (id: string, ms: number) => {
+      const numbering = { merchantId: idOf(1), now: () => start + ms, newId: () => id }
+      const { createdAt } = await db.write((tx) => newRow(tx, numbering, 'payouts'))
+      return Date.parse(createdAt) - start
+    }
+    const times = []
+    for (const [id, ms] of [
+      [2, 0],
+      [3, 0],
+      [1, 0],
+      [1, 0],
+      [9, -5],
+      [8, 7],
+    ] as const) {
+      times.push(await timeOf(idOf(id), ms))
+    }
+    expect(times).toEqual([0, 0, 1, 2, 2, 7])
+  },
+)
+
 type Operation = (typeof operations extends fc.Arbitrary<infer All> ? All : never)[number]
 
 const numberOf = ({ sequence }: NewRow) => sequence

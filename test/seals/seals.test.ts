@@ -265,6 +265,20 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
   })
 })
 
+test('what is said of a difference names the row, or its table where it has no name', () => {
+  const difference = {
+    merchantId: 'm',
+    event: 17,
+    table: 'transfers',
+    key: 'k',
+    done: 'changed',
+    otherEvent: null,
+  } as const
+  expect(describeDifference(difference)).toBe('merchant m, event 17: transfers k changed')
+  const missing = { ...difference, key: null, done: 'missing' } as const
+  expect(describeDifference(missing)).toBe('merchant m, event 17: a row of transfers missing')
+})
+
 test('a seal that can not be stored is told of, stops nothing, and is made later', async () => {
   const app = await startApp('sqlite')
   await app.wallet({ balance: '100' })

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { createContext } from '../../src/context.ts'
+import { deletePayoutMethod } from '../../src/payout-methods/delete-payout-method.ts'
+import { payoutMethods } from '../../src/payout-methods/list.ts'
+import { wallets } from '../../src/wallets/list.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { perform } from '../support/perform.ts'
+import { buildWorld, payoutMethodList } from './lists.ts'
+
+describe.each(everyEngine)('pages on %s', (engine) => {
+  test('of a list with gaps have every row once, also across the blocks in which rows are counted', async () => {
+    const app = await startApp(engine)
+    const context = createContext(app.service, app.merchant.id)
+    const world = await buildWorld(app.service, app.merchant.id)
+    const ids: string[] = []
+    for (let i = 0; i < 70; i++) ids.unshift((await payoutMethodList.add(context, world, i)).id)
+    // These are the merchant's own, which need no customer to be deleted.
+    for (const gone of [...ids.splice(51, 1), ...ids.splice(52, 1), ...ids.splice(3, 1)]) {
+      await perform(deletePayoutMethod, context, { payoutMethodId: gone })
+    }
+    for (const limit of [1, 9]) {
+      const pages = Array.from({ length: Math.ceil(ids.length / limit) }, (_, page) => page + 1)
+      for (const page of pages) {
+        const { items, total } = await payoutMethods.page(context, { page: `${page}`, limit: `${limit}` })
+        expect([page, total, items.map(({ id }) => id)]).toEqual([
+          page,
+          ids.length,
+          ids.slice((page - 1) * limit, page * limit),
+        ])
+      }
+    }
+  })
+
+  test('of the customer whose id is the merchant’s are empty, and without an owner there is no filter', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const idsOf = async (owner: Parameters<typeof wallets.slice>[1]['owner']) =>
+      (await wallets.slice(app.context(), { owner })).items.map(({ id }) => id)
+    expect(await idsOf({ customerId: app.merchant.id })).toEqual([])
+    for (const owner of [null, undefined, 'any', 'merchant'] as const) expect(await idsOf(owner)).toEqual([walletId])
+  })
+})
