@@ -93,6 +93,7 @@ const timers: Readonly<Record<string, string>> = {
   'test/graphql/streams.test.ts': 'what must not come does not come for a while',
   'test/graphql/support/listen.ts': 'what does not come at all fails',
   'test/rails/sandbox-rail.test.ts': 'a clock is moved on while a bank is asked, and waits for it',
+  'test/seals/start-sealing.test.ts': 'names the timers that the test stands in for',
   'test/server/server.test.ts': 'only the kernel knows when bytes have arrived that nobody reads yet',
   'test/support/postgres-server.ts': 'a server that does not start in time is ended and started again',
 }

@@ -89,7 +89,8 @@ function madeBy(type: unknown): CoveredTable | null {
 
 /** The table of the row that may be in a slot of an event; `null` where it makes none. */
 export function tableIn(slot: Slot, type: unknown): CoveredTable | null {
-  return slot === 'made' ? madeBy(type) : slot
+  if (slot === 'made') return madeBy(type)
+  return slot
 }
 
 /** What identifies the row in a slot, where it is there: an id, or the reference of a deposit. */

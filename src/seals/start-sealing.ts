@@ -101,7 +101,7 @@ export function startSealing({ service, onFault, random = anyNumber }: Options):
       }))
       isOther ||= unsealed.some(isMovedByAnother)
       for (const { merchantId, head } of unsealed) if (isOther) known.set(merchantId, head)
-      if (!isOther) await sealAll(unsealed)
+      await sealAll(unsealed)
       if (isStopped) break
     }
     // What the other leaves is looked for again.
