@@ -20,7 +20,7 @@ const maxLength = 255
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
-  const [, whole = '0', fraction = ''] = parts
+  const [, whole = '', fraction = ''] = parts
   return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 

@@ -2,8 +2,8 @@ import { Decimal as BaseDecimal } from 'decimal.js'
 import type { Amount } from './amount.ts'
 import { amountPlaces, formatAmount } from './amount.ts'
 
-// Forty digits hold the product of any amount (19 digits) and any rate (18) without rounding before we ask for it.
-const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN, toExpNeg: -40, toExpPos: 40 })
+// Forty digits compare any two rates (18 digits each) exactly enough that only the shown places are rounded, and those down.
+const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
 /** The form of a rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/

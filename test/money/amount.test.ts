@@ -43,6 +43,13 @@ describe('parseAmount', () => {
     expect(parseAmount(text)).toBe(units)
   })
 
+  test('reads at most 255 characters', () => {
+    expect(parseAmount(`${'0'.repeat(254)}5`)).toBe(500_000_000n)
+    expect(parseAmount(`${'0'.repeat(255)}5`)).toBeNull()
+    expect(parseAmount(`5.${'0'.repeat(253)}`)).toBe(500_000_000n)
+    expect(parseAmount(`5.${'0'.repeat(254)}`)).toBeNull()
+  })
+
   test('reads back whatever was written, as far as ten digits go', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 999_999_999_999_999_999n }), (amount) => {

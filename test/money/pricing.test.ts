@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount, parseAmount } from '../../src/money/amount.ts'
-import { convertAtRate, feeOn, parsePercent, parseRate } from '../../src/money/pricing.ts'
+import { convertAtRate, differenceInPercent, feeOn, parsePercent, parseRate } from '../../src/money/pricing.ts'
 
 const largest = 999_999_999_999_999_999n
 const amount = fc.oneof(fc.bigInt({ min: 1n, max: 1_000n }), fc.bigInt({ min: 1n, max: largest }))
@@ -82,6 +82,39 @@ test('whole numbers give what decimal.js gives, for rates and percentages of any
     }),
     { numRuns: 5_000 },
   )
+})
+
+describe('differenceInPercent', () => {
+  test.each([
+    ['3', '4', '+33.33', true],
+    ['3', '5', '+66.66', true],
+    ['3', '1', '-66.66', true],
+    ['1500', '1800', '+20.00', false],
+    ['1500', '1200', '-20.00', false],
+    ['1500', '1500', '+0.00', false],
+    ['500000000.000000005', '600000000.000000006', '+20.00', false],
+    ['500000000.000000005', '600000000.000000007', '+20.00', true],
+    ['500000000.000000005', '400000000.000000003', '-20.00', true],
+    ['0.000000001', '999999999.999999999', '+99999999999999999800.00', true],
+  ])('from %s to %s is %s, and above 20 per cent: %s', (before, after, percent, isOver) => {
+    expect(differenceInPercent(before, after, 20)).toEqual({ percent, isOver })
+  })
+
+  test('is the exact fraction rounded towards zero', () => {
+    fc.assert(
+      fc.property(billionths, billionths, fc.nat(200), (before, after, limit) => {
+        const hundredths = ((after - before) * 10_000n) / before
+        const isOver = (after < before ? before - after : after - before) * 100n > BigInt(limit) * before
+        const { percent, ...rest } = differenceInPercent(decimal(before), decimal(after), limit)
+        expect(percent).toMatch(/^[+-]\d+\.\d\d$/)
+        expect({ hundredths: BigInt(percent.replace('.', '').replace('+', '')), ...rest }).toEqual({
+          hundredths,
+          isOver,
+        })
+      }),
+      { numRuns: 2_000 },
+    )
+  })
 })
 
 describe('parseRate', () => {
