@@ -3,8 +3,8 @@ import { column, columnOrNull } from '../graphql/fields.ts'
 import { filterType } from '../graphql/list-fields.ts'
 import { nodeType } from '../graphql/node.ts'
 import type { Entry } from './entry.ts'
-import { entryDirections, lineOf, transferKinds } from './entry.ts'
-import { findEntries } from './find-entries.ts'
+import { entryDirections, transferKinds } from './entry.ts'
+import { entryKey, findEntries } from './find-entries.ts'
 import { entries } from './list.ts'
 
 const EntryDirectionEnum = valuesEnum('EntryDirection', entryDirections, 'Which way money went, seen from the wallet.')
@@ -17,11 +17,11 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
   key: {
     from: ['transferId', 'kind', 'fee'],
     of: entryKey,
-    read: (text) => (/^[0-9a-f-]{36}:[1-9]\d{0,3}$/i.test(text) ? text.toLowerCase() : null),
+    read: (text) => (text.includes(':') ? text.toLowerCase() : null),
   },
   source: {
     find: async (context, keys) => {
-      const found = await findEntries(context, keys.map(parseEntryKey))
+      const found = await findEntries(context, keys)
       const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
       return (key) => entries.get(key) ?? null
     },
@@ -42,16 +42,6 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
     createdAt: column('createdAt', 'When the money moved.', 'DateTime'),
   },
 })
-
-/** What tells an entry from all others: its place in its transfer. */
-function entryKey(entry: Pick<Entry, 'transferId' | 'kind' | 'fee'>): string {
-  return `${entry.transferId}:${lineOf(entry)}`
-}
-
-function parseEntryKey(key: string): { transferId: string; line: number } {
-  const [transferId = '', line] = key.split(':')
-  return { transferId, line: Number(line) }
-}
 
 export const LedgerEntryFilter = filterType('LedgerEntryFilter', entries, {
   which: 'Which lines of a statement',

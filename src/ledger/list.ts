@@ -37,16 +37,12 @@ export const entries = defineList({
   keptBy: { parent: 'walletId', totals: entryCounts },
 })
 
-/**
- * The conditions of both filters together; `null` where no wallet entry has both.
- *
- * A kind implies a direction, of which there may be an index; where that direction has no other kind it is all there is to ask.
- */
+/** The conditions of both filters together; `null` where no wallet entry has both. A kind implies a direction, which may have an index. */
 function narrow(direction: EntryDirection | null, kind: TransferKind | null) {
   if (kind === null) return inDirection(direction)
   const implied = entryDirections.find((each) => kindsOfDirection[each].includes(kind))
   if (implied === undefined || (direction !== null && direction !== implied)) return null
-  return { ...inDirection(implied), kind: kindsOfDirection[implied].length === 1 ? undefined : kind }
+  return { ...inDirection(implied), kind }
 }
 
 function inDirection(direction: EntryDirection | null) {

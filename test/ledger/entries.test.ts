@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
-import { lineOf } from '../../src/ledger/entry.ts'
+import { globalId } from '../../src/graphql/global-ids.ts'
+import { directionOf, gainOf, transferKinds } from '../../src/ledger/entry.ts'
 import { findEntries } from '../../src/ledger/find-entries.ts'
 import { entries } from '../../src/ledger/list.ts'
 import { findPayoutEvents } from '../../src/payouts/find-payout-events.ts'
@@ -71,17 +72,43 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
   test('has its lines found by their keys, and those of no other account', async () => {
     const { app, walletId } = await startWithStatement(engine)
     const { items } = await entries.slice(app.context(), { walletId })
-    const keys = items.map((entry) => ({ transferId: entry.transferId, line: lineOf(entry) }))
+    // Debits come first; what comes back is the line after the fee where there is one.
+    const lines = [3, 1, 1, 2]
+    const keys = items.map(({ transferId }, place) => `${transferId}:${lines[place]}`)
 
-    const found = await findEntries(app.context(), [...keys, { transferId: 'garbage', line: 1 }])
+    const found = await findEntries(app.context(), [...keys, 'garbage:1'])
     expect(found.toSorted((one, other) => other.sequence - one.sequence)).toEqual(items)
 
-    const others = keys.flatMap(({ transferId, line }) =>
-      [1, 2, 3, 4].filter((other) => other !== line).map((other) => ({ transferId, line: other })),
+    const others = items.flatMap(({ transferId }, place) =>
+      [1, 2, 3, 4].filter((other) => other !== lines[place]).map((other) => `${transferId}:${other}`),
     )
     expect(await findEntries(app.context(), others)).toEqual([])
     expect(await findEntries(createContext(app.service, (await app.otherMerchant()).id), keys)).toEqual([])
     expect(await findEntries(app.context(), [])).toEqual([])
+  })
+
+  test('has lines that GraphQL finds by their ids, and by no others', async () => {
+    const { app, walletId } = await startWithStatement(engine)
+    const { data } = await app.graphql(
+      'query ($id: ID!) { wallet(id: $id) { ledgerEntries { nodes { id transferId kind amount balanceAfter } } } }',
+      { id: walletId },
+    )
+    const nodes: { id: string; transferId: string; kind: string }[] = data.wallet.ledgerEntries.nodes
+    const [returned, , paid, deposited] = nodes.map(({ transferId }) => transferId)
+    const keys = [`${returned}:3`, `${paid}:1`, `${deposited}:2`]
+    const find = async (found: readonly string[]) => {
+      const ids = found.map((key) => globalId('LedgerEntry', key))
+      const fields = 'id transferId kind amount balanceAfter'
+      const document = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on LedgerEntry { ${fields} } } }`
+      return (await app.graphql(document, { ids })).data.nodes
+    }
+
+    const expected = [nodes[0], nodes[2], nodes[3]]
+    expect(expected.map((node) => node?.id)).toEqual(keys.map((key) => globalId('LedgerEntry', key)))
+    expect(await find(keys)).toEqual(expected)
+    expect(await find(keys.map((key) => key.toUpperCase()))).toEqual(expected)
+    const wrong = [`${returned}:2`, `${paid}:01`, `${deposited}:2:2`, `${paid}`, `x${paid}:1`, ':1', `${walletId}:1`]
+    expect(await find(wrong)).toEqual(wrong.map(() => null))
   })
 
   test('goes with what became of the payouts, oldest first for each', async () => {
@@ -96,4 +123,17 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
     ])
     expect(await findPayoutEvents(createContext(app.service, (await app.otherMerchant()).id), [kept])).toEqual([])
   })
+})
+
+test.each([
+  ['deposit', 'credit', 5n],
+  ['deposit_reversal', 'debit', -5n],
+  ['payout', 'debit', -5n],
+  ['payout_completed', null, 0n],
+  ['payout_failed', 'credit', 5n],
+  ['payout_returned', 'credit', 5n],
+] as const)('a transfer of the kind %s is a %s of its wallet, which gains %s', (kind, direction, gain) => {
+  expect(directionOf(kind)).toBe(direction)
+  expect(gainOf(kind, 5n)).toBe(gain)
+  expect(transferKinds).toContain(kind)
 })

@@ -9,8 +9,7 @@ import { createCustomer } from '../../src/customers/create-customer.ts'
 import { customers } from '../../src/customers/list.ts'
 import type { Answer } from '../../src/database/query.ts'
 import type { Entry } from '../../src/ledger/entry.ts'
-import { lineOf } from '../../src/ledger/entry.ts'
-import { findEntries } from '../../src/ledger/find-entries.ts'
+import { entryKey, findEntries } from '../../src/ledger/find-entries.ts'
 import { entries } from '../../src/ledger/list.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../src/payout-methods/create-payout-method.ts'
@@ -223,12 +222,8 @@ export const entryList: List = {
   hasTimes: true,
   isShared: false,
   browse: (context, world, input) => entries.slice(context, { walletId: world.statementId, ...input }),
-  find: (context, ids) =>
-    findEntries(
-      context,
-      ids.map((id) => ({ transferId: id.slice(0, 36), line: Number(id.slice(37)) })),
-    ),
-  rowOf: (entry: Entry) => ({ ...entry, id: `${entry.transferId} ${lineOf(entry)}` }),
+  find: findEntries,
+  rowOf: (entry: Entry) => ({ ...entry, id: entryKey(entry) }),
   add: async (context, { statementId }, i) => {
     const key = i % 3
     if (key === 0) await depositToWallet(context, { walletId: statementId, amount: '10', reference: `line ${i}` })
