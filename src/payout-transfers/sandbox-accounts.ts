@@ -23,6 +23,7 @@ const prefix = '99999999'
 
 /** The digits by which the sandbox's bank knows what to do; `null` for the account of anybody else. */
 export function sandboxAccount(accountNumber: string): SandboxAccount | null {
-  const digits = accountNumber.startsWith(prefix) ? accountNumber.slice(prefix.length) : ''
-  return Object.hasOwn(sandboxAccounts, digits) ? (digits as SandboxAccount) : null
+  const digits = accountNumber.slice(prefix.length)
+  const isKnown = accountNumber.startsWith(prefix) && Object.hasOwn(sandboxAccounts, digits)
+  return isKnown ? (digits as SandboxAccount) : null
 }

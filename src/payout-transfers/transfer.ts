@@ -15,13 +15,8 @@ export const transferStates = describedValues({
 })
 export type TransferState = (typeof transferStates)[number]
 
-/** What a bank can say of an order. */
-export const reportStates = describedValues({
-  ACCEPTED: 'The order was taken and will be paid or rejected.',
-  COMPLETED: 'It was paid.',
-  REJECTED: 'It was not paid and never will be.',
-  RETURNED: 'It was paid, and the money came back.',
-})
+/** The bank took the order, paid it, rejected it for good, or got the money back after it was paid. */
+export const reportStates = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'] as const
 export type ReportState = (typeof reportStates)[number]
 
 /** What a bank has said of an order. */
