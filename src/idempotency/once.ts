@@ -84,17 +84,15 @@ function replayed<Result>(remembered: Remembered<Result>, { fingerprint }: Idemp
 
 /** The transaction for an operation that may turn out to be done: what it writes waits for that, and is not written then. */
 function writingIfNew(tx: Tx, recalling: Promise<unknown>): Tx {
-  let isNew = false
   const requireNew = async () => {
     if ((await recalling) !== null) throw new Error('it is done already')
-    isNew = true
   }
   const execute: Tx['execute'] = async (query, params) => {
-    if (!isNew && !isRead(query)) await requireNew()
+    if (!isRead(query)) await requireNew()
     return tx.execute(query, params)
   }
   const change: Pending['change'] = async (name, how) => {
-    if (!isNew) await requireNew()
+    await requireNew()
     return tx.pending.change(name, how)
   }
   return { execute, pending: { ...tx.pending, change } } as Tx

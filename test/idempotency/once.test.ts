@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createCustomer } from '../../src/customers/create-customer.ts'
 import { customers } from '../../src/customers/list.ts'
+import { Conflict } from '../../src/database/database.ts'
 import type { Tx } from '../../src/database/query.ts'
 import type { Memory } from '../../src/idempotency/once.ts'
 import { fingerprintOf, once } from '../../src/idempotency/once.ts'
-import { keyByName } from '../../src/idempotency/repository.ts'
+import { insertKey, keyByName } from '../../src/idempotency/repository.ts'
 import { newRow } from '../../src/lists/sequence.ts'
 import { payouts } from '../../src/payouts/list.ts'
 import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
@@ -24,6 +25,12 @@ const creations = [
   { path: '/api/payout/methods/banks', table: 'payout_methods', body: bankMethodBody, other: { bank_name: 'Other' } },
   { path: '/api/payout/methods/wallets', table: 'payout_methods', body: walletMethodBody, other: { label: 'Other' } },
 ]
+
+/** A row as another request with the same key keeps it. */
+const keyRow = (merchantId: string) => ({
+  ...{ merchantId, operation: 'test', key: 'the key', fingerprint: 'of another', result: {} },
+  ...{ createdAt: '2026-03-01T00:00:00.000Z', oldest: '2026-01-30T00:00:00.000Z' },
+})
 
 const day = 24 * 60 * 60 * 1000
 const headers = { 'idempotency-key': 'the key' }
@@ -53,17 +60,6 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, account_number: '0690000032' }, headers })
     const [payout] = (await payouts.page(app.context(), {})).items
     expect(payout?.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
-  })
-
-  // A date has no members of its own: as a part of a fingerprint all dates would be alike.
-  test('is for requests of plain data', async () => {
-    const app = await startApp(engine)
-    const context = createContext(app.service, app.merchant.id, 'the key')
-    const run = (request: object) => once(context, 'test', request, async () => ({ done: true }))
-
-    expect(() => run({ at: new Date(0) })).toThrow('plain data')
-    expect(() => run({ changes: [{ at: new Map() }] })).toThrow('plain data')
-    expect((await run({ changes: [{ at: null }] })).result).toEqual({ done: true })
   })
 
   // Read at once with the memory, because each wait is a round trip; but what is done already must not be done again.
@@ -99,6 +95,85 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     )
     expect(asked.filter((each) => each !== 'read')).toEqual(isDone ? ['recalled'] : ['recalled', 'written 1', 'kept'])
     expect(asked).toContain('read')
+  })
+
+  test.each([true, false])('has no row written before it is known whether it is done already: %s', async (isDone) => {
+    const app = await startApp(engine)
+    const context = createContext(app.service, app.merchant.id, 'the key')
+    const request = { name: 'one' }
+    const memory: Memory<{ is: string }> = {
+      recall: async (tx, key) => {
+        await keyByName(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' })
+        return isDone ? { fingerprint: fingerprintOf(request), result: { is: 'kept' } } : null
+      },
+      keep: async () => {},
+    }
+    const written = { ...keyRow(app.merchant.id), operation: 'written by the operation' }
+    const { isReplayed } = await once(context, memory, request, async (tx) => {
+      await insertKey(tx, written)
+      return { is: 'made' }
+    })
+    expect(isReplayed).toBe(isDone)
+    expect((await whatIsStored(app)).idempotency_keys ?? []).toHaveLength(isDone ? 0 : 1)
+  })
+
+  test('is not kept by an operation that fails, whose error counts only where nothing was done before', async () => {
+    const app = await startApp(engine)
+    const context = createContext(app.service, app.merchant.id, 'the key')
+    const request = { name: 'one' }
+    const done = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
+    const kept: string[] = []
+    const ask = (recall: Memory<{ is: string }>['recall']) =>
+      once(context, { recall, keep: () => kept.push('kept') }, request, async () => {
+        throw new Error('it fails')
+      })
+
+    await expect(ask(() => null)).rejects.toThrow('it fails')
+    await expect(ask(async () => null)).rejects.toThrow('it fails')
+    for (const recall of [() => done, async () => done])
+      expect(await ask(recall)).toEqual({ result: done.result, isReplayed: true })
+    const other = { ...done, fingerprint: 'of another' }
+    for (const recall of [() => other, async () => other])
+      expect(await refusalOf(() => ask(recall))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    expect(kept).toEqual([])
+  })
+
+  test('has what the operation changes held before anything is asked for, with a key and without', async () => {
+    const app = await startApp(engine)
+    for (const key of ['the key', null]) {
+      const asked: string[] = []
+      const memory: Memory<object> = {
+        hold: () => asked.push('held'),
+        recall: () => {
+          asked.push('recalled')
+          return null
+        },
+        keep: () => asked.push('kept'),
+      }
+      const run = async () => {
+        asked.push('run')
+        return {}
+      }
+      expect(await once(createContext(app.service, app.merchant.id, key), memory, {}, run)).toEqual({
+        result: {},
+        isReplayed: false,
+      })
+      expect(asked).toEqual(key === null ? ['held', 'run'] : ['held', 'recalled', 'run', 'kept'])
+    }
+  })
+
+  test('that another request keeps at the same time undoes what was made, and PostgreSQL tries again', async () => {
+    const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
+    let attempts = 0
+    const asked = once(createContext(app.service, app.merchant.id, 'the key'), 'test', {}, async (tx) => {
+      attempts++
+      if (attempts === 1) await insertKey(tx, keyRow(app.merchant.id))
+      return { attempts }
+    })
+    if (engine === 'sqlite') {
+      await expect(asked).rejects.toThrow(Conflict)
+      expect((await whatIsStored(app)).idempotency_keys ?? []).toEqual([])
+    } else expect(await asked).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })
 
   test.each(creations)('is refused with another body at $path', async ({ path, body, other }) => {

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/customers/close-customer.ts'
 import { createKey } from '../../src/merchants/keys.ts'
-import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
 import type { App, RestMethod } from '../support/app.ts'
-import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { absentId, creations, walletBody } from './endpoints.ts'
-
-const day = 24 * 60 * 60 * 1000
 
 /** Answers to a request with a key; the same request id keeps their bytes comparable. */
 const asker =
@@ -50,33 +47,6 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     expect((await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)).body.data).toEqual([])
   })
 
-  test('a body is the same whatever its order, spacing, empty fields and spelling of a UUID', async () => {
-    const app = await startApp(engine)
-    const customer_id = await app.customer()
-    const ask = asker(app)
-    const first = await ask('/api/wallets', { ...walletBody, customer_id }, 'k')
-    const { currency, network, description } = walletBody
-    const body = {
-      unknown: 1,
-      customer_id: customer_id.toUpperCase(),
-      description: ` ${description}\n`,
-      network,
-      currency,
-    }
-    expect((await ask('/api/wallets', body, 'k')).text).toBe(first.text)
-    const rand = { currency: 'ZAR', description: 'Rand' }
-    const fiat = await ask('/api/wallets', rand, 'f')
-    expect((await ask('/api/wallets', { ...rand, network: '', customer_id: null }, 'f')).text).toBe(fiat.text)
-  })
-
-  test('a quoted key is the bare one', async () => {
-    const app = await startApp(engine)
-    const ask = asker(app)
-    const first = await ask('/api/wallets', walletBody, 'k')
-    expect((await ask('/api/wallets', walletBody, '"k"')).body.data.id).toBe(first.body.data.id)
-    expect((await ask('/api/wallets', walletBody, 'K')).body.data.id).not.toBe(first.body.data.id)
-  })
-
   test.each([['x'], ['x'.repeat(255)], [`"${'x'.repeat(255)}"`], ['a key, with "everything" ~']])(
     'the key %.20s is fine',
     async (key) => {
@@ -115,38 +85,6 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     const { apiKey: stranger } = await app.otherMerchant()
     const theirs = await ask('/api/wallets', { ...walletBody, description: 'Other' }, 'k', stranger)
     expect([theirs.status, theirs.headers['idempotent-replayed']]).toEqual([201, undefined])
-  })
-
-  test('is remembered for 30 days, and for a payout for ever', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
-    await app.wallet({ balance: '1000' })
-    const ask = asker(app)
-    const wallet = await ask('/api/wallets', walletBody, 'k')
-    const payout = await ask('/api/payouts/banks', payoutBody, 'k')
-
-    now += 30 * day
-    expect((await ask('/api/wallets', walletBody, 'k')).text).toBe(wallet.text)
-    now += 1
-    const again = await ask('/api/wallets', { ...walletBody, description: 'Other' }, 'k')
-    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined])
-    expect((await ask('/api/wallets', { ...walletBody, description: 'Other' }, 'k')).text).toBe(again.text)
-    now += 3_650 * day
-    expect((await ask('/api/payouts/banks', payoutBody, 'k')).text).toBe(payout.text)
-    expect((await ask('/api/payouts/banks', { ...payoutBody, amount: '1' }, 'k')).status).toBe(422)
-    await app.expectBooksToBalance()
-  })
-
-  test('a refusal is judged anew, also with another body', async () => {
-    const app = await startApp(engine)
-    const walletId = await app.wallet()
-    const ask = asker(app)
-    expect((await ask('/api/payouts/banks', { ...payoutBody, amount: 'x' }, 'k')).status).toBe(400)
-    expect((await ask('/api/payouts/banks', { ...payoutBody, customer_id: absentId }, 'k')).status).toBe(404)
-    expect((await ask('/api/payouts/banks', payoutBody, 'k')).status).toBe(422)
-    await depositToWallet(app.context(), { walletId, amount: '100', reference: 'first' })
-    const made = await ask('/api/payouts/banks', payoutBody, 'k')
-    expect([made.status, made.headers['idempotent-replayed']]).toEqual([200, undefined])
   })
 
   test('a replay is the answer of then, whatever has happened since', async () => {
