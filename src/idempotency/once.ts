@@ -45,7 +45,7 @@ export function once<Result extends object>(
   request: object,
   operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>,
 ): Promise<Done<Result>> {
-  const { idempotencyKey: key, merchantId, db } = context
+  const { idempotencyKey: key, merchantId, db, caller } = context
   const { hold, recall, keep } = typeof memory === 'string' ? keyMemory<Result>(context, memory) : memory
   const options = hold ? { merchantId, beside: { key } } : { merchantId }
   if (key === null) {
@@ -55,7 +55,8 @@ export function once<Result extends object>(
     }
     return db.write(run, options)
   }
-  const idempotency = { key, fingerprint: fingerprintOf(asCaller(context, request)) }
+  // Whoever acts as one customer is answered nothing that another was, though both ask for the same.
+  const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
   const run = async (tx: Tx): Promise<Done<Result>> => {
     hold?.(tx)
     const recalling = recall(tx, key)
@@ -69,11 +70,6 @@ export function once<Result extends object>(
     return { result, isReplayed: false }
   }
   return db.write(run, options)
-}
-
-/** Whoever acts as one customer is answered nothing that another was, though both ask for the same. */
-function asCaller({ caller: { customerId } }: Context, request: object): object {
-  return customerId === null ? request : { ...request, actingAs: customerId }
 }
 
 /** @throws Refusal IDEMPOTENCY_KEY_REUSED */
@@ -115,7 +111,8 @@ function outcomeOf<Result>(running: Promise<Result>): Promise<() => Promise<Resu
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
-  const given = Object.keys(fields).filter((name) => fields[name] !== null && fields[name] !== undefined)
+  // JSON leaves out what is undefined.
+  const given = Object.keys(fields).filter((name) => fields[name] !== null)
   return hash('sha256', JSON.stringify(canonicalObject(fields, given)), 'base64url')
 }
 

@@ -162,6 +162,19 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     }
   })
 
+  test.each(['in turn', 'beside each other'])('shares commits with others of its merchant, %s', async (way) => {
+    const app = await startApp(engine)
+    const memory = { recall: () => null, keep: () => {}, ...(way !== 'in turn' && { hold: () => {} }) }
+    const before = app.db.statistics()
+    const keys = Array.from({ length: 20 }, (_, place) => (place % 2 ? `key ${place}` : null))
+    await Promise.all(
+      keys.map((key) => once(createContext(app.service, app.merchant.id, key), memory, {}, async () => ({}))),
+    )
+    const { writes, commits } = app.db.statistics()
+    expect(writes - before.writes).toBe(20)
+    expect(commits - before.commits).toBeLessThan(10)
+  })
+
   test('that another request keeps at the same time undoes what was made, and PostgreSQL tries again', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
     let attempts = 0
@@ -171,7 +184,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       return { attempts }
     })
     if (engine === 'sqlite') {
-      await expect(asked).rejects.toThrow(Conflict)
+      await expect(asked).rejects.toThrow(new Conflict('another request kept the same idempotency key'))
       expect((await whatIsStored(app)).idempotency_keys ?? []).toEqual([])
     } else expect(await asked).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })
@@ -184,7 +197,10 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
 
     const refused = await app.rest('POST', path, { body: { ...body, ...other }, headers })
 
-    expect([refused.status, refused.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+    expect([refused.status, refused.body.error]).toMatchObject([
+      422,
+      { code: 'IDEMPOTENCY_KEY_REUSED', message: 'This idempotency key was used before with another request.' },
+    ])
     expect(refused.headers['idempotent-replayed']).toBeUndefined()
     expect(await whatIsStored(app)).toEqual(before)
   })
