@@ -47,31 +47,19 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     expect((await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)).body.data).toEqual([])
   })
 
-  test.each([['x'], ['x'.repeat(255)], [`"${'x'.repeat(255)}"`], ['a key, with "everything" ~']])(
-    'the key %.20s is fine',
-    async (key) => {
-      const app = await startApp(engine)
-      const ask = asker(app)
-      const first = await ask('/api/wallets', walletBody, key)
-      expect(first.status).toBe(201)
-      expect((await ask('/api/wallets', walletBody, key)).text).toBe(first.text)
-    },
-  )
-
-  test.each([
-    [''],
-    ['""'],
-    ['"  "'],
-    ['x'.repeat(256)],
-    [`"${'x'.repeat(256)}"`],
-    ['clé'],
-    ['a\tb'],
-    ['a\u0001b'],
-    ['💸'],
-  ])('the key %.20s is 400', async (key) => {
+  test('is any text of 1 to 255 printable ASCII characters, and anything else is 400', async () => {
     const app = await startApp(engine)
-    const { status, body } = await asker(app)('/api/wallets', walletBody, key)
-    expect([status, body.error.details.fields[0].field]).toEqual([400, 'Idempotency-Key'])
+    const ask = asker(app)
+    for (const key of ['x', 'x'.repeat(255), `"${'y'.repeat(255)}"`, 'a key, with "everything" ~']) {
+      const first = await ask('/api/wallets', walletBody, key)
+      expect([key, first.status]).toEqual([key, 201])
+      expect((await ask('/api/wallets', walletBody, key)).text).toBe(first.text)
+    }
+    const wrong = ['', '""', '"  "', 'x'.repeat(256), `"${'x'.repeat(256)}"`, 'clé', 'a\tb', 'a\u0001b', '💸']
+    for (const key of wrong) {
+      const { status, body } = await ask('/api/wallets', walletBody, key)
+      expect([key, status, body.error.details.fields[0].field]).toEqual([key, 400, 'Idempotency-Key'])
+    }
   })
 
   test('is the same key for each of a merchant’s API keys, and another for each operation and merchant', async () => {
