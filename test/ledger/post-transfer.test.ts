@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { Tx } from '../../src/database/query.ts'
+import { entries } from '../../src/ledger/list.ts'
 import type { Movement } from '../../src/ledger/post-transfer.ts'
-import { debitPayer, postClearingTransfer, postTransfer, recordTransfer } from '../../src/ledger/post-transfer.ts'
+import {
+  debitPayer,
+  postClearingTransfer,
+  postDepositReversal,
+  postTransfer,
+  recordTransfer,
+} from '../../src/ledger/post-transfer.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
@@ -74,6 +81,33 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
       '1 payouts_in_transit debit 5',
       '2 payouts_settled credit 5',
     ])
+  })
+
+  test('has the time of the clock, and never an earlier one than the entry before it in its statement', async () => {
+    let now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    const walletId = await app.wallet({ balance: '1' })
+    const request = { ...payout(app), walletId, amount: 5n, fee: 0n }
+    const deposit = { ...request, kind: 'deposit', cause: { reference: 'second' } } as const
+    const reverse = () => app.db.write((tx) => postDepositReversal(tx, app.context(), deposit))
+    const steps: (readonly [hours: number, run: () => Promise<unknown>, time: string])[] = [
+      [-1, () => post(app, request), '12:00'],
+      [2, () => post(app, request), '13:00'],
+      [-1, () => post(app, { ...request, kind: 'payout_failed' }), '13:00'],
+      [2, () => post(app, { ...request, kind: 'payout_failed' }), '14:00'],
+      [-1, () => post(app, deposit), '14:00'],
+      [2, () => post(app, deposit), '15:00'],
+      [-1, reverse, '15:00'],
+      [2, reverse, '16:00'],
+    ]
+    for (const [hours, run, time] of steps) {
+      now += hours * 3_600_000
+      await run()
+      const { items } = await entries.slice(app.context(), { walletId, first: 1 })
+      expect(items).toMatchObject([{ createdAt: `2026-03-01T${time}:00.000Z` }])
+    }
+    const { items } = await entries.slice(app.context(), { walletId })
+    expect(items.map(({ sequence }) => sequence)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1])
   })
 
   test('leaves nothing of an operation that fails after it, and all of those beside it', async () => {
