@@ -9,9 +9,11 @@ import {
   postTransfer,
   recordTransfer,
 } from '../../src/ledger/post-transfer.ts'
+import { maxAmount } from '../../src/money/amount.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { refusalOf } from '../support/refusal-of.ts'
+import { tamperWith, whatIsStored } from '../support/stored.ts'
 
 type Request = Movement<'payout' | 'deposit' | 'payout_failed' | 'payout_returned'> & { readonly walletId: string }
 
@@ -108,6 +110,25 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     }
     const { items } = await entries.slice(app.context(), { walletId })
     expect(items.map(({ sequence }) => sequence)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1])
+  })
+
+  // Of some wallets of old databases all that is known is that at least the largest balance was ever deposited.
+  test('takes no deposit into a wallet that may have had the largest balance, also after a reversal', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '3' })
+    await tamperWith(app, `update accounts set reachable_balance = ${maxAmount} where id = '${walletId}'`)
+    const request = { assetCode: 'USDC', walletId, amount: 5n, cause: { reference: 'first' } }
+    const reversal = await app.db.write((tx) => postDepositReversal(tx, app.context(), request))
+    expect(reversal).toMatchObject({ walletBalance: 299_999_995n })
+
+    const refusal = await refusalOf(() => post(app, { ...request, kind: 'deposit', amount: 1n, fee: 0n }))
+    expect(refusal.code).toBe('BALANCE_LIMIT_EXCEEDED')
+    // What was paid out may come back all the same.
+    await post(app, { ...request, kind: 'payout', amount: 7n, fee: 0n, cause: { payoutId: app.service.newId() } })
+    const returned = { ...request, kind: 'payout_returned', amount: 7n, fee: 0n } as const
+    expect(await post(app, { ...returned, cause: { payoutId: app.service.newId() } })).toMatchObject({
+      walletBalance: 299_999_995n,
+    })
   })
 
   test('leaves nothing of an operation that fails after it, and all of those beside it', async () => {
