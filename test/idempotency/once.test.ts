@@ -337,6 +337,29 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     expect([made.status, again.text, former.body.error.code]).toEqual([201, made.text, 'IDEMPOTENCY_KEY_REUSED'])
   })
 
+  test('is answered with its latest request where older ones are removed before it', async () => {
+    let now = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    const post = (key: string, bank_name: string) =>
+      app.rest('POST', '/api/payout/methods/banks', {
+        body: { ...bankMethodBody, bank_name },
+        headers: { 'idempotency-key': key },
+      })
+    for (let i = 0; i < 11; i++) {
+      await post(`old ${i}`, 'Access Bank')
+      now++
+    }
+    now += 30 * day
+
+    // Each request removes the ten oldest.
+    const made = await post('old 10', 'Zenith Bank')
+    expect([made.status, made.body.data.bank_name]).toEqual([201, 'Zenith Bank'])
+    expect((await post('old 10', 'Zenith Bank')).text).toBe(made.text)
+    expect((await post('old 10', 'Access Bank')).body.error.code).toBe('IDEMPOTENCY_KEY_REUSED')
+    now += 30 * day
+    expect((await post('old 10', 'Zenith Bank')).text).toBe(made.text)
+  })
+
   test('is removed with the next ones when its time is over, and no other is', async () => {
     let now = Date.parse('2026-03-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => now })
