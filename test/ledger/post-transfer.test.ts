@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createContext, createService } from '../../src/context.ts'
 import type { Tx } from '../../src/database/query.ts'
 import { entries } from '../../src/ledger/list.ts'
 import type { Movement } from '../../src/ledger/post-transfer.ts'
@@ -85,31 +86,30 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     ])
   })
 
-  test('has the time of the clock, and never an earlier one than the entry before it in its statement', async () => {
+  test('has the time of its process, and never an earlier one than the entry before it in its statement', async () => {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
-    const walletId = await app.wallet({ balance: '1' })
-    const request = { ...payout(app), walletId, amount: 5n, fee: 0n }
+    const ahead = await startApp(engine, { clock: () => now })
+    const late = createService({ db: ahead.db, mode: 'sandbox', clock: () => now - 3_600_000 })
+    const behind = { ...ahead, context: () => createContext(late, ahead.merchant.id) }
+    const walletId = await ahead.wallet({ balance: '1' })
+    const request = { ...payout(ahead), walletId, amount: 5n, fee: 0n }
     const deposit = { ...request, kind: 'deposit', cause: { reference: 'second' } } as const
-    const reverse = () => app.db.write((tx) => postDepositReversal(tx, app.context(), deposit))
-    const steps: (readonly [hours: number, run: () => Promise<unknown>, time: string])[] = [
-      [-1, () => post(app, request), '12:00'],
-      [2, () => post(app, request), '13:00'],
-      [-1, () => post(app, { ...request, kind: 'payout_failed' }), '13:00'],
-      [2, () => post(app, { ...request, kind: 'payout_failed' }), '14:00'],
-      [-1, () => post(app, deposit), '14:00'],
-      [2, () => post(app, deposit), '15:00'],
-      [-1, reverse, '15:00'],
-      [2, reverse, '16:00'],
+    const refund = { ...request, kind: 'payout_failed' } as const
+    const reverse = (app: App) => app.db.write((tx) => postDepositReversal(tx, app.context(), deposit))
+    const steps: (readonly [run: (app: App) => Promise<unknown>, byLate: string, byAhead: string])[] = [
+      [(app) => post(app, request), '12:00', '12:30'],
+      [(app) => post(app, refund), '12:30', '13:00'],
+      [(app) => post(app, deposit), '13:00', '13:30'],
+      [reverse, '13:30', '14:00'],
     ]
-    for (const [hours, run, time] of steps) {
-      now += hours * 3_600_000
-      await run()
-      const { items } = await entries.slice(app.context(), { walletId, first: 1 })
-      expect(items).toMatchObject([{ createdAt: `2026-03-01T${time}:00.000Z` }])
+    for (const [run, ...times] of steps) {
+      now += 1_800_000
+      for (const [place, time] of times.entries()) {
+        await run(place === 0 ? behind : ahead)
+        const { items } = await entries.slice(ahead.context(), { walletId, first: 1 })
+        expect(items).toMatchObject([{ createdAt: `2026-03-01T${time}:00.000Z` }])
+      }
     }
-    const { items } = await entries.slice(app.context(), { walletId })
-    expect(items.map(({ sequence }) => sequence)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1])
   })
 
   // Of some wallets of old databases all that is known is that at least the largest balance was ever deposited.
