@@ -56,6 +56,16 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     expect(await post(app, { ...asked, amount: 99_999_997n })).toMatchObject({ walletBalance: 0n })
   })
 
+  test('takes no more than there is when many come at once, each in a transaction of its own', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '0.00000010' })
+    const asked = Array.from({ length: 30 }, () => post(app, { ...payout(app), walletId, amount: 1n, fee: 0n }))
+    const made = (await Promise.all(asked)).filter((each) => each !== null)
+    expect(made).toHaveLength(10)
+    const { items } = await entries.slice(app.context(), { walletId, first: 20 })
+    expect(items.map(({ balanceAfter }) => Number(balanceAfter))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  })
+
   test.each([
     ['payout', 2n, ['1 wallet debit 7', '2 payouts_in_transit credit 5', '3 fees credit 2']],
     ['payout', 0n, ['1 wallet debit 5', '2 payouts_in_transit credit 5']],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { changeTransfer, moveTransfer, noteOfTransfer } from '../../src/payout-transfers/change-transfer.ts'
+import { lockTransfer } from '../../src/payout-transfers/repository.ts'
 import { carriedPayout, transferOf } from '../rails/support/carried.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { dueTime } from '../support/times.ts'
@@ -16,6 +17,7 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
     const { id } = await carriedPayout(context)
     return {
       pass: (seconds: number) => (now += seconds * 1_000),
+      app,
       context,
       stored: () => transferOf(context, id),
       write: <Result>(run: Parameters<typeof app.db.write<Result>>[0]) =>
@@ -53,6 +55,22 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
     const changed = await write((tx) => changeTransfer(tx, noted, { asked: 3, dueAt: null, cancelAskedAt: at(3) }))
     expect(changed).toEqual({ ...noted, asked: 3, dueAt: null, cancelAskedAt: at(3) })
     expect(await stored()).toEqual(changed)
+  })
+
+  test('has the notes of all transactions that lock the order at the same time', async () => {
+    const { app, context, stored } = await startWithOrder()
+    const { orderId, merchantId } = await stored()
+    const causes = Array.from({ length: 10 }, (_, place) => `note ${place}`)
+    await Promise.all(
+      causes.map((cause) =>
+        // Without a merchant, so that each has a transaction of its own.
+        app.db.write(async (tx) => {
+          const transfer = await lockTransfer(tx, { merchantId, orderId })
+          if (transfer) await noteOfTransfer(tx, context, transfer, { cause })
+        }),
+      ),
+    )
+    expect((await stored()).history.map(({ cause }) => cause).sort()).toEqual(causes)
   })
 
   test('keeps the first fifty and the latest fifty steps', async () => {
