@@ -316,12 +316,12 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
       const { app, run } = await startRouted(engine, mode)
       const bank = createBank({ fate: () => 'lost', callsAtOnce: 1 })
       await pause(app.service, { rail: 'bank' })
-      const paid = await Promise.all(Array.from({ length: 9 }, () => pay(app)))
+      await Promise.all(Array.from({ length: 9 }, () => pay(app)))
       await resume(app.service, { rail: 'bank' })
       const rails = run({ ...bank.rail, ...rail })
       await expect.poll(() => bank.calls.length).toBe(asked)
       for (let each = 0; each < 3; each++) await rails.look()
-      expect([bank.calls.length, paid.length]).toEqual([asked, 9])
+      expect(bank.calls.length).toBe(asked)
     }
   })
 
@@ -372,23 +372,18 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
   test('is asked nothing more by a process that has stopped, which waits for the answer under way', async () => {
     const { app, run } = await startRouted(engine, mode)
     const bank = createBank()
-    let answered = () => {}
-    const rails = run(
-      {
-        ...bank.rail,
-        submit: async (order) => {
-          await new Promise<void>((resolve) => {
-            answered = resolve
-          })
-          return bank.rail.submit(order)
-        },
+    const answers: (() => void)[] = []
+    const rails = run({
+      ...bank.rail,
+      submit: async (order) => {
+        await new Promise<void>((resolve) => answers.push(resolve))
+        return bank.rail.submit(order)
       },
-      { service: app.service },
-    )
+    })
     const { id } = await pay(app)
-    await expect.poll(async () => (await timeline(app, id)).at(-1).state).toBe('SUBMITTING')
+    await expect.poll(() => answers.length).toBe(1)
     const stopped = rails.stop()
-    answered()
+    answers[0]?.()
     await stopped
     expect(await status(app, id)).toBe('COMPLETED')
     await pay(app)
