@@ -1,19 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { getIntrospectionQuery } from 'graphql'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { demoKey, seedDemo } from '../../db/demo/demo.ts'
-import { tourTabs } from '../../db/demo/tour.ts'
-import { createService } from '../../src/context.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
-import { rememberDocuments } from '../../src/graphql/documents.ts'
-import { apiKeyById } from '../../src/merchants/repository.ts'
+import { describe, expect, test } from 'vitest'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import { sandboxSchema } from '../../src/server/graphql-schema.ts'
-import { createPayout, documents, lastPayouts } from '../bench/documents.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
-import { bankMethodBody, everyEngine, newDatabase, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
-import * as typedDocuments from './documents/documents.ts'
+import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { anyDocuments, whatIsKnown } from './support/any-document.ts'
 import { fillRichly } from './support/rich-world.ts'
 import type { Answered, Document } from './support/two-ways.ts'
@@ -569,42 +560,5 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     expect(seen.different, `seed ${seed}`).toEqual([])
     expect(seen.unplanned, `seed ${seed}`).toEqual([])
     expect(seen.planned, `seed ${seed}`).toBeGreaterThan(200)
-  })
-})
-
-describe('what we ask ourselves', () => {
-  test('is planned in the bench and in the typed documents', () => {
-    const prepare = rememberDocuments(sandboxSchema)
-    const typed = Object.entries(typedDocuments).flatMap(([name, each]) =>
-      name.endsWith('Document') ? [String(each)] : [],
-    )
-    const asked = [...Object.values(documents), createPayout, lastPayouts, ...typed]
-    const left = asked.filter((query) => {
-      const document = prepare(query)
-      if ('errors' in document) throw document.errors[0]
-      return document.operations.some(({ planFor }) => planFor({ sources: {}, coerced: {} }) === null)
-    })
-    expect(left).toEqual([])
-    expect(asked.length).toBeGreaterThan(9)
-  })
-
-  test('is answered by plans in the tour of GraphiQL', async () => {
-    const { url, remove } = await newDatabase('sqlite')
-    const db = await openDatabase({ url, onFatal: () => {} })
-    onTestFinished(async () => {
-      await db.close()
-      await remove()
-    })
-    const service = createService({ db, mode: 'sandbox' })
-    await seedDemo(service)
-    const merchantId = (await apiKeyById(db, { id: demoKey.id }))?.merchantId as string
-    const { planned } = bothWays(service, merchantId)
-    const tour = await tourTabs(service)
-    const run = tour.filter(({ query }) => !/^subscription/m.test(query))
-    for (const { query, variables } of run) {
-      const answered = await planned({ query, variables: JSON.parse(variables ?? '{}') })
-      expect(answered, query).toMatchObject({ isPlanned: true })
-    }
-    expect(run.length).toBe(tour.length - 1)
   })
 })

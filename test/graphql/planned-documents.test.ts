@@ -1,0 +1,47 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { demoKey, seedDemo } from '../../db/demo/demo.ts'
+import { tourTabs } from '../../db/demo/tour.ts'
+import { createService } from '../../src/context.ts'
+import { openDatabase } from '../../src/database/open-database.ts'
+import { rememberDocuments } from '../../src/graphql/documents.ts'
+import { apiKeyById } from '../../src/merchants/repository.ts'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { createPayout, documents, lastPayouts } from '../bench/documents.ts'
+import { newDatabase } from '../support/app.ts'
+import * as typedDocuments from './documents/documents.ts'
+import { bothWays } from './support/two-ways.ts'
+
+test('every document of the benchmark and of the typed documents has a plan', () => {
+  const prepare = rememberDocuments(sandboxSchema)
+  const typed = Object.entries(typedDocuments).flatMap(([name, each]) =>
+    name.endsWith('Document') ? [String(each)] : [],
+  )
+  const asked = [...Object.values(documents), createPayout, lastPayouts, ...typed]
+  const left = asked.filter((query) => {
+    const document = prepare(query)
+    if ('errors' in document) throw document.errors[0]
+    return document.operations.some(({ planFor }) => planFor({ sources: {}, coerced: {} }) === null)
+  })
+  expect(left).toEqual([])
+  expect(asked.length).toBeGreaterThan(9)
+})
+
+test('every query of the GraphiQL tour is answered by a plan', async () => {
+  const { url, remove } = await newDatabase('sqlite')
+  const db = await openDatabase({ url, onFatal: () => {} })
+  onTestFinished(async () => {
+    await db.close()
+    await remove()
+  })
+  const service = createService({ db, mode: 'sandbox' })
+  await seedDemo(service)
+  const merchantId = (await apiKeyById(db, { id: demoKey.id }))?.merchantId as string
+  const { planned } = bothWays(service, merchantId)
+  const tour = await tourTabs(service)
+  const run = tour.filter(({ query }) => !/^subscription/m.test(query))
+  for (const { query, variables } of run) {
+    const answered = await planned({ query, variables: JSON.parse(variables ?? '{}') })
+    expect(answered, query).toMatchObject({ isPlanned: true })
+  }
+  expect(run.length).toBe(tour.length - 1)
+})
