@@ -45,15 +45,13 @@ type Check<Given> = { readonly selected: Selected; readonly check: (given: Given
 /** Faults that one answer lists at most. */
 const maxFaults = 20
 
-const noFaults: readonly GraphQLError[] = []
-
 /**
  * The check of an operation that does something before it shows anything: a payload that turns out to be forbidden or wrong only
  * then would hide what was done. It follows from what fields declare (`shown.ts`), whichever executor runs the operation.
  * A query does nothing: a field of it that fails is null, and leaves the others.
  */
 export function precheckOf(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments): Precheck {
-  if (operation.operation === 'query') return () => noFaults
+  if (operation.operation === 'query') return () => []
   let made: Precheck | null = null
   return (caller, variables) => {
     made ??= makePrecheck(schema, operation, fragments)
@@ -65,7 +63,7 @@ function makePrecheck(schema: GraphQLSchema, operation: OperationDefinitionNode,
   const isMutation = operation.operation === 'mutation'
   const conditions = conditionsIn(operation, fragments)
   const selected = selectedBy(schema, operation, fragments)
-  const scoped = selected.flatMap((each) => scopeCheck(each, isMutation))
+  const scoped = selected.flatMap(scopeCheck)
   // Whatever is wrong with the arguments of the first mutation keeps it from being done anyway.
   const [first] = selected
   const parsed = selected.flatMap((each) => (each === first ? [] : argumentCheck(each, isMutation)))
@@ -77,7 +75,7 @@ function makePrecheck(schema: GraphQLSchema, operation: OperationDefinitionNode,
       const [lacking] = faultsOf(scoped, caller, variables)
       if (lacking) return [lacking]
     }
-    return parsed.length === 0 ? noFaults : faultsOf(parsed, variables, variables)
+    return faultsOf(parsed, variables, variables)
   }
 }
 
@@ -100,12 +98,11 @@ function faultsOf<Given>(checks: readonly Check<Given>[], given: Given, { coerce
 }
 
 /** What holds the caller to the scope of a field: of a mutation that of its operation, of all others that of what they show. */
-function scopeCheck(selected: Selected, isMutation: boolean): Check<Caller>[] {
-  const { field, path } = selected
+function scopeCheck(selected: Selected): Check<Caller>[] {
+  const { field } = selected
   const { performs } = field.extensions as { performs?: Operation<never, unknown> }
   if (performs) return [{ selected, check: (caller) => requireAllowed(caller, performs.name) }]
-  // Whoever begins a subscription was held to the scope of its root already.
-  const scope = path.length === 1 && !isMutation ? null : scopeOfField(field)
+  const scope = scopeOfField(field)
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }
 

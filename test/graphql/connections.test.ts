@@ -181,6 +181,11 @@ describe.each(everyEngine)('connections on %s', (engine) => {
       '{ totalCount }',
     )
     expect(errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [{ field: 'filter.owner.merchant' }] })
+    const unreadable = { ...call, args: { filter: { owner: { customerId: '' } } } }
+    expect((await askFor(ask, unreadable, {}, '{ totalCount }')).errors[0].extensions).toMatchObject({
+      code: 'INVALID_INPUT',
+      fields: [{ field: 'filter.owner.customerId' }],
+    })
   })
 
   test('a total is counted when it is asked for, and a list takes no other statement', async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { createContext } from '../../src/context.ts'
 import { createEngine } from '../../src/graphql/engine.ts'
-import { keepPlans } from '../../src/graphql/plan/plans.ts'
+import { keepPlans, planAhead } from '../../src/graphql/plan/plans.ts'
+import { chosenRows } from '../../src/graphql/plan/rows.ts'
+import { prepare } from '../../src/graphql/prepare-document.ts'
 import { sandboxSchema } from '../../src/server/graphql-schema.ts'
 import { startApp } from '../support/app.ts'
 
@@ -71,4 +73,38 @@ test('a plan whose making fails is made again, each time', () => {
     throw new Error('no plan')
   }
   for (let i = 0; i < 3; i++) expect(() => plans.memo(key, { context: fail })).toThrow('no plan')
+})
+
+test.each([
+  [0, 1],
+  [1, 2],
+  [4, 16],
+  [5, 0],
+])('of an operation with %i conditions %i plans are made ahead of its requests', (conditions, count) => {
+  const names = Array.from({ length: conditions }, (_, i) => `c${i}`)
+  const declared = names.length > 0 ? `(${names.map((name) => `$${name}: Boolean!`).join()})` : ''
+  // Half of the conditions are in a fragment.
+  const fieldsOf = (some: readonly string[]) => some.map((name) => `${name}: uuid @include(if: $${name})`).join(' ')
+  const query = `query${declared} { merchant { name ${fieldsOf(names.slice(0, 2))} ...F } }
+    fragment F on Merchant { id ${fieldsOf(names.slice(2))} }`
+  const plans = keepPlans()
+  const document = prepare(sandboxSchema, query, plans)
+  if ('errors' in document) throw document.errors[0]
+  expect(plans.size).toBe(0)
+  for (const { node, planFor } of document.operations) planAhead(node, planFor, document.fragments)
+  expect(plans.size).toBe(count)
+  for (let set = 0; set < count; set++) {
+    const coerced = Object.fromEntries(names.map((name, bit) => [name, (set & (1 << bit)) !== 0]))
+    expect(document.operations[0]?.planFor({ sources: {}, coerced })).not.toBeNull()
+  }
+  expect(plans.size).toBe(count)
+})
+
+test('no column is added to rows whose columns a plan has chosen', () => {
+  const chosen = { names: ['id'], key: 'id', forms: new Map() }
+  const { rows, columns } = chosenRows({ columns: () => chosen } as never, {})
+  const cell = rows.cell('id')
+  columns()
+  expect(cell).toEqual({ at: 0 })
+  expect(() => rows.cell('name')).toThrow('name is not among them')
 })

@@ -1,6 +1,7 @@
 // What a mutation selects is checked before it does anything: over every field of the schema that needs a scope or takes arguments.
 import type { GraphQLArgument, GraphQLField, GraphQLInputType, GraphQLOutputType } from 'graphql'
 import {
+  buildSchema,
   getNamedType,
   getNullableType,
   isInputObjectType,
@@ -10,12 +11,17 @@ import {
   isNonNullType,
   isObjectType,
   isUnionType,
+  Kind,
+  parse,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/callers/api-caller.ts'
+import { noCaller } from '../../src/callers/api-caller.ts'
 import { scopes } from '../../src/callers/scopes.ts'
 import type { Database } from '../../src/database/database.ts'
 import { unavailable } from '../../src/errors.ts'
 import { limits } from '../../src/graphql/limits.ts'
+import { precheckOf } from '../../src/graphql/precheck.ts'
 import type { Shown } from '../../src/graphql/shown.ts'
 import { scopeOfShown } from '../../src/graphql/shown.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
@@ -116,6 +122,117 @@ test('every field that a mutation can show says what it shows, and may be null w
   expect(named((field) => scopeOf(field) !== null).length).toBeGreaterThan(15)
 })
 
+/** The check of an operation for a caller who may do everything, with the paths and codes of what is wrong. */
+function faultsOf(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+  const { definitions } = parse(query)
+  const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)
+  if (!operation) throw new Error('no operation')
+  const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
+  const named = Object.fromEntries(fragments.map((each) => [each.name.value, each]))
+  const check = precheckOf(schema, operation, named)
+  return check(noCaller, { sources: {}, coerced: variables }).map(({ path }) => path?.join('.'))
+}
+
+const making = (selection: string, rest = '') =>
+  `mutation($yes: Boolean!, $no: Boolean!) { made: createWallet(input: {currency: "NGN", description: "x"}) {
+    ... on CreateWalletPayload { wallet { id ${selection} } } } } ${rest}`
+const given = { yes: true, no: false }
+
+describe('the check of what an operation selects', () => {
+  test.each([
+    ['@include(if: true)', true],
+    ['@include(if: false)', false],
+    ['@skip(if: true)', false],
+    ['@skip(if: false)', true],
+    ['@include(if: $yes)', true],
+    ['@include(if: $no)', false],
+    ['@skip(if: $yes)', false],
+    ['@skip(if: $no)', true],
+    ['@include(if: true) @skip(if: $yes)', false],
+    ['@skip(if: false) @include(if: $yes)', true],
+  ])('with %s leaves out what is not included', (directive, isIncluded) => {
+    const wrong = 'wrong: payouts(first: 101) { totalCount }'
+    for (const query of [
+      making(wrong.replace(' {', ` ${directive} {`)),
+      making(`... ${directive} { ${wrong} }`),
+      making(`customer ${directive} { wallets(first: -1) { totalCount } }`),
+      making(`...F ${directive}`, `fragment F on Wallet { ${wrong} }`),
+    ]) {
+      expect([query, faultsOf(query, given).length]).toEqual([query, isIncluded ? 1 : 0])
+    }
+  })
+
+  test('is of each field that is wrong, under its own path, up to twenty', () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, i) => `w${i}: payouts(first: 101) { totalCount }`).join(' ')
+    const paths = (count: number) => Array.from({ length: count }, (_, i) => `made.wallet.w${i}`)
+    for (const [wrong, found] of [
+      [0, 0],
+      [2, 2],
+      [20, 20],
+      [25, 20],
+    ] as const) {
+      expect(faultsOf(making(fields(wrong)), given)).toEqual(paths(found))
+    }
+  })
+
+  test('of a mutation takes no cursor, and of a subscription any that may be one', () => {
+    for (const [name, cursor] of [
+      ['after', 'YWJj'],
+      ['before', 'YWJj'],
+    ]) {
+      const list = `payouts(${name}: "${cursor}") { totalCount }`
+      expect(faultsOf(making(list), given)).toEqual(['made.wallet.payouts'])
+      expect(faultsOf(`subscription { payoutsChanged { wallet { ${list} } } }`)).toEqual([])
+    }
+    const wrong = 'payouts(first: 101) { totalCount }'
+    expect(faultsOf(`subscription { payoutsChanged { wallet { ${wrong} } } }`)).toEqual([
+      'payoutsChanged.wallet.payouts',
+    ])
+    // What is wrong with the arguments of its root is found when it begins.
+    const nullable = 'subscription($id: ID = "x") { payoutChanged(id: $id) { id } }'
+    expect(faultsOf(nullable, { id: null })).toEqual([])
+  })
+
+  test('of several mutations leaves out the arguments of the first, which is not done with wrong ones anyway', () => {
+    const query = `mutation($input: CreateWalletInput = {currency: "NGN", description: "x"}) {
+      one: createWallet(input: $input) { __typename } two: createWallet(input: $input) { __typename } }`
+    expect(faultsOf(query, { input: null })).toEqual(['two'])
+  })
+
+  test('of a query finds nothing, because its fields fail one by one', () => {
+    expect(faultsOf('{ wallets { nodes { payouts(first: 101) { totalCount } } } }')).toEqual([])
+  })
+
+  test('of a subscription finds a scope that its caller lacks', () => {
+    const [operation] = parse('subscription { payoutChanged(id: "x") { wallet { id } } }').definitions
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+    const check = precheckOf(schema, operation, {})
+    const codes = (caller: Caller) => check(caller, { sources: {}, coerced: {} }).map(({ message }) => message)
+    expect(codes({ ...noCaller, scopes: ['wallets'] })).toEqual([expect.stringContaining('lacks the scope read')])
+    expect(codes({ ...noCaller, scopes: ['read'] })).toEqual([])
+  })
+
+  test('of a mutation finds that a token of one customer may not do it, whatever scopes it has', () => {
+    const query = 'mutation { createWebhookEndpoint(input: {url: "https://example.com"}) { __typename } }'
+    const [operation] = parse(query).definitions
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+    const check = precheckOf(schema, operation, {})
+    const ofCustomer = { ...noCaller, customerId: 'c' }
+    expect(check(ofCustomer, { sources: {}, coerced: {} })).toMatchObject([{ path: ['createWebhookEndpoint'] }])
+    expect(check(noCaller, { sources: {}, coerced: {} })).toEqual([])
+  })
+
+  test('is impossible of arguments that say nothing of how they are parsed', () => {
+    const strange = buildSchema(
+      'type Query { a: Int } type Thing { part(size: Int): Int } type Mutation { make: Thing }',
+    )
+    const [operation] = parse('mutation { make { part(size: 1) } }').definitions
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+    expect(() => precheckOf(strange, operation, {})(noCaller, { sources: {}, coerced: {} })).toThrow('part')
+  })
+})
+
 describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
   test('is checked before anything is done: scopes and arguments of every field that its payload leads to', async () => {
     const { app, ours } = await startWorlds(engine)
@@ -177,7 +294,12 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
         ],
       })
       const undecided = await askFor({ first: null, isSeen: null })
-      expect(undecided.errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }])
+      expect(undecided.errors).toMatchObject([
+        {
+          message: 'Variable "$isSeen" must not be null: a condition depends on it.',
+          extensions: { code: 'INVALID_INPUT' },
+        },
+      ])
       expect([refused.data, undecided.data, await whatIsStored(app)]).toEqual([undefined, undefined, before])
 
       expect(await askFor({ first: 1, isSeen: false })).toMatchObject({ data: { made: { wallet: {} } } })

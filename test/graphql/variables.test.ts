@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import type { GraphQLInputType } from 'graphql'
 import {
+  buildSchema,
   getVariableValues,
   isEnumType,
   isInputObjectType,
@@ -112,4 +113,15 @@ test('what a default holds can be changed by nobody, because it serves every req
   const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
   const read = operation?.kind === Kind.OPERATION_DEFINITION && variablesReader(sandboxSchema, operation)({})
   expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
+})
+
+test('variables of a type that is no input, and inputs with defaults, have no reader', () => {
+  const schema = buildSchema('input Sized { size: Int = 1 } type Query { by(sized: Sized): Int }')
+  const read = (type: string) => {
+    const [operation] = parse(`query ($v: ${type}) { __typename }`).definitions
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
+    return variablesReader(schema, operation)({ v: {} })
+  }
+  expect(() => read('Query')).toThrow('was not checked')
+  expect(() => read('Sized')).toThrow('no input has defaults')
 })

@@ -56,3 +56,30 @@ test('what has waited for two milliseconds is sent when another request is looke
   await nextTurn()
   expect(sent).toEqual(['one', 'two'])
 })
+
+test('how long answers have waited counts from the first of them', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  ready('one')
+  vi.advanceTimersByTime(1)
+  ready('two')
+  sendOverdue()
+  expect(sent).toEqual([])
+  vi.advanceTimersByTime(1)
+  sendOverdue()
+  expect(sent).toEqual(['one', 'two'])
+})
+
+test('an answer that can not be sent keeps no other back, and the first fault is raised after all', () => {
+  const fail = (name: string) => () => {
+    throw new Error(name)
+  }
+  ready('one')
+  atEnd(fail('first'))
+  atEnd(fail('second'))
+  ready('two')
+  expect(sendWaiting).toThrow('first')
+  expect(sent).toEqual(['one', 'two'])
+  sendWaiting()
+  expect(sent).toEqual(['one', 'two'])
+})

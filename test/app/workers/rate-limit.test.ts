@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Refusal } from '../../../src/errors.ts'
+import type { Exchanged, ExchangeRequest } from '../../../src/server/rate-limit.ts'
 import { rateLimiter, sharedRateLimiter, sharedWindows, strangerLimiter } from '../../../src/server/rate-limit.ts'
 
 beforeEach(() => {
@@ -109,6 +110,11 @@ test('keys that are refused are counted by address, in memory that has a bound',
   expect(passes('::ffff:10.0.0.2', '10.0.0.2')).toEqual([true, false])
   expect(passes('2001:db8::1', '2001:db8:0:0:ffff::2', '2001:db8::3')).toEqual([true, true, false])
   expect(passes('2001:db8:0:1::1', '::1', '::1', '::1')).toEqual([true, true, true, false])
+  expect(passes('1:2:3:4:5:6:7:8', '1:2:3:4::', '1:2:3:4::8')).toEqual([true, true, false])
+  expect(passes('9::2:3:4:5:6:7', '9:0:2:3::', '9:0:2:3::1')).toEqual([true, true, false])
+  // An address that only ends like one of IPv4, or begins so, is none.
+  expect(passes('7:7:7:7::ffff:10.0.0.9', '7:7:7:7::1', '7:7:7:7::2')).toEqual([true, true, false])
+  expect(passes('::ffff:6:7', '::2')).toEqual([false, false])
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
   const beyond = Array.from({ length: 5_000 }, (_, i) => isLetPass(`10.2.${i >> 8}.${i & 255}`))
   expect(beyond.filter(Boolean).length).toBeLessThanOrEqual(2)
@@ -116,6 +122,153 @@ test('keys that are refused are counted by address, in memory that has a bound',
   vi.advanceTimersByTime(1_000)
   expect(passes('10.3.0.1', '10.3.0.2', '10.3.0.3')).toEqual([true, true, true])
 })
+
+test('each answer says how many more requests its second takes, and a refused one when to ask again', () => {
+  const ask = (limiter: ReturnType<typeof rateLimiter>) => {
+    const headers: Record<string, string> = {}
+    const fault = faultOf(() => limiter('one', (name, value) => (headers[name] = value)))
+    return [headers, fault?.code, fault?.message]
+  }
+  const saying = (policy: string, left: number) => ({
+    'ratelimit-policy': `"${policy}";q=2;w=1`,
+    ratelimit: `"${policy}";r=${left};t=1`,
+  })
+  for (const [policy, limiter] of [
+    ['default', rateLimiter(2, elapsed)],
+    ['refused', strangerLimiter(2, elapsed)],
+  ] as const) {
+    expect(ask(limiter)).toEqual([saying(policy, 1), undefined, undefined])
+    expect(ask(limiter)).toEqual([saying(policy, 0), undefined, undefined])
+    const refused = { ...saying(policy, 0), 'retry-after': '1' }
+    for (let i = 0; i < 2; i++)
+      expect(ask(limiter)).toEqual([refused, 'RATE_LIMITED', 'At most 2 requests a second are answered.'])
+  }
+})
+
+test('requests within ten milliseconds are free again together, and others each after its own second', () => {
+  let now = 0
+  const passesAt = (limiter: ReturnType<typeof rateLimiter>, times: readonly number[]) =>
+    times.map((at) => {
+      now = at
+      return isPassed(() => limiter('one', () => {}))
+    })
+  const clock = () => now
+  expect(passesAt(rateLimiter(2, clock), [0, 9, 999, 1_000, 1_008, 1_009, 1_009])).toEqual([
+    ...[true, true, false, false, false, true, true],
+  ])
+  now = 0
+  expect(passesAt(rateLimiter(2, clock), [0, 10, 999, 1_000, 1_000, 1_009, 1_010])).toEqual([
+    ...[true, true, false, true, false, false, true],
+  ])
+})
+
+test('what was used just now or is held counts also when a minute has passed, and windows are looked through', () => {
+  let now = 0
+  const clock = () => now
+  const limit = rateLimiter(1, clock)
+  const isLetPass = (key: string) => isPassed(() => limit(key, () => {}))
+  const shared = sharedWindows(10, clock)
+  expect(shared.exchange(1, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 8, left: 2 })
+  now = 59_999
+  expect(isLetPass('one')).toBe(true)
+  now = 60_000
+  expect([isLetPass('other'), isLetPass('one')]).toEqual([true, false])
+  shared.exchange(2, { merchantId: 'other', unused: 0, wanted: 1 })
+  expect(shared.exchange(2, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 2, left: 0 })
+  shared.forget(1)
+  expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 0, left: 0 })
+  now += 1_000
+  expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 9 })).toEqual({ tokens: 8, left: 0 })
+  // What comes back unused is there at once, and what was used after a second.
+  expect(shared.exchange(3, { merchantId: 'one', unused: 5, wanted: 9 })).toEqual({ tokens: 5, left: 0 })
+})
+
+/** One process among several, whose exchanges are answered as given; the last answer again and again. */
+function oneProcess(perSecond: number, processes: number, answers: (Exchanged | Error)[]) {
+  const exchanges: ExchangeRequest[] = []
+  const exchange = async (request: ExchangeRequest) => {
+    exchanges.push(request)
+    const answer = answers.length > 1 ? answers.shift() : answers[0]
+    if (!answer || answer instanceof Error) throw answer
+    return answer
+  }
+  const limiter = sharedRateLimiter(perSecond, { exchange, processes }, elapsed)
+  const ask = async () => {
+    const headers: Record<string, string> = {}
+    const setHeader = (name: string, value: string) => (headers[name] = value)
+    const code = await (async () => limiter('one', setHeader))().then(
+      () => null,
+      (fault: Refusal) => fault.code ?? fault.message,
+    )
+    return [code, headers.ratelimit]
+  }
+  return { ask, exchanges }
+}
+
+test.each([
+  [96, 3, 4],
+  [96, 1, 12],
+  [5, 2, 1],
+])('a process takes of %i requests a second in %i processes %i at a time', async (perSecond, processes, wanted) => {
+  const { ask, exchanges } = oneProcess(perSecond, processes, [{ tokens: wanted, left: 7 }])
+  for (let i = wanted; i > 0; i--) expect(await ask()).toEqual([null, `"default";r=${7 + i - 1};t=1`])
+  expect(exchanges).toEqual([{ merchantId: 'one', unused: 0, wanted }])
+  expect(await ask()).toEqual([null, `"default";r=${7 + wanted - 1};t=1`])
+  expect(exchanges).toHaveLength(2)
+})
+
+test('a process gives back what it did not use for 200 milliseconds, though the answer to that may be lost', async () => {
+  const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
+  vi.advanceTimersByTime(100)
+  await ask()
+  // One look comes after 100 milliseconds and the next after 300.
+  vi.advanceTimersByTime(100)
+  expect(exchanges).toHaveLength(1)
+  vi.advanceTimersByTime(200)
+  expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
+  await nextTurn()
+  vi.advanceTimersByTime(1_000)
+  expect(exchanges).toHaveLength(2)
+  expect(await ask()).toEqual([null, '"default";r=1;t=1'])
+  // While it asks for more it gives nothing back.
+  await ask()
+  const asking = ask()
+  vi.advanceTimersByTime(1_000)
+  expect(exchanges.slice(3)).toEqual([{ merchantId: 'one', unused: 0, wanted: 4 }])
+  await asking
+})
+
+test.each([
+  [20, 50],
+  [2, 100],
+])('a process that got none of %i requests a second asks again after %i milliseconds', async (perSecond, ms) => {
+  const { ask, exchanges } = oneProcess(perSecond, 2, [{ tokens: 0, left: 0 }])
+  const refused = ['RATE_LIMITED', '"default";r=0;t=1']
+  expect(await ask()).toEqual(refused)
+  vi.advanceTimersByTime(ms - 1)
+  expect(await ask()).toEqual(refused)
+  expect(exchanges).toHaveLength(1)
+  vi.advanceTimersByTime(1)
+  expect(await ask()).toEqual(refused)
+  expect(exchanges).toHaveLength(2)
+})
+
+test('a request whose tokens could not be asked for fails, and the next asks again', async () => {
+  const { ask } = oneProcess(96, 3, [new Error('no writer'), { tokens: 1, left: 0 }])
+  expect(await ask()).toEqual(['no writer', undefined])
+  expect(await ask()).toEqual([null, '"default";r=0;t=1'])
+})
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+function faultOf(ask: () => unknown): Refusal | null {
+  try {
+    ask()
+    return null
+  } catch (error) {
+    return error as Refusal
+  }
+}
 
 function isPassed(ask: () => unknown): boolean {
   try {

@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql'
 import { createLogger } from '../../../src/app/logger.ts'
 import { noCaller } from '../../../src/callers/api-caller.ts'
 import type { Service } from '../../../src/context.ts'
@@ -24,10 +25,10 @@ export type Answered = {
 export type AskOneWay = (document: Document) => Promise<Answered>
 
 /** One service's engine with plans and another without, each asked as the endpoint asks it. */
-export function bothWays(service: Service, merchantId: string) {
+export function bothWays(service: Service, merchantId: string, schema: GraphQLSchema = sandboxSchema) {
   const log = createLogger('silent', { write: () => {} })
   const way = (isPlanned: boolean): AskOneWay => {
-    const engine = createEngine(sandboxSchema, { isPlanned })
+    const engine = createEngine(schema, { isPlanned })
     return async ({ query, variables = {}, operationName = null }) => {
       const asked = { service, engine, merchantId, caller: noCaller, requestId: 'same', log }
       const answered = await answer({ query, variables, operationName }, asked)

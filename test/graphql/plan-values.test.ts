@@ -1,0 +1,243 @@
+// What the service's own rows never hold: values of wrong types, lists within lists, and fields that do not say what they show.
+import * as fc from 'fast-check'
+import type { GraphQLOutputType } from 'graphql'
+import {
+  GraphQLEnumType,
+  GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLScalarType,
+  GraphQLSchema,
+  GraphQLUnionType,
+  getNamedType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql'
+import { expect, test } from 'vitest'
+import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { startApp } from '../support/app.ts'
+import { bothWays } from './support/two-ways.ts'
+
+const anyText = fc.string({ unit: 'binary', maxLength: 8 })
+
+/** Values as resolvers return them, by the name of their type. */
+const returned: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  ID: fc.base64String({ maxLength: 12 }),
+  String: anyText,
+  UUID: anyText,
+  Decimal: anyText,
+  DateTime: anyText,
+  Date: anyText,
+  Amount: fc.bigInt({ min: 0n, max: 10n ** 18n }),
+  Int: fc.integer(),
+  Float: fc.double({ noNaN: true, noDefaultInfinity: true }),
+  Boolean: fc.boolean(),
+  JSON: fc.jsonValue({ maxDepth: 2 }).filter((value) => value !== null),
+  Mood: fc.constantFrom('glad', 2, true),
+}
+
+/** Values that some type refuses, or that graphql-js turns into another. */
+const unexpected = fc.constantFrom<unknown>(0, 7, -1.5, Number.NaN, '', 'glad', 'GLAD', true, false, null, undefined)
+
+const Mood = new GraphQLEnumType({
+  name: 'Mood',
+  values: { GLAD: { value: 'glad' }, SO_SO: { value: 2 }, SAD: { value: true } },
+})
+const leaves = Object.keys(returned).map((name) => (name === 'Mood' ? Mood : sandboxSchema.getType(name))) as Nullable[]
+
+type Nullable = GraphQLScalarType | GraphQLEnumType | GraphQLObjectType | GraphQLInterfaceType | GraphQLUnionType
+
+const wrappers: Readonly<Record<string, (type: Nullable) => GraphQLOutputType>> = {
+  plain: (type) => type,
+  required: (type) => new GraphQLNonNull(type),
+  list: (type) => new GraphQLList(type),
+  requiredItems: (type) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type))),
+  lists: (type) => new GraphQLList(new GraphQLList(type)),
+  requiredLists: (type) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(new GraphQLList(type)))),
+}
+
+/** Fields of a type in every wrapper, each of which shows the column of its own name. */
+function inEveryWrapper(type: Nullable) {
+  return Object.entries(wrappers).map(([wrapper, wrap]) => {
+    const name = `${type.name}_${wrapper}`
+    return [name, { type: wrap(type), extensions: { shown: { kind: 'column', column: name } } }] as const
+  })
+}
+
+const ofType = { from: ['type'], typeOf: ({ type }: { readonly type: string }) => type }
+const abstract = { resolveType: ({ type }: { readonly type: string }) => type, extensions: { told: ofType } }
+
+const fieldsOfRow = () => Object.fromEntries([...[...leaves, Row, Face, Either].flatMap(inEveryWrapper)])
+const Face: GraphQLInterfaceType = new GraphQLInterfaceType({ name: 'Face', fields: fieldsOfRow, ...abstract })
+const Row: GraphQLObjectType = new GraphQLObjectType({ name: 'Row', interfaces: [Face], fields: fieldsOfRow })
+const Other: GraphQLObjectType = new GraphQLObjectType({ name: 'Other', interfaces: [Face], fields: fieldsOfRow })
+const Either: GraphQLUnionType = new GraphQLUnionType({ name: 'Either', types: [Row, Other], ...abstract })
+const Untold = new GraphQLUnionType({ name: 'Untold', types: [Row], resolveType: () => 'Row' })
+
+/** What the operation at the root returns. */
+let root: unknown = null
+const ask = () => root
+const rootField = (type: GraphQLOutputType, shown: object | null = { kind: 'asked', ask }) => ({
+  type,
+  resolve: ask,
+  ...(shown && { extensions: { shown } }),
+})
+
+const schema = new GraphQLSchema({
+  query: new GraphQLObjectType({
+    name: 'Query',
+    fields: {
+      row: rootField(Row),
+      soon: rootField(Row, { kind: 'asked', ask: async () => root }),
+      rows: rootField(wrappers.requiredItems?.(Row) as GraphQLOutputType),
+      either: rootField(new GraphQLList(Either)),
+      face: rootField(Face),
+      leaf: rootField(Mood),
+      untold: rootField(Untold),
+      undeclared: rootField(Row, null),
+    },
+  }),
+  types: [Row, Other],
+})
+
+/** Fields that are selected of a type, by their names, with what is selected of each. */
+type Selected = ReadonlyMap<string, { readonly type: GraphQLOutputType; readonly within: Selected | null }>
+
+function selections(depth: number): fc.Arbitrary<Selected> {
+  const fields = Object.values(Row.getFields()).filter(({ type }) => depth > 0 || isLeafType(getNamedType(type)))
+  const leading = fields.filter(({ type }) => !isLeafType(getNamedType(type)))
+  const name = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...fields) },
+    { weight: 2, arbitrary: fc.constantFrom(...(leading.length > 0 ? leading : fields)) },
+  )
+  return fc
+    .uniqueArray(name, { minLength: 1, maxLength: 4, selector: (field) => field.name })
+    .chain((chosen) =>
+      fc.tuple(
+        ...chosen.map(({ name, type }) =>
+          (isLeafType(getNamedType(type)) ? fc.constant(null) : selections(depth - 1)).map(
+            (within) => [name, { type, within }] as const,
+          ),
+        ),
+      ),
+    )
+    .map((entries) => new Map(entries))
+}
+
+function textOf(type: GraphQLOutputType, selected: Selected): string {
+  const fields = [...selected]
+    .map(([name, { type: inner, within }]) => `${name}${within ? textOf(inner, within) : ''}`)
+    .join(' ')
+  const named = getNamedType(type)
+  // Of a union each type is asked for the same, the second in another order.
+  return isObjectType(named) || named === Face
+    ? `{${fields}}`
+    : `{... on Row{${fields}} __typename ... on Other{__typename ${fields}}}`
+}
+
+/** Values of a type; `isClean` where all are as resolvers return them. */
+function values(type: GraphQLOutputType, within: Selected | null, isClean: boolean): fc.Arbitrary<unknown> {
+  if (!isClean && isLeafType(getNamedType(type)))
+    return fc.oneof(
+      { weight: 12, arbitrary: valuesAsReturned(type, within, isClean) },
+      { weight: 1, arbitrary: unexpected },
+    )
+  if (!isClean)
+    return fc.oneof(
+      { weight: 20, arbitrary: valuesAsReturned(type, within, isClean) },
+      { weight: 1, arbitrary: fc.constantFrom<unknown>(null, undefined, ...(isListType(type) ? ['text', 7] : [])) },
+    )
+  return valuesAsReturned(type, within, isClean)
+}
+
+function valuesAsReturned(type: GraphQLOutputType, within: Selected | null, isClean: boolean): fc.Arbitrary<unknown> {
+  if (isNonNullType(type)) return present(type.ofType, within, isClean)
+  return fc.oneof(
+    { weight: 4, arbitrary: present(type, within, isClean) },
+    { weight: 1, arbitrary: fc.constantFrom(null, undefined) },
+  )
+}
+
+function present(type: GraphQLOutputType, within: Selected | null, isClean: boolean): fc.Arbitrary<unknown> {
+  if (isListType(type)) return fc.array(values(type.ofType, within, isClean), { maxLength: 3 })
+  if (within === null) return returned[(type as typeof Mood).name] as fc.Arbitrary<unknown>
+  const columns = [...within].map(([name, inner]) => [name, values(inner.type, inner.within, isClean)] as const)
+  const types = isObjectType(type) ? [type.name] : ['Row', 'Other', ...(isClean ? [] : ['Mood', 'nothing'])]
+  return fc.record({ ...Object.fromEntries(columns), type: fc.constantFrom(...types) })
+}
+
+const queries = schema.getQueryType()?.getFields() ?? {}
+
+/** A document, and what the operation at its root returns. */
+const documents = (isClean: boolean) =>
+  fc.constantFrom('row', 'soon', 'rows', 'either', 'face').chain((name) => {
+    const type = queries[name]?.type as GraphQLOutputType
+    return selections(2).chain((selected) =>
+      values(type, selected, isClean).map((value) => ({ query: `{${name}${textOf(type, selected)}}`, value })),
+    )
+  })
+
+test('a plan writes whatever resolvers return as graphql-js does', async () => {
+  const app = await startApp('sqlite')
+  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  await fc.assert(
+    fc.asyncProperty(documents(true), async ({ query, value }) => {
+      root = value
+      const one = await planned({ query })
+      const other = await interpreted({ query })
+      fc.pre(!other.text.includes('QUERY_TOO_COMPLEX'))
+      expect(one).toEqual({ ...other, isPlanned: true })
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('a plan leaves values that resolvers should not return to graphql-js', async () => {
+  const app = await startApp('sqlite')
+  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  await fc.assert(
+    fc.asyncProperty(documents(false), async ({ query, value }) => {
+      root = value
+      expect((await planned({ query })).text).toEqual((await interpreted({ query })).text)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('fields that a plan can not show are left to graphql-js', async () => {
+  const app = await startApp('sqlite')
+  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  root = 'glad'
+  expect(await planned({ query: '{leaf}' })).toEqual({ ...(await interpreted({ query: '{leaf}' })), isPlanned: false })
+  root = { type: 'Row', String_plain: 'text' }
+  for (const query of ['{untold{... on Row{String_plain}}}', '{undeclared{String_plain}}']) {
+    const answered = await planned({ query })
+    expect(answered).toEqual({ ...(await interpreted({ query })), isPlanned: false })
+    expect(answered.text).toContain('text')
+  }
+})
+
+test.each([
+  ['a text for a list', '{row{String_list}}', { String_list: 'text' }],
+  ['a set for a list, which graphql-js takes for one', '{row{String_list}}', { String_list: new Set(['a', 'b']) }],
+  ['an object for a list', '{row{Row_list{String_plain}}}', { Row_list: { String_plain: 'a' } }],
+  ['a text for one of two lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
+  ['nothing for what is required', '{row{String_required}}', { String_required: null }],
+  ['nothing in a list of what is required', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
+  ['nothing for a required list', '{row{Row_requiredLists{String_plain}}}', {}],
+  ['null for a required object of any form', '{row{JSON_required}}', { JSON_required: null }],
+  ['nothing for a required object of any form', '{row{JSON_required}}', {}],
+  ['a number for a text', '{row{String_plain}}', { String_plain: 7 }],
+  ['a number for a boolean', '{row{Boolean_plain}}', { Boolean_plain: 1 }],
+  ['a value that an enum does not have', '{row{Mood_plain}}', { Mood_plain: 'GLAD' }],
+  ['a text for a number', '{row{Int_plain}}', { Int_plain: 'x' }],
+  ['a type that a union does not have', '{row{Either_plain{__typename}}}', { Either_plain: { type: 'Query' } }],
+])('a plan leaves %s to graphql-js', async (_, query, value) => {
+  const app = await startApp('sqlite')
+  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  root = value
+  expect(await planned({ query })).toEqual({ ...(await interpreted({ query })), isPlanned: false })
+})
