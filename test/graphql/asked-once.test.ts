@@ -84,6 +84,11 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
     )
   })
 
+  test('is nothing for what can not be an id', async () => {
+    const { asked } = await startRecording(engine)
+    expect(await asked({ query: '{wallet(id:"no id"){balance} node(id:"no id"){id}}' })).toEqual([])
+  })
+
   test('is the columns that a document needs', async () => {
     const { asked } = await startRecording(engine)
     const statements = await asked({

@@ -100,6 +100,13 @@ test.each([
   expect(plans.size).toBe(count)
 })
 
+test('a subscription has no plan', () => {
+  const plans = keepPlans()
+  const document = prepare(sandboxSchema, 'subscription { payoutsChanged { status } }', plans)
+  if ('errors' in document) throw document.errors[0]
+  expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
+})
+
 test('no column is added to rows whose columns a plan has chosen', () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
   const { rows, columns } = chosenRows({ columns: () => chosen } as never, {})

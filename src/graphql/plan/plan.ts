@@ -29,11 +29,11 @@ const notPlanned: Made = { plan: null, members: 1 }
  */
 export function planOf({ operation, selectionSet }: OperationDefinitionNode, asked: Asked): Made {
   const type = asked.schema.getRootType(operation)
-  if (!type || operation === 'subscription') return notPlanned
+  if (!type) return notPlanned
   const isMutation = operation === 'mutation'
   // Several are done one after another, each answered before the next.
   if (isMutation && selectedOf(type, [selectionSet], asked).size > 1) return notPlanned
-  const { choose, found, settle } = choosing()
+  const { choose, found } = choosing()
   const made = { members: 1 }
   const planning: Planning = { ...asked, made, isMutation, choose, found, writerOf }
   function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: Rows): Write {
@@ -41,7 +41,6 @@ export function planOf({ operation, selectionSet }: OperationDefinitionNode, ask
   }
   try {
     const write = objectWriter(type, [selectionSet], wholeRows, planning)
-    settle()
     return { plan: (run) => answerOf(write([undefined], run), ([text]) => text as string), ...made }
   } catch (error) {
     // An argument that is written out may be one that only graphql-js can refuse.

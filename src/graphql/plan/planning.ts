@@ -18,7 +18,7 @@ export type Planning = Asked & {
   readonly isMutation: boolean
   /** What writes values of a type with fields, of whatever `sets` select there. */
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: Rows) => Write
-  /** Rows of a list for one place; their columns are known when the plan is made. */
+  /** Rows of a list for one place; their columns are chosen when they are first read. */
   readonly choose: (list: Listed, needs: Needs<string>) => ChosenRows
   /** Rows that are found by a key. Two places that find rows of the same list read them together, with the columns of both. */
   readonly found: (source: Source<unknown>) => FoundRows
@@ -48,32 +48,23 @@ type FoundRows = {
 
 type Places = ReadonlyMap<string | null, number>
 
-/** Chooses the columns of rows for one plan; `settle` when every place has said what it reads. */
-export function choosing(): Pick<Planning, 'choose' | 'found'> & { readonly settle: () => void } {
-  const all: ChosenRows[] = []
+/** Chooses the columns of rows for one plan. */
+export function choosing(): Pick<Planning, 'choose' | 'found'> {
   const known = new Map<object, Kind>()
-  const choose = (list: Listed, needs: Needs<string>) => {
-    const chosen = chosenRows(list, needs)
-    all.push(chosen)
-    return chosen
-  }
   const kindOf = (source: Source<unknown>): Kind => {
     const { list, find } = source
     if (list === undefined) return { rows: wholeRows, find, places: 0 }
-    const chosen = choose(list, { isKeyed: true })
+    const chosen = chosenRows(list, { isKeyed: true })
     return { rows: chosen.rows, find: findingIn(chosen), places: 0 }
   }
   return {
-    choose,
+    choose: chosenRows,
     found: (source) => {
       const whose = source.list ?? source
       const kind = known.get(whose) ?? kindOf(source)
       known.set(whose, kind)
       kind.places++
       return foundOf(kind, source.only)
-    },
-    settle: () => {
-      for (const { columns } of all) columns()
     },
   }
 }

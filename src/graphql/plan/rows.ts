@@ -29,7 +29,7 @@ export function slicesOf(items: Rows): Rows {
   return { ...wholeRows, items, place: items.place }
 }
 
-/** Rows of which a plan chooses the columns, while it is made; they are known when it is. */
+/** Rows of which a plan chooses the columns: `columns` are those of all cells that were asked for before it is first called. */
 export type ChosenRows = { readonly rows: Rows; readonly columns: () => Columns; readonly list: Listed }
 
 /** Rows of a list, as the values of the columns that are asked for. */

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { inEvents } from '../../src/server/graphql-sse.ts'
+
+const fetchAPI = { ReadableStream, Response } as unknown as Parameters<typeof inEvents>[1]
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const written = (text: string, id?: string) => ({ stringify: () => text, ...(id !== undefined && { id }) })
+
+const form = (results: object) => inEvents(results as never, fetchAPI, undefined as never) as Response
+
+/** Reads an answer piece by piece: `null` where there is none yet. */
+function reading(answer: Response) {
+  const reader = (answer.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader()
+  let asked: Promise<string | undefined> | null = null
+  const next = async () => {
+    asked ??= reader.read().then(({ value }) => value)
+    const turns = async () => {
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return null
+    }
+    const piece = await Promise.race([asked, turns()])
+    if (piece !== null) asked = null
+    return piece
+  }
+  return { next, cancel: () => reader.cancel() }
+}
+
+test('server-sent events of one result are a comment, the result and the end', async () => {
+  const answer = form(written('{"data":1}'))
+  expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([
+    200,
+    {
+      'content-type': 'text/event-stream',
+      connection: 'keep-alive',
+      'cache-control': 'no-cache',
+      'content-encoding': 'none',
+    },
+  ])
+  expect(await answer.text()).toBe(':\n\nevent: next\ndata: {"data":1}\n\nevent: complete\ndata:\n\n')
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('server-sent events have the status and the headers that their result asks for', async () => {
+  const http = { status: 429, headers: { 'retry-after': '5', 'cache-control': 'no-store' } }
+  const { status, headers } = form({ ...written('{}'), extensions: { http } })
+  expect([status, headers.get('retry-after'), headers.get('cache-control')]).toEqual([429, '5', 'no-store'])
+})
+
+test('server-sent events come one by one with their ids, and a comment every twelve seconds while nothing happens', async () => {
+  let tell = (_: object | null) => {}
+  async function* results() {
+    for (;;) {
+      const result = await new Promise<object | null>((resolve) => {
+        tell = resolve
+      })
+      if (result === null) return
+      yield result
+    }
+  }
+  const { next } = reading(form(results()))
+  expect(await next()).toBe(':\n\n')
+  vi.advanceTimersByTime(11_999)
+  expect(await next()).toBeNull()
+  vi.advanceTimersByTime(1)
+  expect(await next()).toBe(':\n\n')
+  tell(written('{"a":1}', '7'))
+  expect(await next()).toBe('event: next\nid: 7\ndata: {"a":1}\n\n')
+  expect(await next()).toBeNull()
+  tell(null)
+  expect([await next(), await next()]).toEqual(['event: complete\ndata:\n\n', undefined])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('server-sent events that nobody reads are not followed by comments without end', async () => {
+  const answer = form(
+    (async function* () {
+      await new Promise(() => {})
+    })(),
+  )
+  await new Promise((resolve) => setImmediate(resolve))
+  vi.advanceTimersByTime(120_000)
+  const { next, cancel } = reading(answer)
+  const seen: unknown[] = []
+  for (let piece = await next(); piece !== null; piece = await next()) seen.push(piece)
+  expect(seen.length).toBeLessThan(4)
+  await cancel()
+})
+
+test('server-sent events break off where their source fails', async () => {
+  const answer = form(
+    (async function* () {
+      yield written('{"a":1}')
+      throw new Error('the source is gone')
+    })(),
+  )
+  await expect(answer.text()).rejects.toThrow('the source is gone')
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('server-sent events whose reader leaves close their source, if that can be closed', async () => {
+  const closed = vi.fn()
+  for (const close of [closed, undefined]) {
+    const iterator = { next: () => new Promise(() => {}), ...(close && { return: close }) }
+    const { next, cancel } = reading(form({ [Symbol.asyncIterator]: () => iterator }))
+    expect([await next(), vi.getTimerCount()]).toEqual([':\n\n', 1])
+    await cancel()
+    expect(vi.getTimerCount()).toBe(0)
+  }
+  expect(closed).toHaveBeenCalledOnce()
+})

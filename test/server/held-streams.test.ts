@@ -1,0 +1,306 @@
+import { EventEmitter } from 'node:events'
+import Fastify from 'fastify'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Service } from '../../src/context.ts'
+import type { Refusal } from '../../src/errors.ts'
+import { createKey, revokeKey } from '../../src/merchants/keys.ts'
+import type { HoldStream } from '../../src/server/held-streams.ts'
+import { countStreams, untilEnded } from '../../src/server/held-streams.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+
+/** The connection of an answer, as Node has it. */
+class Connection extends EventEmitter {
+  destroyed = false
+  destroy() {
+    this.destroyed = true
+    this.emit('close')
+  }
+}
+
+type Who = { merchantId?: string; keyId?: string | null; tokenId?: string | null; until?: number }
+
+/** What counts the streams of one process, and asks for one. */
+function startCounting(service: Service, processes = 1) {
+  const server = Fastify()
+  onTestFinished(() => server.close())
+  const hold = countStreams(server, service, processes)
+  const open = (
+    who: Who = {},
+    { onEnding, raw = new Connection() }: { onEnding?: () => void; raw?: Connection } = {},
+  ) => {
+    const { merchantId = 'one', keyId = 'key', tokenId = null, until = Number.POSITIVE_INFINITY } = who
+    const request = {
+      merchantId,
+      caller: { keyId, tokenId, scopes: null, customerId: null },
+      validity: { from: 0, until },
+    }
+    const headers: Record<string, string> = {}
+    const reply = { raw, header: (name: string, value: string) => (headers[name] = value) }
+    const held = () => hold(request as unknown as Parameters<HoldStream>[0], reply as never, onEnding)
+    let refusal: Refusal | null = null
+    try {
+      return { raw, headers, refusal, ...held() }
+    } catch (error) {
+      refusal = error as Refusal
+      return { raw, headers, refusal, ended: Promise.resolve(null), release: () => {} }
+    }
+  }
+  return { server, open }
+}
+
+/** What a promise has come to by now; `waiting` where it has not. */
+const now = <Value>(promise: Promise<Value>) =>
+  Promise.race([promise, new Promise<'waiting'>((resolve) => setImmediate(resolve, 'waiting'))])
+
+const refused = (message: string) => ({ code: 'RATE_LIMITED', message })
+
+describe('streams that are held open', () => {
+  test.each([
+    [1, 100, 'At most 100 streams of a merchant may be open at once.'],
+    [3, 33, 'At most 100 streams of a merchant may be open at once, 33 in each of 3 processes.'],
+    [200, 1, 'At most 100 streams of a merchant may be open at once, 1 in each of 200 processes.'],
+  ])('in %i processes are %i of a merchant in each', async (processes, most, message) => {
+    const { service } = await startApp('sqlite')
+    const { open } = startCounting(service, processes)
+    const streams = Array.from({ length: most }, () => open())
+    expect(streams.filter(({ refusal }) => refusal !== null)).toEqual([])
+    expect(streams[0]?.headers).toEqual({ 'x-accel-buffering': 'no' })
+    const beyond = open()
+    expect([beyond.refusal, beyond.headers]).toEqual([
+      expect.objectContaining(refused(message)),
+      { 'retry-after': '5' },
+    ])
+    expect(open({ merchantId: 'other' }).refusal).toBeNull()
+    streams[0]?.raw.destroy()
+    expect(await streams[0]?.ended).toBeNull()
+    expect([open().refusal, open().refusal?.code]).toEqual([null, 'RATE_LIMITED'])
+  })
+
+  test('are ten of a token, which takes none from others', async () => {
+    const { service } = await startApp('sqlite')
+    const { open } = startCounting(service)
+    const of = (tokenId: string | null, count: number) =>
+      Array.from({ length: count }, () => open({ tokenId }).refusal?.message ?? null)
+    const tooMany = 'At most 10 streams of a token may be open at once.'
+    expect(of('a', 11)).toEqual([...Array(10).fill(null), tooMany])
+    expect(open({ tokenId: 'a' }).headers).toEqual({ 'retry-after': '5' })
+    expect([...of('b', 10), ...of(null, 20)]).toEqual(Array(30).fill(null))
+  })
+
+  test('count no more once they are released, though their connections stay open', async () => {
+    const { service } = await startApp('sqlite')
+    const { open } = startCounting(service, 100)
+    const first = open()
+    expect(open().refusal).not.toBeNull()
+    first.release()
+    expect([await first.ended, first.raw.destroyed, first.raw.listenerCount('close')]).toEqual([null, false, 0])
+    const second = open()
+    expect(second.refusal).toBeNull()
+    // Released once more it takes no other's place.
+    first.release()
+    expect(open().refusal).not.toBeNull()
+    second.release()
+  })
+
+  test('of a caller that is gone end at once, and take no place', async () => {
+    const { service } = await startApp('sqlite')
+    const { open } = startCounting(service, 100)
+    const raw = new Connection()
+    raw.destroy()
+    for (let i = 0; i < 3; i++) {
+      const { refusal, ended, release } = open({}, { raw })
+      expect([refusal, await ended]).toEqual([null, null])
+      release()
+    }
+    expect(open().refusal).toBeNull()
+  })
+
+  test('end with the service, those that begin while it ends too', async () => {
+    const { service } = await startApp('sqlite')
+    const { server, open } = startCounting(service)
+    const endings: string[] = []
+    const cut = open()
+    open({}, { onEnding: () => endings.push('first') })
+    await server.close()
+    expect([cut.raw.destroyed, await cut.ended, endings]).toEqual([true, null, ['first']])
+    const late = open({}, { onEnding: () => endings.push('late') })
+    expect([await late.ended, endings]).toEqual([null, ['first', 'late']])
+    late.release()
+  })
+})
+
+describe.each(everyEngine)('the keys of streams on %s', (engine) => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  async function startWatching() {
+    let time = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => time })
+    let reads = 0
+    let isAway = false
+    let latest: unknown = null
+    const execute: Service['db']['execute'] = (query, params) => {
+      reads++
+      if (isAway) throw new Error('the database is away')
+      const rows = app.db.execute<never>(query, params)
+      latest = rows
+      return rows
+    }
+    const { open } = startCounting({ ...app.service, db: { ...app.db, execute } })
+    const timersOfApp = vi.getTimerCount()
+    /** Lets half a second pass, and returns how many times the database was read then. */
+    const look = async () => {
+      reads = 0
+      vi.advanceTimersByTime(500)
+      await latest
+      await new Promise((resolve) => setImmediate(resolve))
+      return reads
+    }
+    return {
+      app,
+      open,
+      timers: () => vi.getTimerCount() - timersOfApp,
+      look,
+      keyOf: async () => (await createKey(app.service, app.merchant.id, { scopes: ['read'] })).id,
+      pass: (ms: number) => {
+        time += ms
+      },
+      setAway: (away: boolean) => {
+        isAway = away
+      },
+      time: () => time,
+    }
+  }
+
+  test('end their streams within half a second of being revoked, and no other stream', async () => {
+    const { app, open, look, keyOf, timers } = await startWatching()
+    const [key, other] = [await keyOf(), await keyOf()]
+    const streams = [open({ keyId: key }), open({ keyId: other }), open({ keyId: key, merchantId: 'two' })]
+    await look()
+    for (const { ended } of streams) expect(await now(ended)).toBe('waiting')
+    await revokeKey(app.service, key)
+    await look()
+    const over = expect.objectContaining({
+      code: 'INVALID_TOKEN',
+      message: 'The API key of this stream is no longer valid.',
+    })
+    expect(await Promise.all(streams.map(({ ended }) => now(ended)))).toEqual([over, 'waiting', over])
+    for (const { release } of streams) release()
+    expect(timers()).toBe(0)
+  })
+
+  test('are read once for all streams, and only where keys may have changed', async () => {
+    const { open, look, keyOf, timers } = await startWatching()
+    const [key, other] = [await keyOf(), await keyOf()]
+    expect(timers()).toBe(0)
+    const streams = [open({ keyId: key }), open({ keyId: key }), open({ keyId: other })]
+    expect([await look(), await look()]).toEqual([1, engine === 'sqlite' ? 0 : 1])
+    // A key may have ended between its admission and the stream.
+    streams.push(open({ keyId: key, merchantId: 'two' }))
+    expect([await look(), timers()]).toEqual([1, 1])
+    streams.pop()?.release()
+    expect(timers()).toBe(1)
+    for (const { release } of streams) release()
+    expect([timers(), await look()]).toEqual([0, 0])
+    // The next stream is watched again.
+    const again = open({ keyId: key })
+    expect([await look(), await now(again.ended)]).toEqual([1, 'waiting'])
+    again.release()
+  })
+
+  test('end their streams as soon as the database can be read again', async () => {
+    const { app, open, look, keyOf, setAway } = await startWatching()
+    const keyId = await keyOf()
+    const { ended, release } = open({ keyId })
+    await revokeKey(app.service, keyId)
+    setAway(true)
+    await look()
+    expect(await now(ended)).toBe('waiting')
+    setAway(false)
+    await look()
+    expect(await now(ended)).toMatchObject({ code: 'INVALID_TOKEN' })
+    release()
+  })
+
+  test('that have an end have their streams end then', async () => {
+    const { open, look, keyOf, pass, time } = await startWatching()
+    const keyId = await keyOf()
+    const ending = open({ keyId, until: time() + 1_000 })
+    const lasting = open({ keyId, until: time() + 1_001 })
+    pass(999)
+    await look()
+    expect([await now(ending.ended), await now(lasting.ended)]).toEqual(['waiting', 'waiting'])
+    pass(1)
+    await look()
+    expect(await now(ending.ended)).toMatchObject({
+      code: 'INVALID_TOKEN',
+      message: 'The token of this stream has expired.',
+    })
+    expect(await now(lasting.ended)).toBe('waiting')
+    for (const { release } of [ending, lasting]) release()
+  })
+})
+
+describe('results until they must end', () => {
+  async function* counting(closed: () => void = () => {}) {
+    try {
+      for (let i = 1; ; i++) yield i
+    } finally {
+      closed()
+    }
+  }
+
+  test('are all that there are where nothing ends them', async () => {
+    async function* two() {
+      yield 1
+      yield 2
+    }
+    const seen: number[] = []
+    for await (const each of untilEnded(two(), new Promise<never>(() => {}))) seen.push(each)
+    expect(seen).toEqual([1, 2])
+  })
+
+  test.each([
+    ['with the last one', 7, [1, 7]],
+    ['without another where there is no last one', null, [1]],
+  ])('end %s, and their source is closed', async (_, last, expected) => {
+    const { promise, resolve } = Promise.withResolvers<number | null>()
+    const closed = vi.fn()
+    const seen: number[] = []
+    for await (const each of untilEnded(counting(closed), promise)) {
+      seen.push(each)
+      if (each === 1) resolve(last)
+      await promise
+    }
+    await new Promise((done) => setImmediate(done))
+    expect([seen, closed.mock.calls.length]).toEqual([expected, 1])
+  })
+
+  test('fail where their source does', async () => {
+    async function* failing() {
+      yield 1
+      throw new Error('no more')
+    }
+    const results = untilEnded(failing(), new Promise(() => {}))
+    expect((await results.next()).value).toBe(1)
+    await expect(results.next()).rejects.toThrow('no more')
+  })
+
+  test('close a source that fails to close, and one that can not be closed', async () => {
+    const iterator = (close?: () => Promise<never>) => ({
+      next: async () => ({ value: 1, done: false as const }),
+      ...(close && { return: close }),
+    })
+    const closings = [async () => Promise.reject(new Error('still open')), undefined]
+    for (const close of closings) {
+      const results = untilEnded({ [Symbol.asyncIterator]: () => iterator(close) }, new Promise(() => {}))
+      await results.next()
+      expect(await results.return(undefined)).toEqual({ value: undefined, done: true })
+    }
+    await new Promise((done) => setImmediate(done))
+  })
+})
