@@ -164,7 +164,7 @@ export const modules: readonly Module[] = [
     name: 'graphql',
     source: ['src/graphql/{connection,cost,limits,precheck,variables}.ts', 'src/graphql/plan/*.ts'],
     tests: [
-      'test/graphql/{asked-once,connections,cost,kept-plans,limits,nodes,plans,prechecks,relay,variables}.test.ts',
+      'test/graphql/{asked-once,connections,cost,kept-plans,limits,nodes,plan-values,plans,prechecks,variables}.test.ts',
     ],
     target: 85,
   },
@@ -173,9 +173,10 @@ export const modules: readonly Module[] = [
     source: ['src/server/{admission,graphql-sse,held-streams,json-body,rate-limit,request-head,turn}.ts'],
     tests: [
       'test/app/workers/rate-limit.test.ts',
-      'test/graphql/{event-streams,http,streams}.test.ts',
-      'test/rest/requests.test.ts',
-      'test/server/{bodies,server,turn}.test.ts',
+      'test/client-tokens/limits.test.ts',
+      'test/graphql/{http,streams}.test.ts',
+      'test/rest/{keys,requests}.test.ts',
+      'test/server/{bodies,graphql-sse,held-streams,key-of-page,server,turn}.test.ts',
     ],
     target: 85,
   },

@@ -114,13 +114,24 @@ test('keys that are refused are counted by address, in memory that has a bound',
   expect(passes('9::2:3:4:5:6:7', '9:0:2:3::', '9:0:2:3::1')).toEqual([true, true, false])
   // An address that only ends like one of IPv4, or begins so, is none.
   expect(passes('7:7:7:7::ffff:10.0.0.9', '7:7:7:7::1', '7:7:7:7::2')).toEqual([true, true, false])
-  expect(passes('::ffff:6:7', '::2')).toEqual([false, false])
+  expect(passes('::ffff:6:7', '::2', '0:0:0:0:5::')).toEqual([false, false, false])
+  // Two networks whose groups have the same digits.
+  expect(passes('1:23:4:5::', '1:23:4:5::', '12:3:4:5::')).toEqual([true, true, true])
+})
+
+test('addresses beyond the ten thousandth share one limit, until a second has emptied those before', () => {
+  const limit = strangerLimiter(2, elapsed)
+  const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
-  const beyond = Array.from({ length: 5_000 }, (_, i) => isLetPass(`10.2.${i >> 8}.${i & 255}`))
-  expect(beyond.filter(Boolean).length).toBeLessThanOrEqual(2)
-  // What a second has emptied is forgotten, and there is room again.
+  const beyond = Array.from({ length: 100 }, (_, i) => isLetPass(`10.2.0.${i}`))
+  expect(beyond.filter(Boolean)).toHaveLength(2)
   vi.advanceTimersByTime(1_000)
-  expect(passes('10.3.0.1', '10.3.0.2', '10.3.0.3')).toEqual([true, true, true])
+  expect([1, 2, 3].map((i) => isLetPass(`10.3.0.${i}`))).toEqual([true, true, true])
+  // So is one that is full to the last place.
+  const full = strangerLimiter(2, elapsed)
+  for (let i = 0; i < 10_000; i++) full(`10.1.${i >> 8}.${i & 255}`, () => {})
+  vi.advanceTimersByTime(1_000)
+  for (let i = 0; i < 3; i++) expect(isPassed(() => full(`10.3.0.${i}`, () => {}))).toBe(true)
 })
 
 test('each answer says how many more requests its second takes, and a refused one when to ask again', () => {
@@ -149,7 +160,7 @@ test('requests within ten milliseconds are free again together, and others each 
   let now = 0
   const passesAt = (limiter: ReturnType<typeof rateLimiter>, times: readonly number[]) =>
     times.map((at) => {
-      now = at
+      now = 100 + at
       return isPassed(() => limiter('one', () => {}))
     })
   const clock = () => now
@@ -251,6 +262,25 @@ test.each([
   vi.advanceTimersByTime(1)
   expect(await ask()).toEqual(refused)
   expect(exchanges).toHaveLength(2)
+})
+
+test('a process gives back what it has held for exactly 200 milliseconds', async () => {
+  const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }])
+  await ask()
+  vi.advanceTimersByTime(200)
+  expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
+})
+
+test('tokens that come back unused keep none that were used before from being free again', () => {
+  const { exchange } = sharedWindows(10, elapsed)
+  const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
+  expect(ask(0, 2)).toBe(2)
+  vi.advanceTimersByTime(5)
+  expect(ask(0, 3)).toBe(3)
+  vi.advanceTimersByTime(4)
+  expect(ask(3, 0)).toBe(0)
+  vi.advanceTimersByTime(996)
+  expect(ask(0, 10)).toBe(10)
 })
 
 test('a request whose tokens could not be asked for fails, and the next asks again', async () => {
