@@ -233,6 +233,7 @@ test.each([
   ['nothing for what is required', '{row{String_required}}', { String_required: null }],
   ['nothing in a list of what is required', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
   ['nothing for a required list', '{row{Row_requiredLists{String_plain}}}', {}],
+  ['nothing in a list of required objects', '{row{Row_requiredItems{__typename}}}', { Row_requiredItems: [{}, null] }],
   ['null for a required object of any form', '{row{JSON_required}}', { JSON_required: null }],
   ['nothing for a required object of any form', '{row{JSON_required}}', {}],
   ['a number for a text', '{row{String_plain}}', { String_plain: 7 }],
