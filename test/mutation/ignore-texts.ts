@@ -5,19 +5,17 @@ type Node = { readonly type: string; readonly [name: string]: unknown }
 /** What Babel hands over; its own types are no package of ours. */
 type Path = { readonly node: Node; readonly parent: Node; readonly parentPath: Path | null }
 
-/** Properties whose text is prose for people: descriptions of the schema and of OpenAPI, help of the command line. */
-const proseNames = new Set([
-  'description',
-  'summary',
-  'deprecationReason',
-  'title',
-  'label',
-  'about',
-  'help',
-  'purpose',
-])
+const names = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-const logLevels = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+/** Properties whose text is prose for people: descriptions of the schema and of OpenAPI, help of the command line. */
+const proseNames = names('description summary deprecationReason title label about help purpose because')
+
+/** Functions that take a description: a text of several words among their arguments. */
+const describing = names(
+  'amount integer mostlyNull oneOf plain resource shape text timestamp unquoted uuid asked column columnHolding columnOrNull inputType leadsTo made objectType optional required byOneOf byOneOfOrNothing byOwner byText filterType idField listOf valuesEnum',
+)
+
+const logLevels = names('trace debug info warn error fatal')
 
 /** Leaves out descriptions, log messages and messages of internal errors: a test of these would only repeat the text. */
 export const strykerPlugins = [declareValuePlugin(PluginKind.Ignore, 'texts', { shouldIgnore })]
@@ -29,6 +27,14 @@ function shouldIgnore(path: object): string | undefined {
     whole = whole.parentPath
   const { node, parent } = whole
   if (parent.type === 'ObjectProperty' && parent.value === node && proseNames.has(nameOf(parent.key))) return 'prose'
+  if (
+    parent.type === 'ObjectProperty' &&
+    nameOf(whole.parentPath?.parentPath?.parent.callee ?? {}) === 'describedValues'
+  ) {
+    return 'prose'
+  }
+  if (parent.type === 'CallExpression' && describing.has(nameOf(parent.callee)) && /\w \w/.test(nameOf(node)))
+    return 'prose'
   if (parent.type === 'NewExpression' && nameOf(parent.callee) === 'Error') return 'message of an internal error'
   const callee = parent.callee as Node | undefined
   if (parent.type !== 'CallExpression' || callee?.type !== 'MemberExpression') return undefined
