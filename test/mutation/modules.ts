@@ -47,6 +47,7 @@ export const modules: readonly Module[] = [
       'test/payouts/{amount,contents,create-payout,create-payout-refusals,fee-from-amount,get-payout-quote}.test.ts',
       'test/payouts/{paying-wallet,payout-choices,payout-graphql,payout-of-nothing,quote,settle-payout}.test.ts',
       'test/payouts/{simulate-payout,transaction-id,watch-payouts}.test.ts',
+      'test/graphql/columns.test.ts',
       'test/rails/{order,timeline}.test.ts',
       'test/rest/ignored-fields.test.ts',
       'test/lists/browse.test.ts',
