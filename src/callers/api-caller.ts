@@ -61,14 +61,15 @@ export function unread(db: Database, caller: Caller): Database {
   return { ...db, execute: refuse as Reader['execute'], snapshot: async () => refuse() }
 }
 
-type Lacking = { readonly tokenId: string | null; readonly scopes: readonly string[] | null }
+/** What a credential may do: an API key, or a client token that has an id. */
+type ScopedCredential = { readonly tokenId: string | null; readonly scopes: readonly string[] | null }
 
 /** The refusal for what takes a scope that the caller does not have. */
-export function lacking(caller: Lacking, scope: Scope): Refusal {
-  const held = caller.scopes?.join(', ')
-  return new Refusal('INSUFFICIENT_SCOPE', `This ${whatIt(caller)} lacks the scope ${scope}; it has ${held}.`)
+export function lacking(credential: ScopedCredential, scope: Scope): Refusal {
+  const held = credential.scopes?.join(', ')
+  return new Refusal('INSUFFICIENT_SCOPE', `This ${whatIt(credential)} lacks the scope ${scope}; it has ${held}.`)
 }
 
-function whatIt({ tokenId }: Lacking): 'token' | 'API key' {
+function whatIt({ tokenId }: ScopedCredential): 'token' | 'API key' {
   return tokenId === null ? 'API key' : 'token'
 }

@@ -16,7 +16,7 @@ export type Queue<Item extends Queued> = {
   readonly end: (item: Item) => void
   /**
    * Notes that it was recorded what came of attempts, or that events wait, and of which of their objects something is pending
-   * now: what was read of these as due is dropped, and has to be read again.
+   * now. Due deliveries of these objects that were read before are dropped and must be read again.
    */
   readonly noteRecorded: (recorded: readonly Queued[], pending: ReadonlySet<string>) => void
   /** Adds what came next in the feed; `pending` has the objects among these, and maybe others, of which something is pending. */

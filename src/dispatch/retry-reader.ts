@@ -91,7 +91,7 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
       failed.add(objectId)
       dueAt = Math.min(dueAt, Number(next))
     }
-    // What waited for another may be due now, and what was read of it as due was dropped.
+    // A delivery that was blocked by another may be due now, and the queue has dropped the due ones that it had.
     if ([...pending].some((objectId) => !failed.has(objectId))) dueAt = Number.NEGATIVE_INFINITY
   }
 

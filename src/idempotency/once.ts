@@ -55,7 +55,7 @@ export function once<Result extends object>(
     }
     return db.write(run, options)
   }
-  // Whoever acts as one customer is answered nothing that another was, though both ask for the same.
+  // A client token of one customer must not replay the response of another customer's equal request.
   const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
   const run = async (tx: Tx): Promise<Done<Result>> => {
     hold?.(tx)

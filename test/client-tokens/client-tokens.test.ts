@@ -120,7 +120,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
     ])
   })
 
-  test('names the scopes of the API key where that has not all that is asked for', async () => {
+  test('the refusal of a client token names the scopes that its API key has', async () => {
     const app = await startAt()
     const { id } = await newKey(app, { scopes: ['read', 'wallets'] })
     // As an operator who names the key.

@@ -100,7 +100,7 @@ const wrong: Record<string, (app: App) => Promise<string>> = {
     return changed(await signed(app), 0, asJson({ kid: id }))
   },
   'a key that is not there': async (app) => changed(await signed(app), 0, asJson({ kid: '0123456789abcdef' })),
-  // With a secret that everybody knows, if no other goes into it: what tokens of unknown keys are compared with.
+  // Signed with the public stand-in hash that tokens of unknown keys are verified with.
   'a key that is not there, whose hash can be read here': () => {
     const secretHash = hashSecret('no key has this secret, because it is not hexadecimal')
     const claims = { id: 'test', customerId: null, scopes: ['read'] as const, issuedAt, expiresAt: issuedAt + 900 }

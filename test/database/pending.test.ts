@@ -4,7 +4,7 @@ import type { Tx } from '../../src/database/query.ts'
 
 const tx = {} as Tx
 
-/** A number that starts at `first` and goes up by one with each change; notes how often it was read, and what was stored. */
+/** A number that starts at `first` and grows by one with each change; counts reads and records stored values. */
 function counter(first: number | Promise<number> = 10) {
   const seen = { reads: 0, stored: [] as number[] }
   const read = () => {
@@ -45,7 +45,7 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('that was changed before is not read for whoever holds it then', () => {
+  test('is not read by a hold that comes after a change', () => {
     const pending = pendingWrites()
     const { seen, ...how } = counter()
 
@@ -55,11 +55,11 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('that could not be read fails whoever changes it, and nobody else', async () => {
+  test('rejects its changes when the read fails, without an unhandled rejection', async () => {
     const pending = pendingWrites()
     const { seen, ...how } = counter(Promise.reject(new Error('away')))
 
-    // Were nobody told of it, the process would end of a rejection that nobody handles.
+    // An unhandled rejection would end the process.
     pending.hold('x', how.read)
     await new Promise(setImmediate)
 

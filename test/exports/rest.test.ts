@@ -2,16 +2,12 @@ import { request as ask } from 'node:http'
 import { fastify } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import { openapiDocument } from '../../src/server/pages/openapi.ts'
-import { groups } from '../../src/server/rest-routes.ts'
 import { downloads, downloadsPerMerchant } from '../../src/server/send-download.ts'
 import { bearing, newKey, tokenFor } from '../client-tokens/support/tokens.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 
 const formula = '=HYPERLINK("https://example.com","Refund")'
-type Parameter = Readonly<Record<string, unknown>> & { readonly schema?: Readonly<Record<string, unknown>> }
-
 const kinds = ['payouts', 'fees', 'deposits'] as const
 
 async function startBooks(engine: (typeof everyEngine)[number]) {
@@ -119,68 +115,6 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     const { body } = await app.rest('GET', '/api/exports/payouts?from=May', { headers: { accept: 'text/csv' } })
     expect(body.error.details.fields).toMatchObject([{ field: 'from', code: 'INVALID_FORMAT' }])
   })
-})
-
-test('the OpenAPI document says how each export is asked for, and what it answers with', () => {
-  const exported = Object.entries(openapiDocument(groups, 'sandbox').paths).flatMap(([path, { get }]) => {
-    if (!/exports|statement/.test(path) || get === undefined) return []
-    const { operationId, tags, parameters, responses } = JSON.parse(JSON.stringify(get))
-    const asked = parameters.map(({ name, in: place, required, schema = {}, $ref, example, examples }: Parameter) => {
-      const { description: _, ...held } = schema
-      return JSON.stringify({ name, place, required, ...held, $ref, example, examples })
-    })
-    const types = Object.keys(responses[200].content).join()
-    return [[path, operationId, tags.join(), ...asked, types, Object.keys(responses).join()]]
-  })
-  expect(exported).toMatchInlineSnapshot(`
-    [
-      [
-        "/api/wallets/{wallet_id}/statement",
-        "exportStatement",
-        "Exports",
-        "{"name":"wallet_id","place":"path","required":true,"format":"uuid","type":"string","example":"01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f"}",
-        "{"name":"from","place":"query","required":false,"type":"string","example":"2026-11-01"}",
-        "{"name":"to","place":"query","required":false,"type":"string","example":"2026-12-01"}",
-        "{"name":"format","place":"query","required":false,"type":"string","enum":["csv","ndjson","camt053"],"default":"csv"}",
-        "{"$ref":"#/components/parameters/RequestId"}",
-        "text/csv,application/x-ndjson,application/xml",
-        "200,400,401,403,404,406,408,417,429,500,503",
-      ],
-      [
-        "/api/exports/payouts",
-        "exportPayouts",
-        "Exports",
-        "{"name":"from","place":"query","required":false,"type":"string","example":"2026-11-01"}",
-        "{"name":"to","place":"query","required":false,"type":"string","example":"2026-12-01"}",
-        "{"name":"format","place":"query","required":false,"type":"string","enum":["csv","ndjson"],"default":"csv"}",
-        "{"$ref":"#/components/parameters/RequestId"}",
-        "text/csv,application/x-ndjson",
-        "200,400,401,403,406,408,417,429,500,503",
-      ],
-      [
-        "/api/exports/fees",
-        "exportFees",
-        "Exports",
-        "{"name":"from","place":"query","required":false,"type":"string","example":"2026-11-01"}",
-        "{"name":"to","place":"query","required":false,"type":"string","example":"2026-12-01"}",
-        "{"name":"format","place":"query","required":false,"type":"string","enum":["csv","ndjson"],"default":"csv"}",
-        "{"$ref":"#/components/parameters/RequestId"}",
-        "text/csv,application/x-ndjson",
-        "200,400,401,403,406,408,417,429,500,503",
-      ],
-      [
-        "/api/exports/deposits",
-        "exportDeposits",
-        "Exports",
-        "{"name":"from","place":"query","required":false,"type":"string","example":"2026-11-01"}",
-        "{"name":"to","place":"query","required":false,"type":"string","example":"2026-12-01"}",
-        "{"name":"format","place":"query","required":false,"type":"string","enum":["csv","ndjson"],"default":"csv"}",
-        "{"$ref":"#/components/parameters/RequestId"}",
-        "text/csv,application/x-ndjson",
-        "200,400,401,403,406,408,417,429,500,503",
-      ],
-    ]
-  `)
 })
 
 /** A host whose files are as the test has them, beside nothing else. */

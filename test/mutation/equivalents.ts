@@ -4,12 +4,12 @@ import type { MutantResult } from '@stryker-mutator/api/core'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** A fault that changes nothing a caller can observe: the file, the line that it is in, what it puts there, and why. */
+/** A mutant that no caller can observe: its file, the text of its line, its replacement, and the reason. */
 type Equivalent = { readonly file: string; readonly line: string; readonly mutant: string; readonly reason: string }
 
 /**
- * Takes the equivalent mutants of a module away, as `equivalents/<module>.json` lists them. Each entry stands for one: two mutants of one line
- * may be the same but for their column.
+ * Filters out the equivalent mutants listed in `equivalents/<module>.json`. Each entry counts once, because two mutants of one line
+ * may differ in their column only.
  */
 export function withoutEquivalents(module: string, mutants: readonly MutantResult[]): MutantResult[] {
   const path = join(import.meta.dirname, 'equivalents', `${module}.json`)

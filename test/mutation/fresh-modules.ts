@@ -11,9 +11,9 @@ declare module 'vitest' {
 const state = globalThis as { mutantOfModules?: string | null }
 
 if (inject('mode') === 'mutant') {
-  // Processes that a test starts have the same mutant.
+  // Activates the mutant in child processes too.
   process.env.__STRYKER_ACTIVE_MUTANT__ = inject('activeMutant')
-  // Modules stay from one run to the next in the same thread, unless either has a mutant in what runs while they load.
+  // A thread keeps its modules between runs, unless one of the two mutants is static.
   const isFresh = inject('mutantActivation') === 'static' || process.env.MUTATION_FRESH === 'yes'
   const mutant = isFresh ? inject('activeMutant') : null
   if (state.mutantOfModules !== undefined && state.mutantOfModules !== mutant) vi.resetModules()

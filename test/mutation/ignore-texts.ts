@@ -17,7 +17,7 @@ const describing = names(
 
 const logLevels = names('trace debug info warn error fatal')
 
-/** Leaves out descriptions, log messages and messages of internal errors: a test of these would only repeat the text. */
+/** Excludes descriptions, log messages and messages of internal errors: a test of these would only repeat the text. */
 export const strykerPlugins = [declareValuePlugin(PluginKind.Ignore, 'texts', { shouldIgnore })]
 
 function shouldIgnore(path: object): string | undefined {

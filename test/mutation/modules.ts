@@ -1,16 +1,16 @@
-/** What is mutated together, and the tests that should notice. */
+/** A group of source files, and the tests that must kill their mutants. */
 export type Module = {
   readonly name: string
   /** Globs of source files. */
   readonly source: readonly string[]
-  /** Globs of test files; those that read source text, or start what reads it, can't run with mutants in it. */
+  /** Globs of test files; tests that read source text can't run on instrumented source. */
   readonly tests: readonly string[]
-  /** The score to reach, in percent. */
+  /** Minimum score in percent. */
   readonly target: number
   readonly engine?: 'postgres'
 }
 
-/** What both APIs say of themselves. */
+/** Tests of the schema and of the OpenAPI document. */
 const schema = ['test/graphql/{declarations,schema}.test.ts', 'test/rest/openapi-recorded.test.ts']
 const rails = ['attention', 'cancel-payout', 'clock-ahead', 'reconcile', 'run-rails', 'timeline']
 

@@ -10,12 +10,12 @@ import { withoutEquivalents } from './equivalents.ts'
 import type { Module } from './modules.ts'
 import { modules } from './modules.ts'
 
-const usage = `npm run mutate [-- <module>…]          puts a fault into each line of modules and asks whether a test notices
-  --files <file>,…[:<from>-<to>]       only these source files of the modules, or only these lines
-  --concurrency <n>                    how many faults are tried at a time; 2 by default
-  --fresh                              loads the source anew for each fault, also where it need not be; takes twice as long
-  --record                             writes the scores into test/mutation/RESULTS.md
-  --changed <commit>                   only the lines changed since a commit, for at most five minutes; always succeeds
+const usage = `npm run mutate [-- <module>…]          mutation testing: which mutants of these modules survive their tests
+  --files <file>,…[:<from>-<to>]       limit it to these files, or to lines of a file
+  --concurrency <n>                    mutants tested at a time (default 2)
+  --fresh                              reload the source for every mutant; takes twice as long
+  --record                             write the scores to test/mutation/RESULTS.md
+  --changed <commit>                   limit it to lines changed since a commit and to five minutes; exits with 0
 
 Modules: ${modules.map(({ name }) => name).join(' ')}`
 
@@ -62,7 +62,7 @@ function mutate(module: Module, files: readonly string[]): Promise<MutantResult[
   return new Stryker({
     mutate: [...files],
     testRunner: 'vitest',
-    // The option `testFiles` would keep faults in what runs while a module loads from being put in, so the configuration names them.
+    // With `testFiles` Stryker never activates static mutants, so the configuration has the list instead.
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
     coverageAnalysis: 'perTest',
     checkers: ['types'],
@@ -71,7 +71,7 @@ function mutate(module: Module, files: readonly string[]): Promise<MutantResult[
     plugins: ['@stryker-mutator/vitest-runner', ...['ignore-texts.ts', 'survivors.ts', 'type-check.ts'].map(plugin)],
     concurrency: Number(options.concurrency),
     timeoutMS: 20_000,
-    // TypeScript 7 can't be loaded into a process, and Node needs no configuration of it.
+    // Stryker would load TypeScript to rewrite tsconfig.json, and TypeScript 7 has no in-process API.
     tsconfigFile: 'absent.json',
     tempDirName: join(tmpdir(), `payout-gateway-mutants-${process.pid}`),
     ignorePatterns: ['test/browser', 'test/bench'],
@@ -90,7 +90,7 @@ type Score = {
   readonly percent: number
 }
 
-/** Faults that the compiler or a module that does not load tell are no question to a test, and neither are equivalent ones. */
+/** Computes killed / (killed + survived); rejected and equivalent mutants are left out. */
 function scoreOf(module: Module, mutants: readonly MutantResult[]): Score {
   const count = (...statuses: MutantResult['status'][]) =>
     mutants.filter(({ status }) => statuses.includes(status)).length
@@ -125,7 +125,7 @@ function record(score: Score): void {
   writeFileSync(results, text.replace(row, rowOf(score)))
 }
 
-/** A report, no gate: the lines that a change touches are looked at for five minutes, and what no test noticed is named. */
+/** Reports surviving mutants in the lines that a change touches, for at most five minutes. */
 async function mutateChanged(base: string): Promise<void> {
   const deadline = Date.now() + 5 * 60_000
   const changed = changedLines(base)
@@ -135,10 +135,10 @@ async function mutateChanged(base: string): Promise<void> {
     process.stdout.write(`\n${module.name}: ${[...new Set(files.map(({ file }) => file))].join(' ')}\n`)
     const ranges = files.map(({ file, from, to }) => `${file}:${from}-${to}`).join(',')
     const args = [import.meta.filename, module.name, '--files', ranges]
-    // A group of its own, so that no runner outlives the deadline.
+    // A process group of its own, so that the deadline ends its test runners too.
     const child = spawn(process.execPath, args, { cwd: root, detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
     const timer = setTimeout(() => {
-      process.stdout.write('\nFive minutes are over: the rest was not looked at.\n')
+      process.stdout.write('\nFive minutes are over: the remaining mutants were not tested.\n')
       process.kill(-(child.pid as number), 'SIGKILL')
     }, deadline - Date.now())
     const [, signal] = await once(child, 'exit')
@@ -149,7 +149,7 @@ async function mutateChanged(base: string): Promise<void> {
 
 type Lines = { readonly file: string; readonly from: number; readonly to: number }
 
-/** The lines of source that are other than they were at `base`. */
+/** Lists the lines of `src` that differ from `base`. */
 function changedLines(base: string): Lines[] {
   const diff = spawnSync('git', ['diff', '--unified=0', '--no-renames', '--diff-filter=d', base, '--', 'src'], {
     cwd: root,

@@ -4,7 +4,7 @@ import type { MutantResult } from '@stryker-mutator/api/core'
 import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin'
 import type { Reporter } from '@stryker-mutator/api/report'
 
-/** Names each fault that no test noticed as soon as that is known. */
+/** Prints each surviving mutant as soon as its tests have run. */
 class Survivors implements Reporter {
   onMutantTested({
     status,

@@ -8,14 +8,12 @@ import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Mutators whose mutants are about data: what the compiler rejects of these is no fault that somebody could commit. */
+/** Mutators of data. Other mutants are tested even if the compiler rejects them: the same mistake has a form that compiles. */
 const aboutData = new Set(['ArrayDeclaration', 'ArrowFunction', 'ObjectLiteral', 'OptionalChaining', 'StringLiteral'])
 
 /**
- * Finds the mutants that `npm run types` rejects, which need no test: each is written as a file of its own beside the others, and
- * one run of the compiler looks at all of them.
- *
- * Stryker's own checker asks a compiler in the same process, which TypeScript 7 does not have.
+ * Marks mutants that do not compile. Writes each mutant to a file of its own and runs the compiler once for all of them, because
+ * Stryker's own checker needs the in-process API that TypeScript 7 lacks.
  */
 class TypeCheck implements Checker {
   async init(): Promise<void> {}
@@ -44,7 +42,7 @@ class TypeCheck implements Checker {
     }
     const compilerOptions = {
       rootDirs: [root, folder],
-      // What is left unused is no fault of a program.
+      // An empty block leaves parameters unused, and is tested all the same.
       noUnusedLocals: false,
       noUnusedParameters: false,
     }
@@ -57,9 +55,8 @@ class TypeCheck implements Checker {
     const mutators = new Map(mutants.map(({ id, mutatorName }) => [id, mutatorName]))
     for (const [path, reason] of faults) {
       const id = idByPath.get(path)
-      if (id === undefined) throw new Error(`the compiler rejects what is no mutant: ${path}: ${reason}`)
-      if (id.startsWith('unchanged-'))
-        throw new Error(`the compiler rejects a file without a fault: ${path}: ${reason}`)
+      if (id === undefined) throw new Error(`type check failed for a file that is no mutant: ${path}: ${reason}`)
+      if (id.startsWith('unchanged-')) throw new Error(`type check failed for an unchanged file: ${path}: ${reason}`)
       if (aboutData.has(mutators.get(id) as string)) result[id] = { status: CheckStatus.CompileError, reason }
     }
     return result
@@ -73,7 +70,7 @@ function mutated(text: string, { location: { start, end }, replacement }: Mutant
   return before.join('\n') + replacement + after.join('\n')
 }
 
-/** The first error of each file that has one, by its path in the folder. */
+/** Returns the first compiler error of each file, by its path in the folder. */
 function compile(folder: string): Promise<Map<string, string>> {
   const compiler = join(root, 'node_modules', '.bin', 'tsc')
   return new Promise((resolve, reject) => {

@@ -1,16 +1,16 @@
 import type { VitestPluginContext } from 'vitest/node'
 import config from '../../vitest.config.ts'
-import { createLastingWorker } from './lasting-worker.ts'
+import { createPersistentWorker } from './persistent-worker.ts'
 
 export default {
   ...config,
   plugins: [
     {
-      name: 'lasting-worker',
-      // Stryker names a pool itself, over what a configuration says.
+      name: 'persistent-worker',
+      // Stryker overrides `pool` of this configuration.
       configureVitest({ project }: VitestPluginContext) {
-        project.config.pool = 'lasting'
-        project.config.poolRunner = { name: 'lasting', createPoolWorker: createLastingWorker }
+        project.config.pool = 'persistent'
+        project.config.poolRunner = { name: 'persistent', createPoolWorker: createPersistentWorker }
       },
     },
   ],
@@ -20,7 +20,7 @@ export default {
     globalSetup: 'test/mutation/global-setup.ts',
     setupFiles: ['test/mutation/fresh-modules.ts'],
     maxWorkers: 1,
-    // A fault may make a test wait for what never comes.
+    // A mutant may make a test wait without end.
     testTimeout: 30_000,
     hookTimeout: 30_000,
     expect: { poll: { timeout: 10_000 } },

@@ -29,7 +29,7 @@ export function slicesOf(items: Rows): Rows {
   return { ...wholeRows, items, place: items.place }
 }
 
-/** Rows of which a plan chooses the columns: `columns` are those of all cells that were asked for before it is first called. */
+/** Rows of which a plan chooses the columns. The first call of `columns` fixes them: those of all cells requested until then. */
 export type ChosenRows = { readonly rows: Rows; readonly columns: () => Columns; readonly list: Listed }
 
 /** Rows of a list, as the values of the columns that are asked for. */

@@ -173,7 +173,7 @@ test('requests within ten milliseconds are free again together, and others each 
   ])
 })
 
-test('what was used just now or is held counts also when a minute has passed, and windows are looked through', () => {
+test('recent and held tokens count also after the sweep of a minute', () => {
   let now = 0
   const clock = () => now
   const limit = rateLimiter(1, clock)
@@ -190,7 +190,7 @@ test('what was used just now or is held counts also when a minute has passed, an
   expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 0, left: 0 })
   now += 1_000
   expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 9 })).toEqual({ tokens: 8, left: 0 })
-  // What comes back unused is there at once, and what was used after a second.
+  // Unused tokens are available immediately, used ones after a second.
   expect(shared.exchange(3, { merchantId: 'one', unused: 5, wanted: 9 })).toEqual({ tokens: 5, left: 0 })
 })
 

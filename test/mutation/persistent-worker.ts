@@ -1,28 +1,25 @@
 import type { PoolOptions, PoolWorker, WorkerRequest } from 'vitest/node'
 import { ThreadsPoolWorker } from 'vitest/node'
 
-/** How many runs one thread serves, so that what a fault left in it does not stay for long. */
+/** Runs that one thread serves, so that state that a mutant has left in it is soon gone. */
 const maxRuns = 50
 
 type Listener = Parameters<PoolWorker['on']>[1]
 
 let kept: { readonly worker: ThreadsPoolWorker; runs: number } | null = null
 
-/**
- * Runs tests in a thread that stays for the next mutants: to start one, and to load what others have written, takes longer than
- * most tests.
- */
-export function createLastingWorker(options: PoolOptions): PoolWorker {
+/** Keeps one thread for many mutants: starting it and loading packages takes longer than most tests. */
+export function createPersistentWorker(options: PoolOptions): PoolWorker {
   if (kept && kept.runs >= maxRuns) {
     void kept.worker.stop()
     kept = null
   }
   kept ??= { worker: new ThreadsPoolWorker(options), runs: 0 }
   kept.runs++
-  return new LastingWorker(kept.worker)
+  return new PersistentWorker(kept.worker)
 }
 
-class LastingWorker implements PoolWorker {
+class PersistentWorker implements PoolWorker {
   readonly name = 'threads'
   readonly #worker: ThreadsPoolWorker
   readonly #listeners = new Map<string, Set<Listener>>()
