@@ -11,7 +11,7 @@ import {
   isInputObjectType,
   printSchema,
 } from 'graphql'
-import { sandboxSchema } from './src/server/graphql-schema.ts'
+import { sandboxSchema } from './src/server/graphql/schema.ts'
 
 /** Where the generated files are, below the project. */
 export const schemaPath = 'schema.graphql'

@@ -1,4 +1,4 @@
 import './app/check-node.js'
-import './app/keep-compiled.js'
+import './app/compile-cache.js'
 
 await import('./app/main.ts')

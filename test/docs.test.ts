@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../src/app/cli/commands.ts'
+import { commands } from '../src/cli/commands.ts'
 import type { Texts } from './support/docs.ts'
 import { brokenLinks, citationsIn, pagesLinkedFrom, scriptsIn, unknownNumbers, unknownPaths } from './support/docs.ts'
 
@@ -126,10 +126,10 @@ describe('a fault is reported:', () => {
   })
 
   test('a path that nothing has', () => {
-    const there = ['src/wallets', 'src/wallets/get-wallet.ts']
+    const there = ['src/modules/wallets', 'src/modules/wallets/get-wallet.ts']
     const named =
-      '`src/wallets/get-<noun>.ts`, `src/<nouns>/`, (`src/wallets/rest.ts`), src/page.ts. `sqlite:db/payouts.sqlite`'
-    expect(unknownPaths(named, there)).toEqual(['src/wallets/rest.ts', 'src/page.ts'])
+      '`src/modules/wallets/get-<noun>.ts`, `src/modules/<nouns>/`, (`src/modules/wallets/rest.ts`), src/page.ts. `sqlite:db/payouts.sqlite`'
+    expect(unknownPaths(named, there)).toEqual(['src/modules/wallets/rest.ts', 'src/page.ts'])
   })
 
   test('a script that is not one', () => {

@@ -81,19 +81,19 @@ const timers: Readonly<Record<string, string>> = {
   'test/database/postgres/failure.test.ts': 'clients that are refused try again, and what is waited for is looked at',
   'test/database/sqlite/hold-lock.ts': 'a lock that is waited for within a call ends by itself, whenever it is met',
   'test/database/sqlite/writer.test.ts': 'a member of a group waits for one, and is refused',
-  'test/delivery/guard.test.ts': 'a name server says what it has after what it has not',
-  'test/delivery/send.test.ts': 'a receiver breaks off when what it wrote was read',
-  'test/dispatch/endpoints-change.test.ts': 'what must not be posted is not for a while',
-  'test/dispatch/faults.test.ts': 'what must not be posted is not for a while',
-  'test/dispatch/leases.test.ts': 'what must not be posted is not for a while',
-  'test/dispatch/on-its-own.test.ts': 'what must not be posted is not for a while',
-  'test/dispatch/order.test.ts': 'a receiver answers later than another is posted to',
-  'test/dispatch/support/world.ts': 'what is posted is waited for, and given up some time',
+  'test/modules/webhooks/transport/guard.test.ts': 'a name server says what it has after what it has not',
+  'test/modules/webhooks/transport/send.test.ts': 'a receiver breaks off when what it wrote was read',
+  'test/modules/webhooks/dispatcher/endpoints-change.test.ts': 'what must not be posted is not for a while',
+  'test/modules/webhooks/dispatcher/faults.test.ts': 'what must not be posted is not for a while',
+  'test/modules/webhooks/dispatcher/leases.test.ts': 'what must not be posted is not for a while',
+  'test/modules/webhooks/dispatcher/on-its-own.test.ts': 'what must not be posted is not for a while',
+  'test/modules/webhooks/dispatcher/order.test.ts': 'a receiver answers later than another is posted to',
+  'test/modules/webhooks/dispatcher/support/world.ts': 'what is posted is waited for, and given up some time',
   'test/graphql/event-streams.test.ts': 'a query takes long, and what must not come does not come for a while',
   'test/graphql/streams.test.ts': 'what must not come does not come for a while',
   'test/graphql/support/listen.ts': 'what does not come at all fails',
-  'test/rails/sandbox-rail.test.ts': 'a clock is moved on while a bank is asked, and waits for it',
-  'test/seals/start-sealing.test.ts': 'names the timers that the test stands in for',
+  'test/modules/rails/sandbox-rail.test.ts': 'a clock is moved on while a bank is asked, and waits for it',
+  'test/modules/hash-chain/start-sealing.test.ts': 'names the timers that the test stands in for',
   'test/server/server.test.ts': 'only the kernel knows when bytes have arrived that nobody reads yet',
   'test/support/postgres-server.ts': 'a server that does not start in time is ended and started again',
 }
@@ -104,7 +104,7 @@ const sourcesOfTests = readdirSync(join(root, 'test'), { recursive: true, encodi
 
 test('no test sleeps for a time', () => {
   const waits = /setTimeout|\bsleep\(|(while|for) \([^{\n]*(performance|Date)\.now\(\)[^{\n]*\);/
-  expect(sourcesOfTests.filter((path) => waits.test(read(path))).sort()).toEqual(Object.keys(timers))
+  expect(sourcesOfTests.filter((path) => waits.test(read(path))).sort()).toEqual(Object.keys(timers).sort())
 })
 
 // What a machine does in a time it may one day not do: what took how long is compared with something else of the same run.

@@ -1,7 +1,7 @@
 import type { DestinationStream, Logger } from 'pino'
 import { pino } from 'pino'
-import { timeOfDay } from '../ids.ts'
-import type { AnswerLog } from '../server/answer-log.ts'
+import { timeOfDay } from '../core/ids.ts'
+import type { AnswerLog } from '../server/http/access-log.ts'
 import type { Config } from './config.ts'
 
 /** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */

@@ -13,10 +13,10 @@ async function main(): Promise<void> {
   const details = JSON.parse(json)
   // Loaded by role, because most of the program is for those who answer requests.
   if (role === 'writer') await (await import('./workers/writer.ts')).write(config, details)
-  else if (role === 'sender') await (await import('./workers/sender.ts')).send(config, details)
+  else if (role === 'sender') await (await import('./workers/webhook-process.ts')).send(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)
   else if (role === 'reader') await (await import('./serve.ts')).serveAsWorker(config, details)
-  else if (config.workers > 1) await (await import('./workers/supervise.ts')).supervise(config)
+  else if (config.workers > 1) await (await import('./workers/supervisor.ts')).supervise(config)
   else await (await import('./serve.ts')).serve(config)
 }
 

@@ -1,9 +1,9 @@
-import type { Mode } from '../context.ts'
-import { signerOf } from '../delivery/signing-secrets.ts'
-import { sandboxRailName } from '../payout-transfers/sandbox-accounts.ts'
-import type { HttpRailAt } from '../rails/http-rail.ts'
-import { railName } from '../rails/routes.ts'
-import { isLoopback } from './is-loopback.ts'
+import { isLoopback } from '../core/net/is-loopback.ts'
+import { sandboxRailName } from '../modules/rail-orders/sandbox-accounts.ts'
+import type { HttpRailAt } from '../modules/rails/adapters/http-rail.ts'
+import { railName } from '../modules/rails/orders/rail-routes.ts'
+import { signerOf } from '../modules/webhooks/transport/signing-secrets.ts'
+import type { Mode } from '../operations/context.ts'
 
 /** What the environment says of rails. */
 export type ConfiguredRails = {

@@ -1,7 +1,7 @@
-import type { Service } from '../context.ts'
-import type { Sealing } from '../seals/start-sealing.ts'
-import { startSealing as start } from '../seals/start-sealing.ts'
-import { seldom } from './seldom.ts'
+import type { Sealing } from '../modules/hash-chain/sealer.ts'
+import { startSealing as start } from '../modules/hash-chain/sealer.ts'
+import type { Service } from '../operations/context.ts'
+import { seldom } from './log-throttle.ts'
 import type { Started } from './start.ts'
 
 /** Has this process seal history, unless another does. */

@@ -1,10 +1,10 @@
-import type { Names } from '../doors/refusal-text.ts'
-import { refusalText } from '../doors/refusal-text.ts'
-import type { Refusal } from '../errors.ts'
+import type { Names } from '../core/api/error-message.ts'
+import { refusalText } from '../core/api/error-message.ts'
+import type { Refusal } from '../core/errors.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { selected } from './components.ts'
 import type { Action, Field, Given } from './console-page.ts'
-import { selected } from './parts.ts'
 
 /** What was typed into a form, and why it was refused. */
 export type Refused = {

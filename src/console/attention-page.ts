@@ -1,11 +1,11 @@
-import { resolutions } from '../deposits/chain-deposit.ts'
-import { listDepositAttention, resolveDeposit } from '../deposits/resolve-deposit.ts'
-import { meaningOf } from '../doors/described-values.ts'
-import { listAllAttention } from '../rails/list-attention.ts'
+import { meaningOf } from '../core/api/enum-descriptions.ts'
+import { resolutions } from '../modules/deposits/chain-deposit.ts'
+import { listDepositAttention, resolveDeposit } from '../modules/deposits/resolve-deposit.ts'
+import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { id, link, money, number, orNothing, pager, status, table, time } from './components.ts'
 import type { Action, Asked, ConsolePage } from './console-page.ts'
-import { id, link, money, number, orNothing, pager, status, table, time } from './parts.ts'
 
 const mostDeposits = 100
 

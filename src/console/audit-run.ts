@@ -1,7 +1,7 @@
-import type { Audit } from '../audit/audit.ts'
-import { audit } from '../audit/audit.ts'
-import type { Service } from '../context.ts'
-import { timestamp } from '../ids.ts'
+import { timestamp } from '../core/ids.ts'
+import type { Audit } from '../modules/audit/audit.ts'
+import { audit } from '../modules/audit/audit.ts'
+import type { Service } from '../operations/context.ts'
 
 /** The last audit that this console was asked for: what it found, and when. */
 export type AuditRun = {

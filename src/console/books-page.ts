@@ -1,8 +1,8 @@
-import type { Audit } from '../audit/audit.ts'
+import type { Audit } from '../modules/audit/audit.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { facts, id, number, status, table, time } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
-import { facts, id, number, status, table, time } from './parts.ts'
 
 /** The books: what an audit finds, with all that it recomputes. */
 export const booksPage: ConsolePage = {

@@ -1,5 +1,5 @@
-import type { Service } from '../context.ts'
-import type { Operator } from '../operators/operator-action.ts'
+import type { Operator } from '../modules/operators/operator-action.ts'
+import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import type { AuditRun } from './audit-run.ts'
 

@@ -1,6 +1,6 @@
-import { contextByClock } from '../merchants/clock.ts'
-import { contextOf } from '../operators/owner-of.ts'
-import { reverseDeposit } from '../wallets/reverse-deposit.ts'
+import { contextByClock } from '../modules/merchants/sandbox-clock.ts'
+import { contextOf } from '../modules/operators/find-merchant-of.ts'
+import { reverseDeposit } from '../modules/wallets/reverse-deposit.ts'
 import type { Action } from './console-page.ts'
 
 export const reverseDepositAction: Action = {

@@ -1,6 +1,6 @@
-import { scopes } from '../callers/scopes.ts'
-import { meaningOf } from '../doors/described-values.ts'
-import { createKey, revokeKey, rotateKey } from '../merchants/keys.ts'
+import { meaningOf } from '../core/api/enum-descriptions.ts'
+import { createKey, revokeKey, rotateKey } from '../modules/merchants/manage-keys.ts'
+import { scopes } from '../operations/access/scopes.ts'
 import type { Action, On, Secret } from './console-page.ts'
 
 const merchantOf = ({ params }: On) => params.merchantId ?? ''

@@ -1,10 +1,10 @@
-import type { Service } from '../context.ts'
-import { listOperatorActions } from '../operators/list-operator-actions.ts'
-import type { OperatorAction } from '../operators/operator-action.ts'
+import { listOperatorActions } from '../modules/operators/list-operator-actions.ts'
+import type { OperatorAction } from '../modules/operators/operator-action.ts'
+import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { filters, id, orNothing, pager, table, time } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
-import { filters, id, orNothing, pager, table, time } from './parts.ts'
 
 /** What operators did, the latest first. */
 export const logPage: ConsolePage = {

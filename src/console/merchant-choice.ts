@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts'
-import { createContext } from '../context.ts'
-import { findMerchant } from '../merchants/find-merchant.ts'
-import { listMerchants } from '../merchants/list-merchants.ts'
-import type { Merchant } from '../merchants/merchant.ts'
+import { findMerchant } from '../modules/merchants/find-merchant.ts'
+import { listMerchants } from '../modules/merchants/list-merchants.ts'
+import type { Merchant } from '../modules/merchants/merchant.ts'
+import type { Context } from '../operations/context.ts'
+import { createContext } from '../operations/context.ts'
 import type { Asked } from './console-page.ts'
 
 /** So many merchants are chosen from a list; of more, one is named by its id. */

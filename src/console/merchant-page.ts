@@ -1,17 +1,29 @@
-import type { Context } from '../context.ts'
-import { createContext } from '../context.ts'
-import { timestamp } from '../ids.ts'
-import { findMerchant } from '../merchants/find-merchant.ts'
-import type { ApiKeySummary } from '../merchants/keys.ts'
-import { listKeys } from '../merchants/keys.ts'
+import { timestamp } from '../core/ids.ts'
+import { findMerchant } from '../modules/merchants/find-merchant.ts'
+import type { ApiKeySummary } from '../modules/merchants/manage-keys.ts'
+import { listKeys } from '../modules/merchants/manage-keys.ts'
+import { wallets } from '../modules/wallets/list.ts'
+import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import type { Context } from '../operations/context.ts'
+import { createContext } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { wallets } from '../wallets/list.ts'
-import { webhookEndpoints } from '../webhooks/list.ts'
+import {
+  facts,
+  id,
+  money,
+  nothing,
+  number,
+  orNothing,
+  sliceAsked,
+  slicePager,
+  status,
+  table,
+  time,
+} from './components.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { createKeyAction, revokeKeyAction, rotateKeyAction } from './key-actions.ts'
 import { doneTo } from './log-page.ts'
-import { facts, id, money, nothing, number, orNothing, sliceAsked, slicePager, status, table, time } from './parts.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
 /** One merchant: its keys, its own wallets and its webhook endpoints. */

@@ -1,9 +1,9 @@
-import { parseUuid } from '../ids.ts'
-import { findMerchant } from '../merchants/find-merchant.ts'
-import { listMerchants } from '../merchants/list-merchants.ts'
+import { parseUuid } from '../core/ids.ts'
+import { findMerchant } from '../modules/merchants/find-merchant.ts'
+import { listMerchants } from '../modules/merchants/list-merchants.ts'
 import { html } from '../server/pages/html.ts'
+import { filters, id, pager, table, time } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
-import { filters, id, pager, table, time } from './parts.ts'
 
 /** All merchants, the oldest first, found by a part of the name or by the id. */
 export const merchantsPage: ConsolePage = {

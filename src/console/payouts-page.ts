@@ -1,15 +1,15 @@
-import type { Context } from '../context.ts'
-import { notFound } from '../errors.ts'
-import { findPayouts } from '../operators/find-payout.ts'
-import { listAcrossMerchants } from '../operators/list-across-merchants.ts'
-import { payouts } from '../payouts/list.ts'
-import type { Payout } from '../payouts/payout.ts'
-import { payoutAssetCodes, payoutStatuses } from '../payouts/payout.ts'
+import { notFound } from '../core/errors.ts'
+import { findPayouts } from '../modules/operators/find-payout.ts'
+import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
+import { payouts } from '../modules/payouts/list.ts'
+import type { Payout } from '../modules/payouts/payout.ts'
+import { payoutAssetCodes, payoutStatuses } from '../modules/payouts/payout.ts'
+import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { fiat, filters, link, money, number, pager, sliceAsked, slicePager, status, table, time } from './components.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { merchantChosen } from './merchant-choice.ts'
-import { fiat, filters, link, money, number, pager, sliceAsked, slicePager, status, table, time } from './parts.ts'
 
 /** The payouts of a merchant, or of all, newest first. */
 export const payoutsPage: ConsolePage = {

@@ -1,10 +1,10 @@
-import { meaningOf } from '../doors/described-values.ts'
-import type { FeeSource } from '../fees/fee.ts'
-import { feeSources } from '../fees/fee.ts'
-import { fees } from '../fees/fees.ts'
-import { setFee } from '../fees/set-fee.ts'
-import { rates } from '../rates/rates.ts'
-import { setRate } from '../rates/set-rate.ts'
+import { meaningOf } from '../core/api/enum-descriptions.ts'
+import type { FeeSource } from '../modules/pricing/fees/fee.ts'
+import { feeSources } from '../modules/pricing/fees/fee.ts'
+import { fees } from '../modules/pricing/fees/fees.ts'
+import { setFee } from '../modules/pricing/fees/set-fee.ts'
+import { rates } from '../modules/pricing/rates/rates.ts'
+import { setRate } from '../modules/pricing/rates/set-rate.ts'
 import type { Action, Field, On } from './console-page.ts'
 
 const effectiveAt: Field = {

@@ -1,9 +1,9 @@
-import { fees } from '../fees/fees.ts'
-import { rates } from '../rates/rates.ts'
+import { fees } from '../modules/pricing/fees/fees.ts'
+import { rates } from '../modules/pricing/rates/rates.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
+import { money, nothing, number, sliceAsked, slicePager, status, table, time } from './components.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
-import { money, nothing, number, sliceAsked, slicePager, status, table, time } from './parts.ts'
 import { cancelFeeAction, cancelRateAction, priceTarget, setFeeAction, setRateAction } from './price-actions.ts'
 
 type Rates = Awaited<ReturnType<typeof rates.list>>

@@ -1,8 +1,8 @@
-import { listRails, pause, resume } from '../rails/routes.ts'
+import { listRails, pause, resume } from '../modules/rails/orders/rail-routes.ts'
 import { html } from '../server/pages/html.ts'
+import { nothing, status, table, time } from './components.ts'
 import type { Action, ConsolePage } from './console-page.ts'
 import { doneTo } from './log-page.ts'
-import { nothing, status, table, time } from './parts.ts'
 
 const pauseAction: Action = {
   name: 'rail pause',

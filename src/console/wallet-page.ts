@@ -1,15 +1,15 @@
-import type { Context } from '../context.ts'
-import type { Entry } from '../ledger/entry.ts'
-import { entries } from '../ledger/list.ts'
-import { walletEntriesOfTransfers } from '../ledger/repository.ts'
-import { contextOf } from '../operators/owner-of.ts'
+import type { Entry } from '../modules/ledger/entry.ts'
+import { entries } from '../modules/ledger/list.ts'
+import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
+import { contextOf } from '../modules/operators/find-merchant-of.ts'
+import { getWallet } from '../modules/wallets/get-wallet.ts'
+import { reversedAmong } from '../modules/wallets/repository.ts'
+import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { getWallet } from '../wallets/get-wallet.ts'
-import { reversedAmong } from '../wallets/repository.ts'
+import { facts, id, link, money, number, orNothing, sliceAsked, slicePager, table, time } from './components.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { reverseDepositAction } from './deposit-actions.ts'
-import { facts, id, link, money, number, orNothing, sliceAsked, slicePager, table, time } from './parts.ts'
 
 /** One wallet with its statement. */
 export const walletPage: ConsolePage = {

@@ -1,13 +1,13 @@
-import type { Context } from '../context.ts'
-import { listAcrossMerchants } from '../operators/list-across-merchants.ts'
+import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
+import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import type { TroubledEndpoint } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
+import { listTroubledEndpoints } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
+import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { webhookEndpoints } from '../webhooks/list.ts'
-import type { TroubledEndpoint } from '../webhooks/list-troubled-endpoints.ts'
-import { listTroubledEndpoints } from '../webhooks/list-troubled-endpoints.ts'
+import { filters, link, orNothing, pager, sliceAsked, slicePager, status, table, time } from './components.ts'
 import type { Asked, ConsolePage } from './console-page.ts'
 import { merchantChosen } from './merchant-choice.ts'
-import { filters, link, orNothing, pager, sliceAsked, slicePager, status, table, time } from './parts.ts'
 
 const mostTroubled = 100
 

@@ -1,5 +1,5 @@
 import type { GeneratedAlways } from 'kysely'
-import type { DueTime } from '../ids.ts'
+import type { DueTime } from '../core/ids.ts'
 
 /**
  * What a column holds, the same on every engine: `text`, `uuid` and `timestamp` are strings in memory, `integer` a

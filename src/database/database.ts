@@ -1,4 +1,4 @@
-import { unavailable } from '../errors.ts'
+import { unavailable } from '../core/errors.ts'
 import type { ComingMigrations } from './migration.ts'
 import type { Answer, Reader, Tx } from './query.ts'
 import type { SchemaCheck } from './schema-check.ts'

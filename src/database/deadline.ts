@@ -1,5 +1,5 @@
-import type { Refusal } from '../errors.ts'
-import { unavailable } from '../errors.ts'
+import type { Refusal } from '../core/errors.ts'
+import { unavailable } from '../core/errors.ts'
 
 /**
  * What a request changes is begun within this time after it was asked for or not at all, and a process that hands it over

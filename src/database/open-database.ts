@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { Database, DatabaseOptions, Restored, RestoreOptions, Visit } from './database.ts'
 import { databaseNameOf, readUrl } from './postgres/connection-url.ts'
+import { visitPostgres } from './postgres/inspect-postgres.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
 import { restorePostgres } from './postgres/restore-postgres.ts'
-import { visitPostgres } from './postgres/visit-postgres.ts'
+import { visitSqlite } from './sqlite/inspect-sqlite.ts'
 import { openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
 import { restoreSqlite } from './sqlite/restore-sqlite.ts'
-import { visitSqlite } from './sqlite/visit-sqlite.ts'
 
 /**
  * Opens the database at `url` and brings it to the latest form.

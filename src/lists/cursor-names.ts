@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../operations/context.ts'
 import type { Asked, Filters } from './filters.ts'
 import type { Given } from './queries.ts'
-import type { Created } from './times.ts'
+import type { Created } from './time-range.ts'
 
 type Asking = Pick<Context, 'db' | 'merchantId'>
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Context } from '../context.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
+import type { Context } from '../operations/context.ts'
 import type { CursorNames, Narrowing, PreviousCursors } from './cursor-names.ts'
 import type { Asked, Filters } from './filters.ts'
 import type { Given, ListQueries, RowSource } from './queries.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { inCaseOf, optionalOneOf, optionalText, uuid, whoseId } from '../input.ts'
+import { inCaseOf, optionalOneOf, optionalText, uuid, whoseId } from '../core/input.ts'
 import { ownerFilter } from './owner.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseUuid } from '../ids.ts'
-import { refuse } from '../input.ts'
+import { parseUuid } from '../core/ids.ts'
+import { refuse } from '../core/input.ts'
 
 /** Whose things: everyone's, the merchant's own, or one customer's (ruling 18). */
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }

@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Columns } from '../database/chosen-columns.ts'
+import type { Columns } from '../database/projection.ts'
 import type { Answer, Reader, Rows } from '../database/query.ts'
 import { list as among, answerOf, from, queryWithFilters, withTable } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'

@@ -1,8 +1,8 @@
+import { allInOrder } from '../core/errors.ts'
+import { timestamp } from '../core/ids.ts'
 import type { Answer, Params, Tx } from '../database/query.ts'
 import { answerOf, change, from, into, queryOne, sameNames, statement } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
-import { allInOrder } from '../errors.ts'
-import { timestamp } from '../ids.ts'
 
 /** The tables that have a column, as the database spells them. */
 type TableWith<Column extends string> = {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { allInOrder, invalidInput } from '../core/errors.ts'
+import { optional, refuse } from '../core/input.ts'
 import type { Answer } from '../database/query.ts'
 import { answerOf } from '../database/query.ts'
-import { allInOrder, invalidInput } from '../errors.ts'
-import { optional, refuse } from '../input.ts'
 
 /** The largest slice, and the one that is given where none is asked for. */
 export const largestSlice = 100

@@ -1,6 +1,6 @@
-import { escaped } from '../doors/escaped.ts'
-import type { Amount } from '../money/amount.ts'
-import { formatAmount } from '../money/amount.ts'
+import type { Amount } from '../core/money/amount.ts'
+import { formatAmount } from '../core/money/amount.ts'
+import { escaped } from '../core/net/escaped.ts'
 import type { JsonSchema } from './reference.ts'
 
 /** A kind of value in answers: what its schema says, and how it is written. */

@@ -1,4 +1,4 @@
-import { escaped } from '../doors/escaped.ts'
+import { escaped } from '../core/net/escaped.ts'
 import type { Form } from './forms.ts'
 import { oneOf, saying, text, unquoted } from './forms.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { readConfig } from '../../src/app/config.ts'
-import { originsForm } from '../../src/server/allowed-origins.ts'
-import { proxiesForm } from '../../src/server/caller-address.ts'
+import { originsForm } from '../../src/server/http/allowed-origins.ts'
+import { proxiesForm } from '../../src/server/http/caller-address.ts'
 
 const defaults: Config = {
   host: '127.0.0.1',

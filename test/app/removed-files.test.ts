@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { demoApiKey } from '../../db/demo/demo.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
 import type { Place } from '../support/process.ts'
 import { cli, demoPlace, jsonOf, startService } from '../support/process.ts'

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { demoApiKey } from '../../db/demo/demo.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
 import { cli, cliProcess, demoPlace, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
 

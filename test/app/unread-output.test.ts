@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { demoApiKey } from '../../db/demo/demo.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { freePort } from '../support/free-port.ts'
 import { demoPlace } from '../support/process.ts'
 

@@ -3,13 +3,13 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
-import type { Context, Service } from '../../src/context.ts'
-import { createContext, createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { createMerchant } from '../../src/merchants/create-merchant.ts'
-import { setRate } from '../../src/rates/set-rate.ts'
-import { createWallet } from '../../src/wallets/create-wallet.ts'
-import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
+import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
+import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
+import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
+import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
+import type { Context, Service } from '../../src/operations/context.ts'
+import { createContext, createService } from '../../src/operations/context.ts'
 import { perform } from '../support/perform.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -100,7 +100,7 @@ async function richMerchant(service: Service): Promise<{ id: string; apiKey: str
 }
 
 async function command(path: string, words: readonly string[]): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'src/app/cli.ts'), ...words, '--json'], {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'src/cli/cli.ts'), ...words, '--json'], {
     env: { ...process.env, DATABASE_URL: `sqlite:${path}` },
   })
   return JSON.parse(stdout)

@@ -10,10 +10,10 @@ import {
   parse,
   validate,
 } from 'graphql'
-import type { Random } from '../../src/fill/random.ts'
-import { costOf } from '../../src/graphql/cost.ts'
-import { excessOf, excessOfPairs, limits } from '../../src/graphql/limits.ts'
-import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
+import type { Random } from '../../src/demo/load/random.ts'
+import { costOf } from '../../src/graphql/documents/cost.ts'
+import { excessOf, excessOfPairs, limits } from '../../src/graphql/documents/limits.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 
 /** A field of a document; `on` is the member of a union or interface that it is asked of. */
 export type Part = {

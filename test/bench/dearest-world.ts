@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3'
-import type { Caller } from '../../src/callers/api-caller.ts'
-import { noCaller } from '../../src/callers/api-caller.ts'
-import type { Service } from '../../src/context.ts'
-import { createContext } from '../../src/context.ts'
-import { createWebhookEndpoint } from '../../src/webhooks/create-webhook-endpoint.ts'
+import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
+import type { Caller } from '../../src/operations/access/api-caller.ts'
+import { noCaller } from '../../src/operations/access/api-caller.ts'
+import type { Service } from '../../src/operations/context.ts'
+import { createContext } from '../../src/operations/context.ts'
 import { perform } from '../support/perform.ts'
 
 /** Ids by type, of things that have much; `PayoutOfCustomer` and `WalletOfCustomer` are those of the customer. */

@@ -1,6 +1,6 @@
 import { createLogger, standardOutput } from '../../src/app/logger.ts'
-import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 
 // The service with its GraphQL door as it is, or with Yoga for every request: `node one-way.ts <path> short|yoga`.

@@ -9,9 +9,9 @@
  */
 import { createConnection, createServer } from 'node:net'
 import { parseArgs } from 'node:util'
-import { createContext, createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { createPayout } from '../../src/payouts/create-payout.ts'
+import { createPayout } from '../../src/modules/payouts/create-payout.ts'
+import { createContext, createService } from '../../src/operations/context.ts'
 import { perform } from '../support/perform.ts'
 import { startPostgresServer } from '../support/postgres-server.ts'
 import { richMerchants } from './data.ts'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { demoApiKey } from '../../db/demo/demo.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { expect } from './fixtures.ts'
 import type { Service } from './service.ts'
 
@@ -15,7 +15,7 @@ const run = promisify(execFile)
 
 /** Runs a command on the service's database; its JSON. */
 async function command(service: Service, ...args: string[]): Promise<unknown> {
-  const { stdout } = await run(process.execPath, ['src/app/cli.ts', ...args, '--json'], { env: service.environment })
+  const { stdout } = await run(process.execPath, ['src/cli/cli.ts', ...args, '--json'], { env: service.environment })
   return JSON.parse(stdout)
 }
 

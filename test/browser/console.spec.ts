@@ -35,7 +35,7 @@ test.use({ expectedComplaints: /status of (404 .*\/nothing\)|40[0-35-9])/ })
 
 /** Starts a console as an operator does. */
 async function startConsole(service: Service) {
-  const child = spawn(process.execPath, ['src/app/cli.ts', 'console', '--json'], {
+  const child = spawn(process.execPath, ['src/cli/cli.ts', 'console', '--json'], {
     env: service.environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

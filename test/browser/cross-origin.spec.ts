@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from '@playwright/test'
-import { demoApiKey } from '../../db/demo/demo.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { test as base, expect } from './fixtures.ts'
 
 /** An empty page of another origin. */

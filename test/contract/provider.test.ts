@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { insertAssetNetwork } from '../../src/asset-codes/repository.ts'
-import { networks } from '../../src/networks/network.ts'
-import { insertWalletAddress, insertWatchedAddress } from '../../src/wallets/repository.ts'
+import { insertAssetNetwork } from '../../src/modules/asset-codes/repository.ts'
+import { networks } from '../../src/modules/networks/network.ts'
+import { insertWalletAddress, insertWatchedAddress } from '../../src/modules/wallets/repository.ts'
 import type { App } from '../support/app.ts'
 import {
   bankMethodBody,

@@ -6,7 +6,7 @@
 // Nothing else writes these files, and one that is missing fails.
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { routes } from '../../src/server/rest-routes.ts'
+import { routes } from '../../src/server/rest/routes.ts'
 import { everyEngineAndWorkers } from '../support/app.ts'
 import { expectAsRecorded, folder } from './recorded.ts'
 import { listAssetCodes } from './scenarios/asset-codes.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { securityHeaders } from '../../src/server/security-headers.ts'
+import { securityHeaders } from '../../src/server/http/security-headers.ts'
 import type { App, AppOptions, RestMethod, Setup } from '../support/app.ts'
 import { startApp } from '../support/app.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { from, query } from '../../src/database/query.ts'
-import { insertMerchant } from '../../src/merchants/repository.ts'
+import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'
 import { idOf, merchantRow, upTo } from './rows.ts'
 

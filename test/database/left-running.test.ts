@@ -1,11 +1,11 @@
 // What an operation leaves running when it ends has no part in the write that comes after it, on either engine.
 import { describe, expect, test } from 'vitest'
+import { Refusal } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Params, Tx } from '../../src/database/query.ts'
 import { from, into, query, statementOne } from '../../src/database/query.ts'
-import { Refusal } from '../../src/errors.ts'
 import { latestInSequence, nextInSequence } from '../../src/lists/sequence.ts'
-import { insertMerchant } from '../../src/merchants/repository.ts'
+import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine } from '../support/app.ts'
 import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow } from './rows.ts'

@@ -1,8 +1,8 @@
 import type { Compilable } from 'kysely'
 import { MergeQueryNode, sql, TableNode, UsingNode } from 'kysely'
 import { describe, expect, test } from 'vitest'
+import { forCustomer } from '../../src/database/customer-scope.ts'
 import type { Database } from '../../src/database/database.ts'
-import { forCustomer } from '../../src/database/one-customer.ts'
 import type { Params, Query, Tx } from '../../src/database/query.ts'
 import {
   acrossCustomers,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pendingWrites } from '../../src/database/pending.ts'
+import { pendingWrites } from '../../src/database/deferred-writes.ts'
 import type { Tx } from '../../src/database/query.ts'
 
 const tx = {} as Tx

@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely'
 import { expressionBuilder, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import * as auditQueries from '../../src/audit/repository.ts'
+import type { Scope } from '../../src/database/merchant-scope.ts'
 import type { Query, Reader } from '../../src/database/query.ts'
 import {
   acrossMerchants,
@@ -14,9 +14,9 @@ import {
   queryWithFilters,
   remove,
 } from '../../src/database/query.ts'
-import type { Scope } from '../../src/database/scope.ts'
 import type { RowOf } from '../../src/database/tables.ts'
-import { payoutByIdempotencyKey } from '../../src/payouts/repository.ts'
+import * as auditQueries from '../../src/modules/audit/repository.ts'
+import { payoutByIdempotencyKey } from '../../src/modules/payouts/repository.ts'
 
 type P = RowOf<'payouts'> & { ids: readonly string[] }
 

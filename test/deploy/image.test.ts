@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { demoApiKey } from '../../db/demo/demo.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Image } from './support/build.ts'
@@ -34,7 +34,7 @@ test('of the project the builder sees what the image is made of, and no database
     '.env',
     'deploy/.env',
     'node_modules/pg/package.json',
-    'test/ids.test.ts',
+    'test/core/ids.test.ts',
     'docs/package.json',
   ]
   expect([...secret, ...others].filter(given)).toEqual([])

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { demoApiKey } from '../../db/demo/demo.ts'
 import type { Column } from '../../src/database/columns.ts'
 import type { TableName } from '../../src/database/tables.ts'
 import { snakeCase, tables } from '../../src/database/tables.ts'
-import { hashOf } from '../deposits/support/node.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
+import { hashOf } from '../modules/deposits/support/node.ts'
 import { demoPlace, jsonOf, startService } from '../support/process.ts'
 
 const path = join(import.meta.dirname, '../../examples/deposit-node/report.ts')

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkNuban } from '../../src/payout-methods/checks/nuban.ts'
+import { checkNuban } from '../../src/modules/payout-methods/checks/nuban.ts'
 import { startApp } from '../support/app.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -43,7 +43,7 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
 
 // Each can be copied alone, so each has its own; a fault that is mended in one is mended in all.
 describe('what pages have in common is the same in each:', () => {
-  const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/money.ts']
+  const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/core/money.ts']
   test.each(common)('%s', (file) => {
     expect(new Set(pages.map((name) => read(`${name}/${file}`))).size).toBe(1)
   })

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { wallClockOf } from '../../src/ids.ts'
-import { httpRail } from '../../src/rails/http-rail.ts'
-import type { Received } from '../delivery/support/receiver.ts'
-import { startReceiver } from '../delivery/support/receiver.ts'
-import { exampleBanks, placeForBank } from '../rails/support/example-bank.ts'
-import { dullOrder } from '../rails/support/orders.ts'
+import { wallClockOf } from '../../src/core/ids.ts'
+import { httpRail } from '../../src/modules/rails/adapters/http-rail.ts'
+import { exampleBanks, placeForBank } from '../modules/rails/support/example-bank.ts'
+import { dullOrder } from '../modules/rails/support/orders.ts'
+import type { Received } from '../modules/webhooks/transport/support/receiver.ts'
+import { startReceiver } from '../modules/webhooks/transport/support/receiver.ts'
 import { wallTime } from '../support/times.ts'
 
 test('the example in TypeScript is under 150 lines and needs nothing but Node', () => {

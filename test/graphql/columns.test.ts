@@ -1,7 +1,7 @@
 import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import { getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { schemaFor } from '../../src/server/graphql-schema.ts'
+import { schemaFor } from '../../src/server/graphql/schema.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 

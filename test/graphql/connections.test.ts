@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { settlePayout } from '../../src/payouts/settle-payout.ts'
-import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
+import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { someOf } from '../support/some-of.ts'
 import type { Ask } from './support/ask.ts'

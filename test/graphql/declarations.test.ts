@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest'
-import { closeCustomer } from '../../src/customers/close-customer.ts'
-import { Customer } from '../../src/customers/graphql.ts'
-import type { Fields } from '../../src/graphql/fields.ts'
-import { column, columnOrNull, columns, itself, leadsTo, made } from '../../src/graphql/fields.ts'
-import { addUnion, globalId } from '../../src/graphql/global-ids.ts'
-import type { InputField, InputFields } from '../../src/graphql/inputs.ts'
-import { optional, optionalId, optionalIds, required, requiredId, withLocalIds } from '../../src/graphql/inputs.ts'
-import { addMutation } from '../../src/graphql/mutation.ts'
-import { NetworkEnum } from '../../src/networks/graphql.ts'
-import { Wallet } from '../../src/wallets/graphql.ts'
-import type { WalletRow } from '../../src/wallets/wallet.ts'
+import type { Fields } from '../../src/graphql/schema/fields.ts'
+import { column, columnOrNull, columns, itself, leadsTo, made } from '../../src/graphql/schema/fields.ts'
+import { addUnion, globalId } from '../../src/graphql/schema/global-ids.ts'
+import type { InputField, InputFields } from '../../src/graphql/schema/inputs.ts'
+import {
+  optional,
+  optionalId,
+  optionalIds,
+  required,
+  requiredId,
+  withLocalIds,
+} from '../../src/graphql/schema/inputs.ts'
+import { addMutation } from '../../src/graphql/schema/mutation.ts'
+import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
+import { Customer } from '../../src/modules/customers/graphql.ts'
+import { NetworkEnum } from '../../src/modules/networks/graphql.ts'
+import { Wallet } from '../../src/modules/wallets/graphql.ts'
+import type { WalletRow } from '../../src/modules/wallets/wallet.ts'
 
 const uuid = '019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { documentsPath, typedDocuments } from '../../codegen.ts'
-import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { DocumentNode } from 'graphql'
 import { getIntrospectionQuery, parse, visit } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { excessOf, excessOfPairs, excessOfVariables, limits } from '../../src/graphql/limits.ts'
+import { excessOf, excessOfPairs, excessOfVariables, limits } from '../../src/graphql/documents/limits.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { noSecrets } from '../../src/secrets/secrets.ts'
-import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
+import { noSecrets } from '../../src/core/secrets/secrets.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
 import { asking, serverLike } from './support/ask.ts'

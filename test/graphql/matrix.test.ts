@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../src/graphql/global-ids.ts'
-import { sandboxSchema as schema } from '../../src/server/graphql-schema.ts'
+import { globalId } from '../../src/graphql/schema/global-ids.ts'
+import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { everyEngine } from '../support/app.ts'
 import { someOf } from '../support/some-of.ts'
 import { whatIsStored } from '../support/stored.ts'

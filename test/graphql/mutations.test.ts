@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { carriedPayout, contradicted } from '../rails/support/carried.ts'
+import { carriedPayout, contradicted } from '../modules/rails/support/carried.ts'
 import type { App } from '../support/app.ts'
 import { dullCustomer, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'

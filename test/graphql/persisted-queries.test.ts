@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { keepPersistedQueries } from '../../src/graphql/persisted-queries.ts'
+import { keepPersistedQueries } from '../../src/graphql/documents/persisted-queries.ts'
 import type { App } from '../support/app.ts'
 import { everyWay, startApp } from '../support/app.ts'
 import { listen } from './support/listen.ts'

@@ -17,9 +17,9 @@ import {
   isObjectType,
 } from 'graphql'
 import { expect, test, vi } from 'vitest'
-import { createContext } from '../../src/context.ts'
-import { createEngine } from '../../src/graphql/engine.ts'
-import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { createEngine } from '../../src/graphql/execution/engine.ts'
+import { createContext } from '../../src/operations/context.ts'
+import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { startApp } from '../support/app.ts'
 import { bothWays } from './support/two-ways.ts'
 

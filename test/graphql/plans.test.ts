@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { settlePayout } from '../../src/payouts/settle-payout.ts'
+import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'

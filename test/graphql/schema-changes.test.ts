@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { buildSchema } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { changesBetween, documentsFolder, documentsPath, schemaPath, schemaText, writeSchema } from '../../codegen.ts'
-import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const committed = schemaText(sandboxSchema)

@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { schemaPath, schemaText } from '../../codegen.ts'
-import { sandboxSchema, schemaFor } from '../../src/server/graphql-schema.ts'
+import { sandboxSchema, schemaFor } from '../../src/server/graphql/schema.ts'
 
 /** Lists that are no connections, each with what bounds it. */
 const boundedLists: Record<string, string> = {

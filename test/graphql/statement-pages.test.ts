@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { depositToWallet } from '../../src/wallets/deposit-to-wallet.ts'
-import { movableClock } from '../exports/histories.ts'
+import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
+import { movableClock } from '../modules/exports/histories.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 const document = `query($wallet: ID!, $from: DateTime, $to: DateTime, $first: Int, $after: String, $last: Int, $before: String) {

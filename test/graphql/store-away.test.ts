@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { unavailable } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
-import { unavailable } from '../../src/errors.ts'
 import { startApp } from '../support/app.ts'
 import { serverLike } from './support/ask.ts'
 

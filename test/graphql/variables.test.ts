@@ -13,8 +13,8 @@ import {
   parse,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { variablesReader } from '../../src/graphql/variables.ts'
-import { sandboxSchema } from '../../src/server/graphql-schema.ts'
+import { variablesReader } from '../../src/graphql/documents/variables.ts'
+import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const inputs = Object.values(sandboxSchema.getTypeMap())
   .filter((type) => isInputType(type) && !isIntrospectionType(type))

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { unavailable } from '../../src/errors.ts'
-import { bodyOf } from '../../src/graphql/answer.ts'
+import { unavailable } from '../../src/core/errors.ts'
+import { bodyOf } from '../../src/graphql/execution/execute.ts'
 import type { App } from '../support/app.ts'
 import { payoutBody, startApp } from '../support/app.ts'
 import { serverLike } from './support/ask.ts'
@@ -200,7 +200,7 @@ test('nothing that starts loads Yoga', () => {
     ),
   )
   expect(loading).toEqual([])
-  expect(readFileSync(join(src, 'server/graphql-yoga.ts'), 'utf8')).toContain("await import('graphql-yoga')")
+  expect(readFileSync(join(src, 'server/graphql/yoga.ts'), 'utf8')).toContain("await import('graphql-yoga')")
 })
 
 describe('Yoga answers', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { columnsOf } from '../../src/database/chosen-columns.ts'
-import { payouts } from '../../src/payouts/list.ts'
-import { wallets } from '../../src/wallets/list.ts'
+import { columnsOf } from '../../src/database/projection.ts'
+import { payouts } from '../../src/modules/payouts/list.ts'
+import { wallets } from '../../src/modules/wallets/list.ts'
 
 test('a list reads the columns that are wanted, and beyond them only those that it needs itself', () => {
   expect(payouts.columns(['amount'])).toEqual(columnsOf(['amount']))

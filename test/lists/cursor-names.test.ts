@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { Context } from '../../src/context.ts'
-import { createContext } from '../../src/context.ts'
-import { Refusal } from '../../src/errors.ts'
+import { Refusal } from '../../src/core/errors.ts'
 import type { AnyList } from '../../src/lists/declaration.ts'
 import { declaredLists } from '../../src/lists/declared-lists.ts'
 import type { FilterKind } from '../../src/lists/filters.ts'
 import { byText } from '../../src/lists/filters.ts'
 import { defineList } from '../../src/lists/list.ts'
+import type { Context } from '../../src/operations/context.ts'
+import { createContext } from '../../src/operations/context.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 // Declares the lists of every noun.
-import '../../src/server/graphql-schema.ts'
+import '../../src/server/graphql/schema.ts'
 
 type Input = Readonly<Record<string, unknown>>
 type Browse = (context: Context, input: Input) => Promise<Cursors>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { customers } from '../../src/customers/list.ts'
 import { compileForPostgres } from '../../src/database/postgres/compile-for-postgres.ts'
 import type { Query } from '../../src/database/query.ts'
-import { payoutMethods } from '../../src/payout-methods/list.ts'
-import { payouts } from '../../src/payouts/list.ts'
+import { customers } from '../../src/modules/customers/list.ts'
+import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
+import { payouts } from '../../src/modules/payouts/list.ts'
 import { startApp } from '../support/app.ts'
 
 // A server takes an OFFSET that it does not know for many rows, and sorts all that match in the place of following an index.

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { customers } from '../../src/customers/list.ts'
+import { timestamp } from '../../src/core/ids.ts'
 import type { Reader } from '../../src/database/query.ts'
-import { timestamp } from '../../src/ids.ts'
 import type { Mark } from '../../src/lists/queries.ts'
-import type { Created } from '../../src/lists/times.ts'
-import { spanOf } from '../../src/lists/times.ts'
+import type { Created } from '../../src/lists/time-range.ts'
+import { spanOf } from '../../src/lists/time-range.ts'
 import { countLimit } from '../../src/lists/totals.ts'
+import { customers } from '../../src/modules/customers/list.ts'
 
 const always: Created = { createdFrom: null, createdBefore: null }
 const start = Date.parse('2026-01-01T00:00:00.000Z')

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { audit } from '../../src/audit/audit.ts'
-import { createService } from '../../src/context.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import { audit } from '../../src/modules/audit/audit.ts'
+import { createService } from '../../src/operations/context.ts'
 
 /** What one look at the books told: `faults` are the checks that found a contradiction. */
 export type Snapshot = { readonly transfers: number; readonly faults: readonly string[] }

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
-import { createService } from '../../src/context.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { setRate } from '../../src/rates/set-rate.ts'
-import type { Model } from '../ledger/model.ts'
-import { assets, currencies, rates } from '../ledger/model.ts'
-import { kindOf, runPrograms } from '../ledger/model-run.ts'
-import { step } from '../ledger/model-steps.ts'
+import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
+import { createService } from '../../src/operations/context.ts'
+import type { Model } from '../modules/ledger/model.ts'
+import { assets, currencies, rates } from '../modules/ledger/model.ts'
+import { kindOf, runPrograms } from '../modules/ledger/model-run.ts'
+import { step } from '../modules/ledger/model-steps.ts'
 
 /** Commands of one run, of several merchants that act at the same time: what they do shares a commit. */
 const merchants = 4

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { GraphQLInputType, GraphQLSchema } from 'graphql'
 import { isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql'
-import { formatApiKey, newApiKey } from '../../src/merchants/api-key.ts'
+import { formatApiKey, newApiKey } from '../../src/modules/merchants/api-key.ts'
 import type { Route } from '../../src/rest/route.ts'
 import type { Asked } from './graphql-inputs.ts'
 import { askedFields, documentFor } from './graphql-inputs.ts'

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { demoApiKey, seedDemo } from '../../db/demo/demo.ts'
 import type { Config } from '../../src/app/config.ts'
 import { createLogger } from '../../src/app/logger.ts'
-import type { Service } from '../../src/context.ts'
-import { createService } from '../../src/context.ts'
+import { secretsWith } from '../../src/core/secrets/secrets.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { secretsWith } from '../../src/secrets/secrets.ts'
+import { demoApiKey, seedDemo } from '../../src/demo/demo.ts'
+import type { Service } from '../../src/operations/context.ts'
+import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 
 /** The service in this process, on a database of its own that holds the demo merchant and its month of history. */

@@ -19,7 +19,7 @@ export async function runExport(
   changes: readonly Change[] = [],
 ): Promise<Exported> {
   const changing = changes.length === 0 ? [] : ['--import', join(import.meta.dirname, 'change-main.ts')]
-  const program = join(import.meta.dirname, '../../src/app/cli.ts')
+  const program = join(import.meta.dirname, '../../src/cli/cli.ts')
   const child = spawn(process.execPath, [...smallHeap, ...changing, program, 'export', ...words], {
     env: { ...process.env, DATABASE_URL: url, CHANGES: JSON.stringify(changes) },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -11,7 +11,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql'
-import { globalId } from '../../src/graphql/global-ids.ts'
+import { globalId } from '../../src/graphql/schema/global-ids.ts'
 import { hostileFrame, hostileJson, hostileText } from './hostile.ts'
 import { cut } from './rest-inputs.ts'
 

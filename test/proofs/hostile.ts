@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { anyText as anyAmountText } from '../money/amount-forms.ts'
+import { anyText as anyAmountText } from '../core/money/amount-forms.ts'
 
 // What no front end sends: texts as JavaScript has them, and JSON as its own text, because much of it (a name twice,
 // 100,000 levels, a number beyond every type) is lost when it is parsed and written again.

@@ -1,11 +1,11 @@
 import { flushCompileCache } from 'node:module'
 import { fastify } from 'fastify'
-import { createService } from '../../src/context.ts'
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
-import { countStreams } from '../../src/server/held-streams.ts'
-import { refusalOf } from '../../src/server/refusal-of.ts'
-import { addRestRoutes, sendFailure } from '../../src/server/rest-endpoints.ts'
-import { turns } from '../../src/server/turn.ts'
+import { createService } from '../../src/operations/context.ts'
+import { countStreams } from '../../src/server/graphql/stream-limiter.ts'
+import { turns } from '../../src/server/http/response-flush.ts'
+import { refusalOf } from '../../src/server/http/to-api-error.ts'
+import { addRestRoutes, sendFailure } from '../../src/server/rest/endpoints.ts'
 
 // The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
 // the service does, and as there an unknown outcome of a commit ends the process.

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { isStandby } from '../../src/database/postgres/primary.ts'
+import { isStandby } from '../../src/database/postgres/failover.ts'
 import type { PatroniNode, Program } from './patroni-node.ts'
 import { makeFolder, startNode, startProgram, writeSettings } from './patroni-node.ts'
 

@@ -1,8 +1,8 @@
 import Sqlite from 'better-sqlite3'
-import { audit } from '../../src/audit/audit.ts'
-import { createService } from '../../src/context.ts'
+import { formatAmount } from '../../src/core/money/amount.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { formatAmount } from '../../src/money/amount.ts'
+import { audit } from '../../src/modules/audit/audit.ts'
+import { createService } from '../../src/operations/context.ts'
 import type { Acknowledged, PayoutLog } from './clients.ts'
 
 type Row = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Amount } from '../../src/money/amount.ts'
-import { formatAmount, oneUnit, parseAmount } from '../../src/money/amount.ts'
+import type { Amount } from '../../src/core/money/amount.ts'
+import { formatAmount, oneUnit, parseAmount } from '../../src/core/money/amount.ts'
 import type { Answer, Request, Target } from './clients.ts'
 import { connections, send } from './clients.ts'
 import type { Operation } from './linearizability.ts'

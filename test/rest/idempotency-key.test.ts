@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { closeCustomer } from '../../src/customers/close-customer.ts'
-import { createKey } from '../../src/merchants/keys.ts'
+import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
+import { createKey } from '../../src/modules/merchants/manage-keys.ts'
 import type { App, RestMethod } from '../support/app.ts'
 import { bankMethodBody, everyEngineAndWorkers, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'

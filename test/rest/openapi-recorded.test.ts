@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
-import { groups } from '../../src/server/rest-routes.ts'
+import { groups } from '../../src/server/rest/routes.ts'
 
 /** Keywords whose texts may change; a property of that name has an object as its value, and is compared. */
 const prose = new Set(['description', 'summary', 'title'])

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { GetPayoutInput, getPayout } from '../../src/payouts/get-payout.ts'
+import { GetPayoutInput, getPayout } from '../../src/modules/payouts/get-payout.ts'
 import { amount, integer, plain, text, truth, uuid } from '../../src/rest/forms.ts'
 import { get } from '../../src/rest/route.ts'
 import { always, byType, from, listOf, mostlyNull, optional, orNull, resource, shape } from '../../src/rest/shape.ts'

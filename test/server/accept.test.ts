@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { wanted } from '../../src/server/accept.ts'
-import { formsTaken } from '../../src/server/forms-taken.ts'
+import { wanted } from '../../src/server/http/content-negotiation.ts'
+import { formsTaken } from '../../src/server/http/forms-taken.ts'
 
 const json = 'application/json'
 

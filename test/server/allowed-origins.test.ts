@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allowedFor, readOrigins } from '../../src/server/allowed-origins.ts'
+import { allowedFor, readOrigins } from '../../src/server/http/allowed-origins.ts'
 
 describe('an origin is read', () => {
   test.each([

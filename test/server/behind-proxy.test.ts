@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { wallClockOf } from '../../src/ids.ts'
-import { createKey } from '../../src/merchants/keys.ts'
-import { httpRail } from '../../src/rails/http-rail.ts'
-import type { TrustedProxies } from '../../src/server/caller-address.ts'
-import { callerAddress, trustOf } from '../../src/server/caller-address.ts'
+import { wallClockOf } from '../../src/core/ids.ts'
+import { createKey } from '../../src/modules/merchants/manage-keys.ts'
+import { httpRail } from '../../src/modules/rails/adapters/http-rail.ts'
+import type { TrustedProxies } from '../../src/server/http/caller-address.ts'
+import { callerAddress, trustOf } from '../../src/server/http/caller-address.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 /** Asks a host that trusts these proxies which address it sees. */
@@ -88,12 +88,20 @@ describe('the address of a caller', () => {
   test('is read in one place', () => {
     const root = join(import.meta.dirname, '../..')
     const readsAddress = /\.ips?\b|[{,]\s*ips?\s*[,}:]|\bremoteAddress\b|x-forwarded-|x-real-ip/
-    const reading = ['src/server', 'src/console', 'src/graphql', 'src/rest', 'src/tracing', 'src/metrics', 'src/app']
+    const reading = [
+      'src/server',
+      'src/console',
+      'src/graphql',
+      'src/rest',
+      'src/observability/tracing',
+      'src/observability/metrics',
+      'src/app',
+    ]
       .flatMap((folder) =>
         readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
       )
       .filter((path) => path.endsWith('.ts') && readsAddress.test(readFileSync(join(root, path), 'utf8')))
-    expect(reading).toEqual(['src/server/caller-address.ts'])
+    expect(reading).toEqual(['src/server/http/caller-address.ts'])
   })
 })
 

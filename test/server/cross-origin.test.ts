@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
-import { unavailable } from '../../src/errors.ts'
+import { unavailable } from '../../src/core/errors.ts'
 import { createServer } from '../../src/server/host.ts'
-import { nodeRail } from '../deposits/support/node.ts'
+import { nodeRail } from '../modules/deposits/support/node.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, everyWay, payoutBody, startApp } from '../support/app.ts'
 

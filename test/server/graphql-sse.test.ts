@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { inEvents } from '../../src/server/graphql-sse.ts'
+import { inEvents } from '../../src/server/graphql/sse.ts'
 
 const fetchAPI = { ReadableStream, Response } as unknown as Parameters<typeof inEvents>[1]
 

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events'
 import Fastify from 'fastify'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Service } from '../../src/context.ts'
-import type { Refusal } from '../../src/errors.ts'
-import { createKey, revokeKey } from '../../src/merchants/keys.ts'
-import type { HoldStream } from '../../src/server/held-streams.ts'
-import { countStreams, untilEnded } from '../../src/server/held-streams.ts'
+import type { Refusal } from '../../src/core/errors.ts'
+import { createKey, revokeKey } from '../../src/modules/merchants/manage-keys.ts'
+import type { Service } from '../../src/operations/context.ts'
+import type { HoldStream } from '../../src/server/graphql/stream-limiter.ts'
+import { countStreams, untilEnded } from '../../src/server/graphql/stream-limiter.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 /** The connection of an answer, as Node has it. */

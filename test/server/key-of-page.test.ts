@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { formatApiKey, newApiKey } from '../../src/merchants/api-key.ts'
+import { formatApiKey, newApiKey } from '../../src/modules/merchants/api-key.ts'
 import { everyEngine, everyWay, startApp } from '../support/app.ts'
 import { whatIsStored } from '../support/stored.ts'
 

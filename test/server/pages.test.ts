@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { demoApiKey } from '../../db/demo/demo.ts'
 import { createLogger } from '../../src/app/logger.ts'
+import { demoApiKey } from '../../src/demo/demo.ts'
 import { createServer } from '../../src/server/host.ts'
 import { startApp } from '../support/app.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { securityHeaders } from '../../src/server/security-headers.ts'
+import { securityHeaders } from '../../src/server/http/security-headers.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 const asStream = { accept: 'text/event-stream' }

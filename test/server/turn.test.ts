@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { turns } from '../../src/server/turn.ts'
+import { turns } from '../../src/server/http/response-flush.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const microtasks = () => new Promise((resolve) => process.nextTick(resolve))

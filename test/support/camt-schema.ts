@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validateXML } from 'xmllint-wasm'
 
-const schema = readFileSync(join(import.meta.dirname, '../exports/schemas/camt.053.001.08.xsd'), 'utf8')
+const schema = readFileSync(join(import.meta.dirname, '../modules/exports/schemas/camt.053.001.08.xsd'), 'utf8')
 
 /** Where a document breaks the schema of `camt.053.001.08`, in the words of xmllint. */
 export async function camtFaults(text: string): Promise<string[]> {

@@ -3,78 +3,72 @@ import type { Import, Node, Source, Sources } from './source.ts'
 import { declaredIn, parseSource } from './source.ts'
 
 /**
- * The parts of `src`, each of which may import itself and those before it (house rule 3). A part is a folder or a file at
- * the top: what everything is written with, the kits of the doors, the nouns, what puts all doors together, the program.
+ * The layers of `src`, lowest first: a file may import its own layer and those before it (house rule 3). The longest entry
+ * that a path starts with is its layer.
  */
 export const order = [
-  'ids',
-  'money',
-  'errors',
-  'input',
-  'doors',
-  'database',
-  'callers',
-  'secrets',
-  'context',
-  'lists',
-  'rest',
-  'graphql',
-  'ledger',
-  'installation',
-  'trusted-documents',
-  'idempotency',
-  'events',
-  'networks',
-  'merchants',
-  'asset-codes',
-  'customers',
-  'client-tokens',
-  'rates',
-  'fees',
-  'wallets',
-  'deposits',
-  'payout-methods',
-  'payout-transfers',
-  'payouts',
-  'exports',
-  'delivery',
-  'webhooks',
-  'rails',
-  'feed',
-  'operators',
-  'dispatch',
-  'seals',
-  'audit',
-  'diagnoses',
-  'server',
-  'metrics',
-  'tracing',
-  'console',
-  'fill',
-  'demo',
-  'app',
+  'core/',
+  'database/',
+  'operations/',
+  'lists/',
+  'rest/',
+  'graphql/schema/',
+  'graphql/plan/',
+  'graphql/documents/',
+  'graphql/execution/',
+  'modules/ledger/',
+  'modules/installation/',
+  'modules/trusted-documents/',
+  'modules/outbox/',
+  'modules/networks/',
+  'modules/merchants/',
+  'modules/asset-codes/',
+  'modules/customers/',
+  'modules/client-tokens/',
+  'modules/pricing/',
+  'modules/wallets/',
+  'modules/deposits/',
+  'modules/payout-methods/',
+  'modules/rail-orders/',
+  'modules/payouts/',
+  'modules/exports/',
+  'modules/webhooks/transport/',
+  'modules/webhooks/endpoints/',
+  'modules/rails/',
+  'modules/events/',
+  'modules/operators/',
+  'modules/webhooks/dispatcher/',
+  'modules/hash-chain/',
+  'modules/audit/',
+  'modules/diagnoses/',
+  'server/',
+  'observability/',
+  'console/',
+  'demo/',
+  'app/',
+  'cli/',
 ] as const
 
 /** The files that name every noun's door. */
-const gatherings = /^src\/server\/(rest-routes|graphql-schema)\.ts$/
+const gatherings = /^src\/server\/(rest\/routes|graphql\/schema)\.ts$/
 
 // A noun's door, and the further ones that it has for what would make that too long: `create-payout-graphql.ts`.
-const doors = /^src\/(?!rest\/|graphql\/|server\/)[^/]+\/([\w-]+-)?(rest|graphql)\.ts$/
-const graphqlDoors = /^src\/(?!rest\/|graphql\/|server\/)[^/]+\/([\w-]+-)?graphql\.ts$/
-const repositories = /^src\/[^/]+\/repository\.ts$/
+const doors = /^src\/modules\/(.+\/)?([\w-]+-)?(rest|graphql)\.ts$/
+const graphqlDoors = /^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
+const repositories = /^src\/(.+\/)?repository\.ts$/
 const inDatabase = /^src\/database\//
 const inLists = /^src\/lists\//
 /** Where queries are built: from what a noun declares of a list, too. */
-const buildsQueries = /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)/
+const buildsQueries = /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
-const inRest = /^src\/rest\/|^src\/[^/]+\/([\w-]+-)?rest\.ts$/
+const inRest = /^src\/rest\/|^src\/modules\/(.+\/)?([\w-]+-)?rest\.ts$/
 const inServer = /^src\/(server|console)\//
-const inGraphql = /^src\/graphql\/|^src\/[^/]+\/([\w-]+-)?graphql\.ts$/
-const graphqlOfServer = /^src\/server\/(graphql-[\w-]+|pages\/graphiql-page)\.ts$/
-const statuses = 'src/doors/http-status.ts'
+const inGraphql = /^src\/graphql\/|^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
+const graphqlOfServer = /^src\/server\/(graphql\/[\w-]+|pages\/graphiql-page)\.ts$/
+const statuses = 'src/core/api/http-status.ts'
 const configuration = 'src/app/config.ts'
-const operators = /^src\/(app\/cli(\/|\.ts$)|fill\/)|^db\/demo\//
-const roots = /^src\/(app\/|server\/host\.ts$)/
+const operators = /^src\/(cli|demo)\//
+const roots = /^src\/(app\/|cli\/|server\/host\.ts$)/
 
 /** What a door of GraphQL takes from another: its types, which know what loads them and what they are called. */
 const edges = /^[A-Z]/
@@ -126,11 +120,11 @@ const rules: readonly Rule[] = [
 /** House rule 3: between parts imports go to earlier ones only. */
 function importsEarlierParts({ path, imports }: Source) {
   return ours(imports).map((imported) => {
-    const [own, other] = [partOf(path), partOf(imported.path)]
-    if (own === null) return `is in no part that the order knows`
-    if (other === null) return `imports ${imported.path}, which is in no part that the order knows`
+    const [own, other] = [layerOf(path), layerOf(imported.path)]
+    if (own === null) return `is in no layer that the order knows`
+    if (other === null) return `imports ${imported.path}, which is in no layer that the order knows`
     // The database begins with its migrations, which know nothing of it but their own type.
-    return order.indexOf(other) > order.indexOf(own) && `imports ${imported.path}: ${other} comes after ${own}`
+    return order.indexOf(other) > order.indexOf(own) && `imports ${imported.path}: ${other} is above ${own}`
   })
 }
 
@@ -147,7 +141,7 @@ function importsDownwards({ path, imports }: Source) {
     if (isDoor && repositories.test(imported)) return `is a door and imports the repository ${imported}`
     if (isDoor && (inDatabase.test(imported) || inLists.test(imported)) && !isType)
       return `is a door and imports the database`
-    if (isRepository && !inDatabase.test(imported) && !inLists.test(imported) && !isType)
+    if (isRepository && ![inDatabase, inLists, repositories].some((low) => low.test(imported)) && !isType)
       return `is a repository and imports ${imported}`
     return roots.test(imported) && !roots.test(path) && `imports ${imported}, which puts the program together`
   })
@@ -163,11 +157,11 @@ function keepsQueriesInRepositories({ path, imports }: Source) {
 }
 
 const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readonly where: string }[] = [
-  { packages: /^decimal\.js$/, home: /^src\/money\//, where: 'money/' },
+  { packages: /^decimal\.js$/, home: /^src\/core\/money\//, where: 'core/money/' },
   { packages: /^(better-sqlite3|pg|pg-protocol)$/, home: engines, where: 'an engine of database/' },
   {
     packages: /^kysely(\/|$)/,
-    home: /^src\/(database\/|lists\/|[^/]+\/repository\.ts$)|^db\/migrations\//,
+    home: /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)|^db\/migrations\//,
     where: 'database/, lists/ and repositories',
   },
   {
@@ -177,22 +171,22 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   },
   {
     packages: /^node:http$/,
-    home: /^src\/(server|graphql|delivery)\//,
-    where: 'server/, graphql/ and delivery/',
+    home: /^src\/(server|graphql|modules\/webhooks\/transport)\//,
+    where: 'server/, graphql/ and modules/webhooks/transport/',
   },
-  { packages: /^node:https$/, home: /^src\/delivery\//, where: 'delivery/' },
+  { packages: /^node:https$/, home: /^src\/modules\/webhooks\/transport\//, where: 'modules/webhooks/transport/' },
   {
     packages: /^(graphql|graphql-.*|@pothos\/.*|@graphql-.*|dataloader)(\/.*)?$/,
     home: new RegExp(`${inGraphql.source}|${graphqlOfServer.source}`),
     where: 'graphql/, each graphql.ts and what serves it',
   },
-  { packages: /^ibantools$/, home: /^src\/payout-methods\/checks\//, where: 'payout-methods/checks/' },
-  { packages: /^(csv-parse|saxes)$/, home: /^src\/rails\//, where: 'rails/' },
-  { packages: /^(commander|cli-progress|string-width)$/, home: /^src\/app\/cli\//, where: 'app/cli/' },
+  { packages: /^ibantools$/, home: /^src\/modules\/payout-methods\/checks\//, where: 'modules/payout-methods/checks/' },
+  { packages: /^(csv-parse|saxes)$/, home: /^src\/modules\/rails\//, where: 'modules/rails/' },
+  { packages: /^(commander|cli-progress|string-width)$/, home: /^src\/cli\//, where: 'cli/' },
   { packages: /^@scalar\//, home: /^src\/server\/pages\//, where: 'server/pages/' },
   { packages: /^(node:)?process$/, home: /^src\/app\/config\.ts$/, where: 'config.ts' },
-  { packages: /^prom-client$/, home: /^src\/metrics\//, where: 'metrics/' },
-  { packages: /^@opentelemetry\//, home: /^src\/tracing\//, where: 'tracing/' },
+  { packages: /^prom-client$/, home: /^src\/observability\/metrics\//, where: 'observability/metrics/' },
+  { packages: /^@opentelemetry\//, home: /^src\/observability\/tracing\//, where: 'observability/tracing/' },
   { packages: /^pino$/, home: /^src\/app\/logger\.ts$/, where: 'logger.ts' },
 ]
 
@@ -227,9 +221,9 @@ function readsOnlyItsOwnSources({ path, code }: Source) {
   const isTool = operators.test(path)
   return [
     path !== configuration && readsEnvironment.test(code) && 'reads the environment',
-    path !== 'src/ids.ts' && !isTool && /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) && 'has a clock of its own',
+    path !== 'src/core/ids.ts' && !isTool && /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) && 'has a clock of its own',
     // An engine waits for a random time before it tries again: nothing that is stored depends on it.
-    path !== 'src/ids.ts' &&
+    path !== 'src/core/ids.ts' &&
       !engines.test(path) &&
       /\bMath\.random\b|\brandomUUID\b/.test(code) &&
       'has a randomness of its own',
@@ -307,10 +301,10 @@ function isNotErasable({ type, kind }: Node): boolean {
 }
 
 /** The names that each noun's folder may have a file of. */
-const namesOfNouns = /^src\/[^/]+\/(repository|rest|graphql|list)\.ts$/
+const namesOfNouns = /^src\/(modules|operations|observability|demo)\/(.+\/)?(repository|rest|graphql|list)\.ts$/
 
 /** How many files stand loose in `src`; whatever else there is, is in the folder of what it is for. */
-const looseFiles = 6
+const looseFiles = 2
 
 /** Every breach of the layout by the files of `src`: a crowd at its root, or two files of one name. */
 export function breachesOfLayout(paths: readonly string[]): string[] {
@@ -365,12 +359,9 @@ function ours(imports: readonly Import[]): (Import & { path: string })[] {
   return imports.filter((each): each is Import & { path: string } => each.path !== null)
 }
 
-/** The part that a file belongs to; `null` for one that the order does not know. */
-function partOf(path: string): (typeof order)[number] | null {
-  const name = /^db\/migrations\//.test(path)
-    ? 'database'
-    : /^db\/demo\//.test(path)
-      ? 'demo'
-      : /^src\/([^/]+?)(\.ts|\/)/.exec(path)?.[1]
-  return order.find((part) => part === name) ?? null
+/** The layer that a file belongs to; `null` for one that the order does not know. */
+function layerOf(path: string): (typeof order)[number] | null {
+  const name = path.startsWith('db/migrations/') ? 'database/' : path.replace(/^src\//, '')
+  const [layer] = order.filter((prefix) => name.startsWith(prefix)).toSorted((one, other) => other.length - one.length)
+  return layer ?? null
 }

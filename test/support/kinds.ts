@@ -2,7 +2,7 @@ import type { Node, Sources } from './source.ts'
 import { declaredIn, parseSource } from './source.ts'
 
 /** Invents its data, and shows none. */
-const inFill = /^src\/fill\//
+const inFill = /^src\/demo\/load\//
 
 /**
  * Every choice between two things by a comparison with one value of a list of values, as `path:line: what is wrong`: another

@@ -1,6 +1,6 @@
-import type { Mode } from '../../src/context.ts'
-import { setExtendedPublicKeys } from '../../src/merchants/set-extended-public-keys.ts'
-import { junkRoot } from '../networks/junk-mnemonic.ts'
+import { setExtendedPublicKeys } from '../../src/modules/merchants/set-extended-public-keys.ts'
+import type { Mode } from '../../src/operations/context.ts'
+import { junkRoot } from '../modules/networks/junk-mnemonic.ts'
 import type { App, Setup } from './app.ts'
 import { everyEngine } from './app.ts'
 

@@ -1,4 +1,4 @@
-import type { Context, Done, Operation } from '../../src/context.ts'
+import type { Context, Done, Operation } from '../../src/operations/context.ts'
 
 /** What an operation answers that writes, wherever it is run. */
 export async function perform<Input, Result>(

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
-import { runCommand } from '../../src/app/cli/run.ts'
+import { runCommand } from '../../src/cli/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -89,7 +89,7 @@ export async function cli(place: Place, ...args: string[]): Promise<Answered> {
 
 /** Runs an operator command as an operator does, in a process of its own, and waits for its end. */
 export async function cliProcess(place: Place, ...args: string[]): Promise<Answered> {
-  return answered(await endOf(spawn(process.execPath, ['src/app/cli.ts', ...args], { cwd: root, env: place.env })))
+  return answered(await endOf(spawn(process.execPath, ['src/cli/cli.ts', ...args], { cwd: root, env: place.env })))
 }
 
 /** Starts the service as `npm start` does, on a free port, and waits until it is ready; its log goes to `output`. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { Refusal } from '../../src/errors.ts'
+import { Refusal } from '../../src/core/errors.ts'
 
 /** The refusal that an operation ends in; anything else that it does fails the test. */
 export async function refusalOf(operation: () => unknown): Promise<Refusal> {

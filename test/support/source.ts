@@ -1,7 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 import { parseSync } from 'rolldown/utils'
 
-/** The texts of files by their path from the project's root, such as `src/payouts/rest.ts`. */
+/** The texts of files by their path from the project's root, such as `src/modules/payouts/rest.ts`. */
 export type Sources = Readonly<Record<string, string>>
 
 /** A node of the syntax tree (ESTree), as far as it is read here. */

@@ -1,5 +1,5 @@
-import type { DueTime, WallTime } from '../../src/ids.ts'
-import { dueAfter, wallClockOf } from '../../src/ids.ts'
+import type { DueTime, WallTime } from '../../src/core/ids.ts'
+import { dueAfter, wallClockOf } from '../../src/core/ids.ts'
 
 /** A number of milliseconds since 1970 as a wall time. */
 export function wallTime(time: number): WallTime {

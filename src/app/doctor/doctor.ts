@@ -1,9 +1,9 @@
 import type { EngineState, Visit } from '../../database/database.ts'
 import { sqlitePathOf, visitDatabase } from '../../database/open-database.ts'
-import type { Check, Diagnosis, Examined } from '../../diagnoses/diagnosis.ts'
-import { fault } from '../../diagnoses/diagnosis.ts'
-import { endingKeys, keysOfTheMode, unusedKeys } from '../../diagnoses/of-keys.ts'
-import { missingFees, missingRates, oldRates } from '../../diagnoses/of-prices.ts'
+import type { Check, Diagnosis, Examined } from '../../modules/diagnoses/diagnosis.ts'
+import { fault } from '../../modules/diagnoses/diagnosis.ts'
+import { endingKeys, keysOfTheMode, unusedKeys } from '../../modules/diagnoses/key-checks.ts'
+import { missingFees, missingRates, oldRates } from '../../modules/diagnoses/price-checks.ts'
 import {
   disabledEndpoints,
   failingEndpoints,
@@ -11,9 +11,9 @@ import {
   railsThatArePaused,
   storedTimes,
   unknownRails,
-} from '../../diagnoses/of-work.ts'
-import { endpointHealth } from '../../diagnoses/repository.ts'
-import { findMode } from '../../installation/find-mode.ts'
+} from '../../modules/diagnoses/queue-checks.ts'
+import { endpointHealth } from '../../modules/diagnoses/repository.ts'
+import { findMode } from '../../modules/installation/find-mode.ts'
 import type { Config } from '../config.ts'
 import {
   closedFiles,
@@ -27,7 +27,7 @@ import {
   roomOnDisk,
   schemaIsOurs,
   serverClock,
-} from './of-installation.ts'
+} from './installation-checks.ts'
 
 /** What rows tell, in the order in which it is told. */
 const checks: Readonly<Record<string, Check>> = {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { cannotListen } from '../cannot-listen.ts'
+import { cannotListen } from '../listen-error.ts'
 
 /**
  * Ports that no system hands out by itself, to what connects somewhere or listens at 0 (Linux begins at 32768, others at

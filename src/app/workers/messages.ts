@@ -1,6 +1,6 @@
-import { unavailable } from '../../errors.ts'
-import type { Snapshot } from '../../metrics/snapshot.ts'
-import type { Exchange, Exchanged, ExchangeRequest } from '../../server/rate-limit.ts'
+import { unavailable } from '../../core/errors.ts'
+import type { Snapshot } from '../../observability/metrics/snapshot.ts'
+import type { Exchange, Exchanged, ExchangeRequest } from '../../server/http/rate-limit.ts'
 
 /** What a process is told at its start: where the writer listens, `null` where the database needs none. */
 export type ReaderDetails = { readonly writerPath: string | null }

@@ -1,6 +1,6 @@
 import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
-import { isWarning } from './primary.ts'
+import { isWarning } from './failover.ts'
 
 /** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
 export type Step = {

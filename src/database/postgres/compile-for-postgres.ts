@@ -8,10 +8,10 @@ import type {
 } from 'kysely'
 import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
 import type { ColumnKind } from '../columns.ts'
+import type { Scope } from '../merchant-scope.ts'
 import { isPlaceholder } from '../placeholder.ts'
 import type { Query } from '../query.ts'
 import { rowByRow } from '../query.ts'
-import type { Scope } from '../scope.ts'
 import { columnsInDatabase } from '../tables.ts'
 
 /** What is bound in one place: the parameter `name`, or where that is `null`, `value` itself. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { TableName } from '../tables.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './failover.ts'
 
 const channel = 'payout_gateway_commits'
 

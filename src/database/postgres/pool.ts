@@ -1,13 +1,13 @@
 import type { Client } from 'pg'
 import pg from 'pg'
-import { unavailable } from '../../errors.ts'
-import { keptByQuery } from '../kept-by-query.ts'
+import { unavailable } from '../../core/errors.ts'
+import { keptByQuery } from '../statement-cache.ts'
 import type { PoolSizes } from './connection-url.ts'
+import type { Primary } from './failover.ts'
+import { requirePrimary } from './failover.ts'
 import type { PostgresConnection, Send, Statements } from './postgres-connection.ts'
 import { formsPrepared, postgresConnection } from './postgres-connection.ts'
 import { isConnectionLost, isPassing } from './postgres-errors.ts'
-import type { Primary } from './primary.ts'
-import { requirePrimary } from './primary.ts'
 
 /** What sessions are told: when a commit is done, and as what they act, where that is not who they log in as. */
 export type SessionSettings = {

@@ -1,4 +1,4 @@
-import { Refusal, unavailable } from '../../errors.ts'
+import { Refusal, unavailable } from '../../core/errors.ts'
 import { Conflict } from '../database.ts'
 
 /** What PostgreSQL calls an error: five characters, the first two its class. */

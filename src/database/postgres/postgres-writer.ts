@@ -1,17 +1,17 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal } from '../../core/errors.ts'
 import type { Database, OnCommitted, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
 import { answerLimitMs, machineClock, queueLimit, tooFull, tooLate } from '../deadline.ts'
-import type { PendingWrites } from '../pending.ts'
-import { pendingWrites } from '../pending.ts'
+import type { PendingWrites } from '../deferred-writes.ts'
+import { pendingWrites } from '../deferred-writes.ts'
 import type { Answer, Pending, Query, Tx } from '../query.ts'
 import { answerOf, changedTable, isRead, returnsRows } from '../query.ts'
-import type { Waiting } from './lanes.ts'
-import { openLanes } from './lanes.ts'
 import type { PostgresPool } from './pool.ts'
 import type { Control } from './postgres-connection.ts'
 import { isKeptWaiting, isLostRace, refusalFor } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
+import type { Waiting } from './write-batcher.ts'
+import { openLanes } from './write-batcher.ts'
 
 /** How often an operation runs that loses to others each time, and how long it waits in between: at most, and at random. */
 const attempts = 12

@@ -7,7 +7,7 @@ import type { Restored, RestoreOptions } from '../database.ts'
 import { requireVersion, runTool, withConnection } from './client-tools.ts'
 import type { Place } from './connection-url.ts'
 import { readUrl } from './connection-url.ts'
-import { primaryOf } from './primary.ts'
+import { primaryOf } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import { statSync } from 'node:fs'
-import { unavailable } from '../../errors.ts'
+import { unavailable } from '../../core/errors.ts'
 
 /** What SQLite adds to the path of a database for its files: the database itself, its log, and the index of that. */
 const files = {

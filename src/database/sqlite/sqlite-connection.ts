@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
-import { keptByQuery } from '../kept-by-query.ts'
 import type { Query } from '../query.ts'
+import { keptByQuery } from '../statement-cache.ts'
 import type { TableName } from '../tables.ts'
 import { camelCase, columnsInDatabase } from '../tables.ts'
 import type { SqliteStatement } from './compile-for-sqlite.ts'

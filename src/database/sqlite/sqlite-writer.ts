@@ -1,11 +1,11 @@
-import { unavailable, unknownOutcome } from '../../errors.ts'
+import { unavailable, unknownOutcome } from '../../core/errors.ts'
 import type { DatabaseStatistics, OnCommitted, WriteOptions } from '../database.ts'
 import { answerLimitMs, machineClock, queueLimit, tooFull, tooLate } from '../deadline.ts'
-import type { PendingWrites } from '../pending.ts'
-import { pendingWrites } from '../pending.ts'
+import type { PendingWrites } from '../deferred-writes.ts'
+import { pendingWrites } from '../deferred-writes.ts'
 import type { Answer, Query, Tx } from '../query.ts'
 import { returnsRows } from '../query.ts'
-import { sharedAnswers } from '../shared-answers.ts'
+import { sharedAnswers } from '../shared-query-cache.ts'
 import type { Changed, SqliteConnection } from './sqlite-connection.ts'
 
 /** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */

@@ -1,8 +1,8 @@
 import type { FieldNode } from 'graphql'
 import { BREAK, getArgumentValues, visit } from 'graphql'
-import { frozen } from '../frozen.ts'
+import { frozen } from '../schema/frozen.ts'
 import type { Place } from './planning.ts'
-import type { Run } from './written.ts'
+import type { Run } from './runtime.ts'
 
 /**
  * What gives the arguments of a field: once and for all, where no variable stands in them. Those serve every request, so

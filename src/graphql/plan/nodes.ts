@@ -1,10 +1,10 @@
 import type { GraphQLObjectType } from 'graphql'
-import { namedBy, nodeSources } from '../node.ts'
-import type { Shown } from '../shown.ts'
+import type { Shown } from '../schema/field-source.ts'
+import { namedBy, nodeSources } from '../schema/node.ts'
 import { argumentsAt } from './arguments.ts'
 import type { Member, Place } from './planning.ts'
+import type { Run, Write } from './runtime.ts'
 import { byType, wrapped } from './value.ts'
-import type { Run, Write } from './written.ts'
 
 type Node = { readonly type: string; readonly row: unknown }
 

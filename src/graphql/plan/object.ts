@@ -1,12 +1,12 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import { answerOf } from '../../database/query.ts'
-import { memberOf } from './members.ts'
+import { selectedOf } from './collect-fields.ts'
+import { memberOf } from './field-writers.ts'
 import type { Member, Planning } from './planning.ts'
 import type { Rows } from './rows.ts'
 import { valueAt } from './rows.ts'
-import { selectedOf } from './selected.ts'
-import type { Texts, Write } from './written.ts'
-import { leaveToGraphqlJs, together } from './written.ts'
+import type { Texts, Write } from './runtime.ts'
+import { leaveToGraphqlJs, together } from './runtime.ts'
 
 /** A member of an object: what stands before its text, and its place among those whose texts are written for all rows at once. */
 type Part = { readonly before: string; readonly member: Member; readonly column: number }

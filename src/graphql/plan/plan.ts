@@ -2,17 +2,17 @@ import type { GraphQLObjectType, GraphQLOutputType, OperationDefinitionNode, Sel
 import { GraphQLError, getNamedType, isAbstractType, isObjectType } from 'graphql'
 import type { Answer } from '../../database/query.ts'
 import { answerOf } from '../../database/query.ts'
-import type { Told } from '../shown.ts'
+import type { Told } from '../schema/field-source.ts'
+import type { Asked } from './collect-fields.ts'
+import { selectedOf } from './collect-fields.ts'
 import { objectWriter } from './object.ts'
 import type { Planning } from './planning.ts'
 import { choosing } from './planning.ts'
 import type { Rows } from './rows.ts'
 import { wholeRows } from './rows.ts'
-import type { Asked } from './selected.ts'
-import { selectedOf } from './selected.ts'
+import type { Run, Write } from './runtime.ts'
+import { leaveToGraphqlJs, leftToGraphqlJs } from './runtime.ts'
 import { byType, wrapped } from './value.ts'
-import type { Run, Write } from './written.ts'
-import { leaveToGraphqlJs, leftToGraphqlJs } from './written.ts'
 
 /** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
 export type Plan = (run: Run) => Answer<string>

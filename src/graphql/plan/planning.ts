@@ -2,13 +2,13 @@ import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } fro
 import type { Answer } from '../../database/query.ts'
 import { answerOf } from '../../database/query.ts'
 import type { Needs } from '../../lists/list.ts'
-import type { Listed, Source } from '../loader.ts'
-import { loaderFor } from '../loader.ts'
-import type { Leaf } from './leaf.ts'
+import type { Listed, Source } from '../schema/loader.ts'
+import { loaderFor } from '../schema/loader.ts'
+import type { Asked } from './collect-fields.ts'
+import type { Leaf } from './leaf-writers.ts'
 import type { Cell, ChosenRows, Rows } from './rows.ts'
 import { chosenRows, valueAt, wholeRows } from './rows.ts'
-import type { Asked } from './selected.ts'
-import type { Run, Write } from './written.ts'
+import type { Run, Write } from './runtime.ts'
 
 /** A plan while it is made. */
 export type Planning = Asked & {

@@ -1,9 +1,9 @@
 import type { OperationDefinitionNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import type { Asked } from './collect-fields.ts'
+import { conditionsIn } from './collect-fields.ts'
 import type { Made, Plan } from './plan.ts'
 import { planOf } from './plan.ts'
-import type { Asked } from './selected.ts'
-import { conditionsIn } from './selected.ts'
 
 /** The plan of an operation for a request with these variables; `null` where it is left to graphql-js. */
 export type PlanFor = (variables: VariableValues) => Plan | null

@@ -1,6 +1,6 @@
-import type { Columns } from '../../database/chosen-columns.ts'
+import type { Columns } from '../../database/projection.ts'
 import type { Needs } from '../../lists/list.ts'
-import type { Listed } from '../loader.ts'
+import type { Listed } from '../schema/loader.ts'
 
 /** Where a value stands in a row: its place among the chosen columns, or its name in a whole row. */
 export type Cell = { readonly at: number | string }

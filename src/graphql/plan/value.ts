@@ -1,8 +1,8 @@
 import type { GraphQLOutputType } from 'graphql'
 import { isListType, isNonNullType } from 'graphql'
 import { answerOf } from '../../database/query.ts'
-import type { Run, Texts, Write } from './written.ts'
-import { leaveToGraphqlJs } from './written.ts'
+import type { Run, Texts, Write } from './runtime.ts'
+import { leaveToGraphqlJs } from './runtime.ts'
 
 /** Writes values of a type that lists others or takes null, with what writes those of its named type. */
 export function wrapped(type: GraphQLOutputType, named: Write): Write {

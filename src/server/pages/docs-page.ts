@@ -1,7 +1,7 @@
-import type { Mode } from '../../context.ts'
+import type { Mode } from '../../operations/context.ts'
 import { html } from './html.ts'
 import { policyOf } from './page-answer.ts'
-import { wholePage } from './whole-page.ts'
+import { wholePage } from './page-layout.ts'
 
 /** The page at `/docs`, which the script fills from `/openapi.json`. */
 export function docsPage(mode: Mode): string {

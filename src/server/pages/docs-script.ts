@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { ApiReferenceConfiguration } from '@scalar/fastify-api-reference'
 import scalar from '@scalar/fastify-api-reference'
 import { fastify } from 'fastify'
-import type { Mode } from '../../context.ts'
+import type { Mode } from '../../operations/context.ts'
 import { precompress } from './precompressed.ts'
 
 /** `demoKey` is that of the demo merchant, where there is one. */

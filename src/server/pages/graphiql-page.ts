@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql'
-import { actingMenu, actingScript } from './graphiql-acting.ts'
+import { actingMenu, actingScript } from './graphiql-impersonate.ts'
 import type { Precompressed } from './precompressed.ts'
 import { precompress } from './precompressed.ts'
 

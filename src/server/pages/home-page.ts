@@ -1,8 +1,8 @@
-import type { Mode } from '../../context.ts'
+import type { Mode } from '../../operations/context.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
+import { wholePage } from './page-layout.ts'
 import { pageStyle } from './page-style.ts'
-import { wholePage } from './whole-page.ts'
 
 /** What is where: `key` is that of the demo merchant, where there is one. */
 export type Home = { readonly mode: Mode; readonly origin: string; readonly key: string | null }

@@ -1,9 +1,9 @@
-import type { Mode } from '../../context.ts'
-import { webhookFormats } from '../../delivery/formats.ts'
-import { meaningOf } from '../../doors/described-values.ts'
-import { statusOfCode } from '../../doors/http-status.ts'
-import type { ErrorCode } from '../../errors.ts'
-import { sandboxAccounts } from '../../payout-transfers/sandbox-accounts.ts'
+import { meaningOf } from '../../core/api/enum-descriptions.ts'
+import { statusOfCode } from '../../core/api/http-status.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { sandboxAccounts } from '../../modules/rail-orders/sandbox-accounts.ts'
+import { webhookFormats } from '../../modules/webhooks/transport/formats.ts'
+import type { Mode } from '../../operations/context.ts'
 import { meanings } from '../../rest/failures.ts'
 
 /** Errors that every endpoint can return. */

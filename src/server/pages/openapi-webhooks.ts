@@ -1,4 +1,4 @@
-import { postedEvents } from '../../feed/posted-events.ts'
+import { postedEvents } from '../../modules/events/webhook-events.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
 import type { Schemas } from './sample.ts'
 import { sampleOf } from './sample.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Mode } from '../../context.ts'
+import type { Mode } from '../../operations/context.ts'
 import { pageScript } from './page-script.ts'
 
 /** A page runs the one script, loads nothing but its mark, and has no style but its own. */

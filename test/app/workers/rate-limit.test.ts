@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Refusal } from '../../../src/errors.ts'
-import type { Exchanged, ExchangeRequest } from '../../../src/server/rate-limit.ts'
-import { rateLimiter, sharedRateLimiter, sharedWindows, strangerLimiter } from '../../../src/server/rate-limit.ts'
+import { Refusal } from '../../../src/core/errors.ts'
+import type { Exchanged, ExchangeRequest } from '../../../src/server/http/rate-limit.ts'
+import { rateLimiter, sharedRateLimiter, sharedWindows, strangerLimiter } from '../../../src/server/http/rate-limit.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })

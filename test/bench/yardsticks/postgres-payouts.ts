@@ -1,4 +1,4 @@
-import { formatAmount } from '../../../src/money/amount.ts'
+import { formatAmount } from '../../../src/core/money/amount.ts'
 import type { PlainForm } from '../plain-payout.ts'
 import { plainPayouts } from '../plain-payout.ts'
 import { servePlainly } from './plain-server.ts'

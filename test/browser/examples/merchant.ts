@@ -1,4 +1,4 @@
-import { demoApiKey } from '../../../db/demo/demo.ts'
+import { demoApiKey } from '../../../src/demo/demo.ts'
 
 /** What the merchant's own systems do while a page is open. */
 export type Merchant = ReturnType<typeof merchantAt>

@@ -1,4 +1,4 @@
-import { demoApiKey } from '../../../db/demo/demo.ts'
+import { demoApiKey } from '../../../src/demo/demo.ts'
 import { expect, test } from '../fixtures.ts'
 import type { Merchant } from './merchant.ts'
 import type { ShakyLine } from './shaky-line.ts'

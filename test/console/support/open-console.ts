@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { createAuditRun } from '../../../src/console/audit-run.ts'
 import { createConsole } from '../../../src/console/console-host.ts'
-import { createEntrance } from '../../../src/console/entrance.ts'
-import { listOperatorActions } from '../../../src/operators/list-operator-actions.ts'
+import { createEntrance } from '../../../src/console/login-session.ts'
+import { listOperatorActions } from '../../../src/modules/operators/list-operator-actions.ts'
 import type { App } from '../../support/app.ts'
 
 type Headers = Readonly<Record<string, string>>

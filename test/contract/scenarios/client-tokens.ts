@@ -1,4 +1,4 @@
-import { createKey } from '../../../src/merchants/keys.ts'
+import { createKey } from '../../../src/modules/merchants/manage-keys.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 

@@ -1,4 +1,4 @@
-import { settlePayout } from '../../../src/payouts/settle-payout.ts'
+import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { payoutBody } from '../../support/app.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { otherMerchant, recordCommonRefusals } from './refusals.ts'

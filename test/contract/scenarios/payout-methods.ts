@@ -1,4 +1,4 @@
-import { closeCustomer } from '../../../src/customers/close-customer.ts'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import type { App } from '../../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'

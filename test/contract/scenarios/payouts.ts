@@ -1,5 +1,5 @@
-import { closeCustomer } from '../../../src/customers/close-customer.ts'
-import { settlePayout } from '../../../src/payouts/settle-payout.ts'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'

@@ -1,5 +1,5 @@
-import { formatApiKey, newApiKey } from '../../../src/merchants/api-key.ts'
-import { createKey, revokeKey } from '../../../src/merchants/keys.ts'
+import { formatApiKey, newApiKey } from '../../../src/modules/merchants/api-key.ts'
+import { createKey, revokeKey } from '../../../src/modules/merchants/manage-keys.ts'
 import type { App } from '../../support/app.ts'
 import type { Transcript } from '../transcript.ts'
 

@@ -1,5 +1,5 @@
-import { closeCustomer } from '../../../src/customers/close-customer.ts'
-import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import type { App } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import type { Sent, Transcript } from '../transcript.ts'

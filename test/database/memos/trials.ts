@@ -1,13 +1,14 @@
 // Runs in a copy of the project that has a table `memos` (checkout.ts): tries everything on the rows of others with the
 // database of a customer's token, and prints the outcome of each trial as JSON.
-import { noCaller } from '../../../src/callers/api-caller.ts'
-import { createContext, createService } from '../../../src/context.ts'
+
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Params, Reader, Tx } from '../../../src/database/query.ts'
 import { change, from, insertRow, query, remove, statement } from '../../../src/database/query.ts'
 import type { TableName } from '../../../src/database/tables.ts'
-import { createMerchant } from '../../../src/merchants/create-merchant.ts'
+import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
+import { noCaller } from '../../../src/operations/access/api-caller.ts'
+import { createContext, createService } from '../../../src/operations/context.ts'
 
 type Memo = { merchantId: string; id: string; customerId: string | null; text: string }
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase, visitDatabase } from '../../../src/database/open-database.ts'
-import { ask, nodeRail } from '../../deposits/support/node.ts'
+import { ask, nodeRail } from '../../modules/deposits/support/node.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'

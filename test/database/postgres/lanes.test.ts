@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openLanes } from '../../../src/database/postgres/lanes.ts'
+import { openLanes } from '../../../src/database/postgres/write-batcher.ts'
 
 const limit = 4
 

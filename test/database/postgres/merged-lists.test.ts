@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { columnsOf } from '../../../src/database/chosen-columns.ts'
 import { compileForPostgres } from '../../../src/database/postgres/compile-for-postgres.ts'
+import { columnsOf } from '../../../src/database/projection.ts'
 import type { Query, Reader } from '../../../src/database/query.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
 import type { ListQueries } from '../../../src/lists/queries.ts'
-import '../../../src/payouts/list.ts'
+import '../../../src/modules/payouts/list.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 

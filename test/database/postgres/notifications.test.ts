@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { readUrl } from '../../../src/database/postgres/connection-url.ts'
+import { primaryOf } from '../../../src/database/postgres/failover.ts'
 import { notifications } from '../../../src/database/postgres/notifications.ts'
-import { primaryOf } from '../../../src/database/postgres/primary.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 

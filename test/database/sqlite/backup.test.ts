@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { allMerchants, insertMerchant } from '../../../src/merchants/repository.ts'
+import { allMerchants, insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 import { merchantRow } from '../rows.ts'
 

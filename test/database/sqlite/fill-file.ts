@@ -1,6 +1,6 @@
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { insertKey } from '../../../src/idempotency/repository.ts'
-import { insertMerchant } from '../../../src/merchants/repository.ts'
+import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
+import { insertKey } from '../../../src/operations/idempotency/repository.ts'
 import { keyRow, merchantRow } from '../rows.ts'
 
 // A process of its own that writes until a commit fails: `node fill-file.ts <path>`. It prints how many were acknowledged.

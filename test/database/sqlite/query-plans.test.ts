@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { columnsOf } from '../../../src/database/chosen-columns.ts'
+import { forCustomer } from '../../../src/database/customer-scope.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { forCustomer } from '../../../src/database/one-customer.ts'
+import { pendingWrites } from '../../../src/database/deferred-writes.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { pendingWrites } from '../../../src/database/pending.ts'
+import { columnsOf } from '../../../src/database/projection.ts'
 import type { Query, Reader, Tx } from '../../../src/database/query.ts'
 import { isRead } from '../../../src/database/query.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
@@ -31,8 +31,8 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
-  'metrics:processingOf': 'counts what is on its way, of some merchants; test/metrics has its plan',
-  'metrics:unknownAmong': 'counts among what is asked next; test/metrics has its plan',
+  'metrics:processingOf': 'counts what is on its way, of some merchants; test/observability/metrics has its plan',
+  'metrics:unknownAmong': 'counts among what is asked next; test/observability/metrics has its plan',
   'rates:allRates': 'lists every rate that was ever set',
   'fees:allFees': 'lists every fee that was ever set',
   'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',

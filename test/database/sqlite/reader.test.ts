@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { from, query } from '../../../src/database/query.ts'
-import { insertMerchant } from '../../../src/merchants/repository.ts'
+import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished } from 'vitest'
-import { certificate, certificateKey } from '../../delivery/support/certificate.ts'
+import { certificate, certificateKey } from '../../modules/webhooks/transport/support/certificate.ts'
 import { freePort } from '../../support/free-port.ts'
 
 const shipped = (file: string) => readFileSync(resolve(import.meta.dirname, '../../../deploy', file), 'utf8')

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
-import { demoApiKey } from '../../../db/demo/demo.ts'
+import { demoApiKey } from '../../../src/demo/demo.ts'
 
 const root = join(import.meta.dirname, '../../..')
 

@@ -11,8 +11,8 @@ import {
   parse,
   validate,
 } from 'graphql'
-import { excessOf } from '../../../src/graphql/limits.ts'
-import { sandboxSchema as schema } from '../../../src/server/graphql-schema.ts'
+import { excessOf } from '../../../src/graphql/documents/limits.ts'
+import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
 import type { Chance, Known } from './any-arguments.ts'
 import { anyArguments, namesOfJavaScript, newVariables } from './any-arguments.ts'
 import type { AskOneWay, Document } from './two-ways.ts'

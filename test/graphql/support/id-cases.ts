@@ -1,4 +1,4 @@
-import { sandboxSchema as schema } from '../../../src/server/graphql-schema.ts'
+import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
 import type { Answered } from './ask.ts'
 import { everythingOf } from './selection.ts'
 import type { NodeType, Thing, World } from './world.ts'

@@ -1,4 +1,4 @@
-import { globalId } from '../../../src/graphql/global-ids.ts'
+import { globalId } from '../../../src/graphql/schema/global-ids.ts'
 import type { Thing } from './world.ts'
 
 /** Texts that are no id of anything, though some come close to the one of `thing`. */

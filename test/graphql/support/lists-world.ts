@@ -1,9 +1,12 @@
-import { closeCustomer } from '../../../src/customers/close-customer.ts'
-import { createBankPayoutMethod, createWalletPayoutMethod } from '../../../src/payout-methods/create-payout-method.ts'
-import { deletePayoutMethod } from '../../../src/payout-methods/delete-payout-method.ts'
-import { createPayout } from '../../../src/payouts/create-payout.ts'
-import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
-import { createWebhookEndpoint } from '../../../src/webhooks/create-webhook-endpoint.ts'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import {
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+} from '../../../src/modules/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
+import { createWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'

@@ -1,6 +1,6 @@
 import { SqliteQueryCompiler } from 'kysely'
-import type { Service } from '../../../src/context.ts'
 import type { Query } from '../../../src/database/query.ts'
+import type { Service } from '../../../src/operations/context.ts'
 
 /** A statement that was asked of the database, whatever engine that is. */
 export type Statement = {

@@ -1,15 +1,18 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
-import type { Service } from '../../../src/context.ts'
-import { createContext } from '../../../src/context.ts'
-import { closeCustomer } from '../../../src/customers/close-customer.ts'
-import { createCustomer } from '../../../src/customers/create-customer.ts'
-import { createMerchant } from '../../../src/merchants/create-merchant.ts'
-import { createBankPayoutMethod, createWalletPayoutMethod } from '../../../src/payout-methods/create-payout-method.ts'
-import { createPayout } from '../../../src/payouts/create-payout.ts'
-import { simulatePayout } from '../../../src/payouts/simulate-payout.ts'
-import { createWallet } from '../../../src/wallets/create-wallet.ts'
-import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
+import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
+import {
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+} from '../../../src/modules/payout-methods/create-payout-method.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
+import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
+import type { Service } from '../../../src/operations/context.ts'
+import { createContext } from '../../../src/operations/context.ts'
 import { dullCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 

@@ -1,11 +1,11 @@
 import type { GraphQLSchema } from 'graphql'
 import { createLogger } from '../../../src/app/logger.ts'
-import { noCaller } from '../../../src/callers/api-caller.ts'
-import type { Service } from '../../../src/context.ts'
-import { answer, bodyOf } from '../../../src/graphql/answer.ts'
-import { createEngine } from '../../../src/graphql/engine.ts'
-import { sandboxSchema } from '../../../src/server/graphql-schema.ts'
-import { httpOf } from '../../../src/server/graphql-status.ts'
+import { createEngine } from '../../../src/graphql/execution/engine.ts'
+import { answer, bodyOf } from '../../../src/graphql/execution/execute.ts'
+import { noCaller } from '../../../src/operations/access/api-caller.ts'
+import type { Service } from '../../../src/operations/context.ts'
+import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
+import { httpOf } from '../../../src/server/graphql/status.ts'
 
 /** What a client sends. */
 export type Document = {

@@ -102,7 +102,7 @@ async function putInPlace(replicated: Replicated, place: string): Promise<string
   mkdirSync(place)
   const file = join(place, 'standby.sqlite')
   await restoreStandby(replicated, file)
-  const program = join(import.meta.dirname, '../../../src/app/cli.ts')
+  const program = join(import.meta.dirname, '../../../src/cli/cli.ts')
   const path = join(place, 'payouts.sqlite')
   await promisify(execFile)(process.execPath, [program, 'restore', file], {
     env: { ...process.env, DATABASE_URL: `sqlite:${path}` },

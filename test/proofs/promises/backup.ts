@@ -55,7 +55,7 @@ type Copy = { readonly file: string; readonly acknowledged: PayoutTruth['acknowl
 
 /** Has the operator's command make it, in a process beside the server. */
 async function backUp(url: string, file: string): Promise<void> {
-  const program = join(import.meta.dirname, '../../../src/app/cli.ts')
+  const program = join(import.meta.dirname, '../../../src/cli/cli.ts')
   await promisify(execFile)(process.execPath, [program, 'backup', file], { env: { ...process.env, DATABASE_URL: url } })
 }
 

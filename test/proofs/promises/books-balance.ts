@@ -23,14 +23,14 @@ const lookMs = 2_000
 
 /** The fee is left out of what is written of a transfer. */
 const leavesOut: Change = {
-  file: 'src/ledger/post-transfer.ts',
+  file: 'src/modules/ledger/post-transfer.ts',
   from: '    fee,\n    sequence:',
   to: '    fee: 0n,\n    sequence:',
 }
 
 /** What became of a payout is there in the end, but not with the transfer that was made for it. */
 const comesLate: Change = {
-  file: 'src/payouts/settle-payout.ts',
+  file: 'src/modules/payouts/settle-payout.ts',
   from: 'await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null })',
   to: `const event = { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null }
   setTimeout(() => context.db.write((own) => insertPayoutEvent(own, event)), 5)`,
@@ -40,7 +40,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   if (isControl) changeSource([leavesOut])
   const { commandsPerRun, faultOfModel } = await import('../books-model.ts')
   const { fewestStates, watchBooks } = await import('../books-load.ts')
-  const { everyKind } = await import('../../ledger/model-run.ts')
+  const { everyKind } = await import('../../modules/ledger/model-run.ts')
   const random = randomFrom(seed)
   const postgres = await startPostgresServer(careless)
   const urls = {

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { audit } from '../../../src/audit/audit.ts'
-import { createContext, createService } from '../../../src/context.ts'
+import { parseAmount } from '../../../src/core/money/amount.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { signerOf } from '../../../src/delivery/signing-secrets.ts'
-import { signedHeaders } from '../../../src/delivery/standard-webhooks.ts'
-import { findPendingDeposits } from '../../../src/deposits/find-pending-deposits.ts'
-import { attentionOfAllDeposits } from '../../../src/deposits/repository.ts'
-import { createMerchant } from '../../../src/merchants/create-merchant.ts'
-import { parseAmount } from '../../../src/money/amount.ts'
-import type { Network } from '../../../src/networks/network.ts'
-import { confirmationsNeeded } from '../../../src/networks/network.ts'
-import { createWallet } from '../../../src/wallets/create-wallet.ts'
-import { walletById } from '../../../src/wallets/repository.ts'
+import { audit } from '../../../src/modules/audit/audit.ts'
+import { findPendingDeposits } from '../../../src/modules/deposits/find-pending-deposits.ts'
+import { attentionOfAllDeposits } from '../../../src/modules/deposits/repository.ts'
+import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
+import type { Network } from '../../../src/modules/networks/network.ts'
+import { confirmationsNeeded } from '../../../src/modules/networks/network.ts'
+import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
+import { walletById } from '../../../src/modules/wallets/repository.ts'
+import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { signedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import { createContext, createService } from '../../../src/operations/context.ts'
 import { perform } from '../../support/perform.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
@@ -49,7 +49,7 @@ export const proof: Proof = {
 
 /** Each report is taken for one of another transfer. */
 const toldApart: Change = {
-  file: 'src/deposits/report-deposit.ts',
+  file: 'src/modules/deposits/report-deposit.ts',
   from: '  return { ...report, txHash:',
   to: '  return { ...report, logIndex: Math.floor(Math.random() * 2 ** 31), txHash:',
 }

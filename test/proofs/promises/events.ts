@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createContext, createService } from '../../../src/context.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { createMerchant } from '../../../src/merchants/create-merchant.ts'
-import { setRate } from '../../../src/rates/set-rate.ts'
-import { createWallet } from '../../../src/wallets/create-wallet.ts'
-import { depositToWallet } from '../../../src/wallets/deposit-to-wallet.ts'
+import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
+import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
+import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
+import { createContext, createService } from '../../../src/operations/context.ts'
 import { perform } from '../../support/perform.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import type { Change } from '../changed-source.ts'
@@ -29,7 +29,7 @@ export const proof: Proof = {
 }
 
 const toldLater: Change = {
-  file: 'src/events/record-event.ts',
+  file: 'src/modules/outbox/record-event.ts',
   from: '  return tx.pending.change<Untold | null>(',
   to: `  const { db } = arguments[1]
   if (happening.type.startsWith('payout.')) {

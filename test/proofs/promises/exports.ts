@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createContext, createService } from '../../../src/context.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { fill } from '../../../src/fill/fill.ts'
-import { payouts } from '../../../src/payouts/list.ts'
+import { fill } from '../../../src/demo/load/seed.ts'
+import { payouts } from '../../../src/modules/payouts/list.ts'
+import { createContext, createService } from '../../../src/operations/context.ts'
 import type { Change } from '../changed-source.ts'
 import { addedUp, comparedByPython, leftBehind, runExport } from '../exported.ts'
 import { payFor } from '../payout-load.ts'
@@ -25,14 +25,14 @@ const payoutCounts: Record<Length, number> = { ci: 10_000, quick: 10_000, long: 
 const mostGrowth = 1.25
 
 const losesALine: Change = {
-  file: 'src/exports/payouts-export.ts',
+  file: 'src/modules/exports/payouts-export.ts',
   from: 'yield payouts.map(lineOf)',
   to: 'yield payouts.filter(({ sequence }) => sequence % 777 !== 0).map(lineOf)',
 }
 
 const looksAway: readonly Change[] = [
-  { file: 'src/exports/proven.ts', from: 'if (count !== exported.lineCount)', to: 'if (false)' },
-  { file: 'src/exports/proven.ts', from: 'if (sum !== balance)', to: 'if (false)' },
+  { file: 'src/modules/exports/verified-lines.ts', from: 'if (count !== exported.lineCount)', to: 'if (false)' },
+  { file: 'src/modules/exports/verified-lines.ts', from: 'if (sum !== balance)', to: 'if (false)' },
 ]
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Service } from '../../../src/context.ts'
+import type { Service } from '../../../src/operations/context.ts'
 import type { Change } from '../changed-source.ts'
 import { changeSource } from '../changed-source.ts'
 import type { Outcome, Proof, Run } from '../proof.ts'
@@ -20,7 +20,7 @@ const threshold = 4.5
 
 /** Who is not there is refused at once. */
 const earlyExit: Change = {
-  file: 'src/merchants/authenticate.ts',
+  file: 'src/modules/merchants/authenticate.ts',
   from: '  const row = await apiKeyById(service.db, { id })',
   to: `  const row = await apiKeyById(service.db, { id })
   if (!row) throw new Refusal('INVALID_TOKEN', nobodysHash)`,
@@ -29,9 +29,9 @@ const earlyExit: Change = {
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   if (isControl) changeSource([earlyExit])
   const { startDemo } = await import('../demo-service.ts')
-  const { demoKey } = await import('../../../db/demo/demo.ts')
-  const { authenticate } = await import('../../../src/merchants/authenticate.ts')
-  const { formatApiKey, newApiKey } = await import('../../../src/merchants/api-key.ts')
+  const { demoKey } = await import('../../../src/demo/demo.ts')
+  const { authenticate } = await import('../../../src/modules/merchants/authenticate.ts')
+  const { formatApiKey, newApiKey } = await import('../../../src/modules/merchants/api-key.ts')
   const { service, apiKey, end } = await startDemo(`sqlite:${join(folder, 'payouts.sqlite')}`)
   const random = randomFrom(seed)
   // A service that nobody uses has nothing to hide.

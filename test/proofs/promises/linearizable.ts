@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseAmount } from '../../../src/money/amount.ts'
+import { parseAmount } from '../../../src/core/money/amount.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'

@@ -23,12 +23,12 @@ const inputs: Record<Length, number> = { ci: 4_000, quick: 20_000, long: 400_000
 /** What the service is without: operations take what their schemas refuse, and a refusal names nothing. */
 const unprotected = [
   {
-    file: 'src/input.ts',
+    file: 'src/core/input.ts',
     from: 'if (!parsed.success || found.length > 0) throw invalidInput(found)',
     to: 'if (!parsed.success) return input as z.output<Schema>',
   },
   {
-    file: 'src/doors/refusal-text.ts',
+    file: 'src/core/api/error-message.ts',
     from: 'fields?.map((fault) => named(fault, names)) ?? null',
     to: 'fields?.slice(fields.length).map((fault) => named(fault, names)) ?? null',
   },
@@ -90,7 +90,7 @@ function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Ou
 
 async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
   const { restInputs } = await import('../rest-inputs.ts')
-  const { routes } = await import('../../../src/server/rest-routes.ts')
+  const { routes } = await import('../../../src/server/rest/routes.ts')
   const ids = await idsOf(demo)
   // What writes has more to go wrong.
   const input = fc.oneof(
@@ -146,7 +146,7 @@ function requireNames({ names, spoilt }: RestInput, named: readonly string[]): v
 
 async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
   const { graphqlInputs } = await import('../graphql-inputs.ts')
-  const { schemaFor } = await import('../../../src/server/graphql-schema.ts')
+  const { schemaFor } = await import('../../../src/server/graphql/schema.ts')
   const input = graphqlInputs(schemaFor('sandbox'), await thingsOf(demo))
   await tryEach(trial, input, async (given) => {
     const { status, body } = await send(demo, '/graphql', given)

@@ -18,7 +18,7 @@ const documents: Record<Length, number> = { ci: 1_000, quick: 5_000, long: 50_00
 /** What the control takes away, each from a field whose name tells which documents must show it. */
 const removed: Readonly<Record<string, Change>> = {
   reason: {
-    file: 'src/payouts/graphql.ts',
+    file: 'src/modules/payouts/graphql.ts',
     from: "reason: made('String', ['accountNumber', 'bankCode']",
     to: "reason: made('String', ['bankCode'] as never",
   },
@@ -87,8 +87,8 @@ type World = Awaited<ReturnType<typeof openWorld>>
 /** A database with some of everything, and both ways of asking for it. */
 async function openWorld(url: string) {
   const { openDatabase } = await import('../../../src/database/open-database.ts')
-  const { createService } = await import('../../../src/context.ts')
-  const { setRate } = await import('../../../src/rates/set-rate.ts')
+  const { createService } = await import('../../../src/operations/context.ts')
+  const { setRate } = await import('../../../src/modules/pricing/rates/set-rate.ts')
   const { whatIsKnown } = await import('../../graphql/support/any-document.ts')
   const { fillRichly } = await import('../../graphql/support/rich-world.ts')
   const { bothWays } = await import('../../graphql/support/two-ways.ts')

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { sandboxRailName } from '../../../src/payout-transfers/sandbox-accounts.ts'
-import { dueQuestions, dueSubmissions, openTransferCounts } from '../../../src/rails/repository.ts'
+import { sandboxRailName } from '../../../src/modules/rail-orders/sandbox-accounts.ts'
+import { dueQuestions, dueSubmissions, openTransferCounts } from '../../../src/modules/rails/repository.ts'
 import { median } from '../../bench/statistics.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
@@ -40,7 +40,11 @@ export const proof: Proof = {
   isAlone: true,
 }
 
-const unlimited: Change = { file: 'src/rails/sandbox-rail.ts', from: 'callsAtOnce: 2', to: 'callsAtOnce: 10_000' }
+const unlimited: Change = {
+  file: 'src/modules/rails/adapters/sandbox-rail.ts',
+  from: 'callsAtOnce: 2',
+  to: 'callsAtOnce: 10_000',
+}
 
 /** A way to run the service. */
 type Way = { readonly name: string; readonly url: string; readonly workers: number }

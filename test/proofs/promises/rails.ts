@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { audit } from '../../../src/audit/audit.ts'
-import { createService } from '../../../src/context.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { setRoute } from '../../../src/rails/routes.ts'
+import { audit } from '../../../src/modules/audit/audit.ts'
+import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { createService } from '../../../src/operations/context.ts'
 import { freePort } from '../../support/free-port.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
@@ -42,20 +42,24 @@ export const proof: Proof = {
 /** Time goes faster: what is asked after ten seconds is asked after fifty milliseconds. */
 const faster: readonly Change[] = [
   {
-    file: 'src/rails/questions.ts',
+    file: 'src/modules/rails/orders/poll-schedule.ts',
     from: 'const [second, minute, hour] = [1_000, 60_000, 3_600_000]',
     to: 'const [second, minute, hour] = [5, 50, 300]',
   },
-  { file: 'src/rails/begin-call.ts', from: 'const marginMs = 30_000', to: 'const marginMs = 500' },
-  { file: 'src/rails/breaker.ts', from: '[5_000, 5 * 60_000]', to: '[50, 200]' },
-  { file: 'src/rails/http-rail.ts', from: 'wholeMs: 30_000', to: 'wholeMs: 400' },
-  { file: 'src/rails/run-rails.ts', from: 'const lookEveryMs = 1_000', to: 'const lookEveryMs = 20' },
-  { file: 'src/rails/receive-reports.ts', from: 'const leftAfterMs = 10_000', to: 'const leftAfterMs = 200' },
+  { file: 'src/modules/rails/orders/claim-order.ts', from: 'const marginMs = 30_000', to: 'const marginMs = 500' },
+  { file: 'src/modules/rails/orders/circuit-breaker.ts', from: '[5_000, 5 * 60_000]', to: '[50, 200]' },
+  { file: 'src/modules/rails/adapters/http-rail.ts', from: 'wholeMs: 30_000', to: 'wholeMs: 400' },
+  { file: 'src/modules/rails/orders/worker.ts', from: 'const lookEveryMs = 1_000', to: 'const lookEveryMs = 20' },
+  {
+    file: 'src/modules/rails/orders/receive-reports.ts',
+    from: 'const leftAfterMs = 10_000',
+    to: 'const leftAfterMs = 200',
+  },
 ]
 
 const unknownIsFailed: readonly Change[] = [
   {
-    file: 'src/rails/record-answer.ts',
+    file: 'src/modules/rails/orders/record-answer.ts',
     from: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n",
     to: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { transfer, report: { state: 'REJECTED' }, isAnswer: true })\n",
   },

@@ -62,9 +62,9 @@ type Watching = {
 async function watchService(url: string, { random, seen, failures }: Watching): Promise<void> {
   const { canaryRequests, holds, newCanaries } = await import('../canaries.ts')
   const { startDemo } = await import('../demo-service.ts')
-  const { routes } = await import('../../../src/server/rest-routes.ts')
-  const { schemaFor } = await import('../../../src/server/graphql-schema.ts')
-  const { createMerchant } = await import('../../../src/merchants/create-merchant.ts')
+  const { routes } = await import('../../../src/server/rest/routes.ts')
+  const { schemaFor } = await import('../../../src/server/graphql/schema.ts')
+  const { createMerchant } = await import('../../../src/modules/merchants/create-merchant.ts')
   const log: string[] = []
   let canaries = newCanaries(random)
   let failure: Failure | null = null

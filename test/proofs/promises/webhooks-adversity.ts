@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Event } from '../../../src/events/event.ts'
+import type { Event } from '../../../src/modules/outbox/event.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
 import type { AdverseReceivers, Kind } from '../adverse-receivers.ts'
 import type { AdverseWorld, Endpoint, Merchant } from '../adverse-world.ts'
@@ -46,12 +46,12 @@ export const proof: Proof = {
 
 const anyPlace: readonly Change[] = [
   {
-    file: 'src/dispatch/turns.ts',
+    file: 'src/modules/webhooks/dispatcher/fair-scheduler.ts',
     from: 'const [mostAtOnce, mostToDoubtful] = [64, 32]',
     to: 'const [mostAtOnce, mostToDoubtful] = [64, 64]',
   },
   {
-    file: 'src/dispatch/turns.ts',
+    file: 'src/modules/webhooks/dispatcher/fair-scheduler.ts',
     from: 'const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 4]',
     to: 'const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 8]',
   },

@@ -43,7 +43,7 @@ export const proof: Proof = {
 
 /** Has it looked more often which endpoints are enabled, so that rounds may be short: others use the machine as well. */
 const looksOften: Change = {
-  file: 'src/dispatch/dispatcher.ts',
+  file: 'src/modules/webhooks/dispatcher/dispatcher.ts',
   from: 'const lookEveryMs = 1_000',
   to: 'const lookEveryMs = 200',
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createContext, createService } from '../../../src/context.ts'
-import { createCustomer } from '../../../src/customers/create-customer.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import type { Event } from '../../../src/events/event.ts'
-import { eventId } from '../../../src/events/event.ts'
-import { eventsAfter } from '../../../src/events/repository.ts'
-import { authenticate } from '../../../src/merchants/authenticate.ts'
+import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
+import { authenticate } from '../../../src/modules/merchants/authenticate.ts'
+import type { Event } from '../../../src/modules/outbox/event.ts'
+import { eventId } from '../../../src/modules/outbox/event.ts'
+import { eventsAfter } from '../../../src/modules/outbox/repository.ts'
+import { createContext, createService } from '../../../src/operations/context.ts'
 import { dullCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 import { careless, startPostgresServer } from '../../support/postgres-server.ts'
@@ -41,17 +41,17 @@ export const proof: Proof = {
 
 const passesEarly: readonly Change[] = [
   {
-    file: 'src/dispatch/feed-reader.ts',
+    file: 'src/modules/webhooks/dispatcher/feed-reader.ts',
     from: '    return first === undefined ? position : first.sequence - 1',
     to: '    return first === undefined ? position : position',
   },
   {
-    file: 'src/dispatch/lane.ts',
+    file: 'src/modules/webhooks/dispatcher/endpoint-worker.ts',
     from: '    if (queue.openCount() === 0) recorder.storeCursor()',
     to: '    recorder.storeCursor()',
   },
   {
-    file: 'src/dispatch/attempt-recorder.ts',
+    file: 'src/modules/webhooks/dispatcher/attempt-recorder.ts',
     from: '      if (isStopped() || performance.now() - cursorStoredAt >= cursorEveryMs) record()',
     to: '      record()',
   },
@@ -59,8 +59,8 @@ const passesEarly: readonly Change[] = [
 
 /** Leases of which one is over before all have been waited for. */
 const shortLeases: readonly Change[] = [
-  { file: 'src/dispatch/leases.ts', from: 'const leaseMs = 30_000', to: 'const leaseMs = 3_000' },
-  { file: 'src/dispatch/leases.ts', from: 'const renewMs = 10_000', to: 'const renewMs = 1_000' },
+  { file: 'src/modules/webhooks/dispatcher/leases.ts', from: 'const leaseMs = 30_000', to: 'const leaseMs = 3_000' },
+  { file: 'src/modules/webhooks/dispatcher/leases.ts', from: 'const renewMs = 10_000', to: 'const renewMs = 1_000' },
 ]
 
 /** A way to run the service: in so many groups of processes, each of which a kill may meet as a whole or in one part. */

@@ -29,7 +29,7 @@ export const proof: Proof = {
 }
 
 const roundRobin: Change = {
-  file: 'src/app/workers/supervise.ts',
+  file: 'src/app/workers/supervisor.ts',
   from: 'cluster.schedulingPolicy = cluster.SCHED_NONE',
   to: 'cluster.schedulingPolicy = cluster.SCHED_RR',
 }

@@ -1,0 +1,84 @@
+import type { ChildProcess } from 'node:child_process'
+import { expose } from '../../observability/metrics/render.ts'
+import type { Snapshot } from '../../observability/metrics/snapshot.ts'
+import { growing, merged } from '../../observability/metrics/snapshot.ts'
+import type { Expose } from '../../server/http/metrics-endpoint.ts'
+import type { FromSupervisor, ToSupervisor } from './messages.ts'
+
+/** How long a process may take to tell what it has measured: longer than the database may take it. */
+const answerLimitMs = 2_000
+
+type Process = {
+  readonly child: ChildProcess
+  readonly canRead: boolean
+  /** What it told last, of what only grows. */
+  latest: Snapshot
+}
+
+/**
+ * Asks processes what they have measured, and adds it up.
+ *
+ * What grows must not become less: of a process that does not answer what it told last counts on, and so it does when it is
+ * gone. What that had counted since it was last asked is lost with it.
+ */
+export function measureAll(): {
+  readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
+  readonly expose: () => Promise<Expose>
+} {
+  const processes = new Set<Process>()
+  const asked = new Map<number, (snapshot: Snapshot) => void>()
+  /** What those that are gone had told. */
+  let gone: readonly Snapshot[] = []
+  let lastId = 0
+
+  function ask({ child }: Process, isWanted: boolean): Promise<Snapshot | null> {
+    const id = ++lastId
+    return new Promise((resolve) => {
+      const end = (snapshot: Snapshot | null) => {
+        clearTimeout(late)
+        asked.delete(id)
+        resolve(snapshot)
+      }
+      const late = setTimeout(end, answerLimitMs, null)
+      asked.set(id, end)
+      if (!child.connected) return end(null)
+      child.send({ id, measure: { isWanted } } satisfies FromSupervisor, (error) => error && end(null))
+    })
+  }
+
+  async function snapshotOf(each: Process, isWanted: boolean): Promise<Snapshot | null> {
+    const snapshot = await ask(each, isWanted)
+    // One that died meanwhile is counted with those that are gone.
+    if (snapshot === null) return null
+    if (processes.has(each)) each.latest = growing(snapshot)
+    return snapshot
+  }
+
+  return {
+    add: (child, { canRead }) => {
+      const own: Process = { child, canRead, latest: [] }
+      processes.add(own)
+      child.on('message', (message: ToSupervisor) => {
+        if ('measured' in message) asked.get(message.id)?.(message.measured)
+      })
+      child.once('exit', () => {
+        processes.delete(own)
+        gone = [...gone, own.latest]
+      })
+    },
+    expose: async () => {
+      const all = [...processes]
+      // One is enough to look into the database.
+      const reader = all.find(({ canRead }) => canRead)
+      const answers = await Promise.all(all.map((each) => snapshotOf(each, each === reader)))
+      const summed = gone
+      const sum = await merged(summed)
+      // From here on nothing is waited for: one that dies is counted as alive, or as gone.
+      gone = [sum, ...gone.slice(summed.length)]
+      const alive = all.flatMap((each, place) => (processes.has(each) ? [{ ...each, answer: answers[place] }] : []))
+      const silent = alive.filter(({ answer }) => answer === null).length
+      const snapshots = alive.map(({ answer, latest }) => answer ?? latest)
+      return expose([...gone, ...snapshots], { answered: alive.length - silent, silent })
+    },
+  }
+}

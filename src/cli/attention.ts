@@ -1,0 +1,89 @@
+import { contextOf } from '../modules/operators/find-merchant-of.ts'
+import type { Payout } from '../modules/payouts/payout.ts'
+import { findTransfers } from '../modules/payouts/payout-timeline.ts'
+import type { AttentionAction } from '../modules/rails/attention/attention-actions.ts'
+import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
+import { resolveAttentionByOperator } from '../modules/rails/attention/resolve-attention.ts'
+import { cancelPayout } from '../modules/rails/orders/cancel-payout.ts'
+import type { Service } from '../operations/context.ts'
+import type { Change, Command, Form, Options } from './command.ts'
+import { toFirstWord, word } from './command.ts'
+import { sliceOptions } from './list-commands.ts'
+
+const words = ['payout id']
+const required: Form['required'] = { reason: ['text', 'why, for the operator log'] }
+const changes: Change = { ...toFirstWord, movesMoney: true }
+
+/** What people do about payouts on rails. */
+export const attentionCommands: Readonly<Record<string, Command>> = {
+  'payout cancel': {
+    changes,
+    summary:
+      'Cancel a payout. Cancels immediately if the bank has not received it, and asks the bank otherwise. Repeating it changes nothing.',
+    words,
+    run: async (service, words) => {
+      const payoutId = word(words, 0)
+      const context = await contextOf(service, 'payout', payoutId)
+      return told(service, (await cancelPayout(context, { payoutId })).result)
+    },
+  },
+  'attention list': {
+    changes: 'nothing',
+    summary: 'List the payouts that need attention, oldest first. Includes what can be done about each.',
+    options: sliceOptions,
+    columns: {
+      payoutId: { header: 'payout', priority: 1 },
+      payoutStatus: { header: 'status', priority: 3 },
+      since: { priority: 4 },
+      cause: { priority: 2, wraps: true },
+      actions: { priority: 5 },
+    },
+    run: async (service, _, { limit, after }) => {
+      const { items, after: next } = await listAllAttention(service, { limit, after })
+      return { payouts: items.map(({ actions, ...item }) => ({ ...item, actions: actions.map(lowerCase) })), next }
+    },
+  },
+  'attention retry': {
+    changes,
+    summary: 'Ask the bank again for the outcome of a payout. Submits it again only where that can not pay twice.',
+    words,
+    required,
+    run: (service, words, options) => resolve(service, 'RETRY', words, options),
+  },
+  'attention complete': {
+    changes,
+    summary: 'Mark a payout as paid.',
+    words,
+    required,
+    run: (service, words, options) => resolve(service, 'COMPLETE', words, options),
+  },
+  'attention fail': {
+    changes,
+    summary: 'Mark a payout as not paid, or as returned. The money goes back to the wallet.',
+    words,
+    required,
+    run: (service, words, options) => resolve(service, 'FAIL', words, options),
+  },
+}
+
+async function resolve(
+  service: Service,
+  action: AttentionAction,
+  words: readonly string[],
+  { reason = '' }: Options,
+): Promise<object> {
+  const payoutId = word(words, 0)
+  const context = await contextOf(service, 'payout', payoutId)
+  return told(service, (await resolveAttentionByOperator(context, { payoutId, action, reason })).result)
+}
+
+/** A payout with how far it is on its rail. */
+async function told({ db }: Service, { merchantId, id, referenceId, status, updatedAt }: Payout) {
+  const transfer = (await findTransfers({ db, merchantId }, [referenceId])).get(referenceId)
+  const { rail = null, state = null, cancelAskedAt = null } = transfer ?? {}
+  return { id, status, rail, state, cancelAskedAt, updatedAt }
+}
+
+function lowerCase(action: AttentionAction): string {
+  return action.toLowerCase()
+}

@@ -1,0 +1,187 @@
+import { styleText } from 'node:util'
+import type { CommanderError, Help } from 'commander'
+import { Argument, InvalidArgumentError, Option, Command as Program } from 'commander'
+import stringWidth from 'string-width'
+import { versionInstalled } from '../app/version.ts'
+import type { Command, Form, Options, Value } from './command.ts'
+
+/** A command line that is not valid; the message says why. */
+export class UsageError extends Error {}
+
+export type Commands = Readonly<Record<string, Command>>
+
+/** A parsed command line. */
+export type Given = {
+  readonly name: string
+  readonly words: readonly string[]
+  readonly options: Options
+  /** Whether lists have all columns in full. */
+  readonly isWide: boolean
+}
+
+/** Where help goes, and in which form. */
+export type Output = {
+  readonly isJson: boolean
+  readonly print: (text: string) => unknown
+  /** The width of the terminal; absent where there is none. */
+  readonly columns?: number | undefined
+}
+
+type Input = {
+  readonly commands: Commands
+  readonly args: readonly string[]
+  readonly output: Output
+  readonly onParsed: (given: Given) => void
+}
+
+/** The headings of the help, in order, and the first words of the commands below each. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  'Merchants and API keys:': ['merchant', 'key', 'token'],
+  'Customers and wallets:': ['customer', 'wallet'],
+  'Payouts and deposits:': ['payout', 'attention', 'deposit'],
+  'Rails and banks:': ['rail', 'reconcile'],
+  'Prices and assets:': ['rate', 'fee', 'asset'],
+  'Books:': ['audit', 'export'],
+  'Webhooks and events:': ['webhook', 'events', 'listen', 'documents'],
+  'Installation:': ['migrate', 'backup', 'restore', 'doctor', 'console'],
+  'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
+}
+
+/** A command and those whose names begin with its own. */
+export function namesBelow(commands: Commands, name: string): string[] {
+  return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
+}
+
+/** The program that parses a command line. It prints help and version itself, runs nothing, and rejects by UsageError. */
+export function programOf(input: Input): Program {
+  const { commands, output } = input
+  const version = versionInstalled()
+  const program = new Program('npm run -s cli --')
+    .description('Operates an installation of payout-gateway.')
+    .version(output.isJson ? JSON.stringify({ version }) : version, '-V, --version', 'print the version')
+    .option('--json', 'print one JSON value to standard output')
+    .option('--wide', 'print all columns of a list in full')
+    .helpOption('-h, --help', 'explain a command')
+    .helpCommand(false)
+    .exitOverride((error) => fail(error, '"help" lists the commands.'))
+  configureHelp(program, input)
+  for (const [heading, nouns] of Object.entries(groups)) {
+    for (const noun of nouns) {
+      const names = namesBelow(commands, noun)
+      for (const name of names) add(program, commandOf(name, commands[name] as Command, input).helpGroup(heading))
+      if (!names.includes(noun)) add(program, nounOf(noun, names), { hidden: true })
+    }
+  }
+  return program
+}
+
+function configureHelp(program: Program, { commands, output: { isJson, print, columns } }: Input): void {
+  const namesIn = (about: Program) => (about === program ? Object.keys(commands) : namesBelow(commands, about.name()))
+  const json = (about: Program) =>
+    JSON.stringify(namesIn(about).map((name) => explained(name, commands[name] as Command)))
+  program
+    .configureOutput({
+      ...{ writeOut: print, writeErr: () => {}, outputError: () => {}, getOutHasColors: () => true },
+      ...(columns !== undefined && { getOutHelpWidth: () => columns }),
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      displayWidth: stringWidth,
+      styleTitle: (title) => styleText('bold', title, { stream: process.stdout }),
+      visibleCommands: (about) => {
+        const names = namesIn(about)
+        return program.commands.filter((each) => each !== about && names.includes(each.name()))
+      },
+      subcommandTerm: (each) => each.name(),
+      styleUsage(this: Help, usage) {
+        const label = 'Usage: '
+        return this.boxWrap(usage, (this.helpWidth ?? 80) - label.length).replaceAll(
+          '\n',
+          `\n${' '.repeat(label.length)}`,
+        )
+      },
+      ...(isJson && { formatHelp: (about: Program) => `${json(about)}\n` }),
+    })
+    .addHelpText('after', isJson ? '' : '\n"help <command>" explains a command and its options.')
+}
+
+function add(program: Program, command: Program, options = {}): void {
+  const usage = `Usage: ${command.name()} ${command.usage()}`
+  program.addCommand(
+    command.copyInheritedSettings(program).exitOverride((error) => fail(error, usage)),
+    options,
+  )
+}
+
+function commandOf(name: string, form: Form, { args, onParsed }: Input): Program {
+  const { summary, words = [], required = {}, options = {}, flags = {} } = form
+  const [firstSentence = summary] = summary.split(/(?<=\.)(?: |$)/)
+  const command = new Program(name).summary(firstSentence.replace(/\.$/, '')).description(summary)
+  const takingValue = ([option, value]: [string, Value]) =>
+    new Option(`--${option} <${nounIn(value)}>`, explanationIn(value)).argParser((text, previous) =>
+      onlyValue({ option, text, previous, args }),
+    )
+  for (const word of words) command.addArgument(new Argument(`<${word}>`))
+  for (const each of Object.entries(required)) {
+    command.addOption(takingValue(each).helpGroup('Required options:'))
+  }
+  for (const each of Object.entries(options)) command.addOption(takingValue(each))
+  for (const [flag, explanation] of Object.entries(flags)) command.option(`--${flag}`, explanation)
+  return command.usage(usageWith(form, ['[options]'])).action(() => {
+    const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
+    const given = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
+    // Commander's own check is made before that for unknown options, of which one may be this one mistyped.
+    const missing = Object.keys(required).filter((option) =>
+      entries.some(([each, value]) => each === option && value === undefined),
+    )
+    if (missing.length > 0) command.error(`error: ${missing.map((option) => `--${option} is required`).join('; ')}`)
+    const isWide = command.optsWithGlobals().wide === true
+    onParsed({ name, words: command.args, options: Object.fromEntries(given), isWide })
+  })
+}
+
+type OptionValue = { option: string; text: string; previous: unknown; args: readonly string[] }
+
+function onlyValue({ option, text, previous, args }: OptionValue): string {
+  // The last of two would win, and may be the one that was forgotten in an edited line.
+  if (previous !== undefined) throw new InvalidArgumentError(`--${option} is given more than once.`)
+  if (/^-./.test(text) && !args.includes(`--${option}=${text}`)) {
+    throw new InvalidArgumentError(`A value that begins with a dash is written --${option}=${text}.`)
+  }
+  return text
+}
+
+/** The first word of commands that is no command itself: it has help, and requires a second word. */
+function nounOf(noun: string, names: readonly string[]): Program {
+  const command = new Program(noun).usage('<command>')
+  const seconds = names.map((name) => name.slice(noun.length + 1))
+  return command.action(() => command.error(`error: ${noun} must be followed by one of ${seconds.join(', ')}`))
+}
+
+function fail(error: CommanderError, advice: string): never {
+  if (error.exitCode === 0) throw error
+  const message = error.code === 'commander.help' ? 'a command is required' : error.message.replace(/^error: /, '')
+  throw new UsageError(`${message}\n${advice}`)
+}
+
+function explained(name: string, form: Form): { usage: string; summary: string } {
+  const { summary, options = {}, flags = {} } = form
+  const optional = [
+    ...Object.entries(options).map(([option, value]) => `[--${option} <${nounIn(value)}>]`),
+    ...Object.keys(flags).map((flag) => `[--${flag}]`),
+  ]
+  return { usage: `${name} ${usageWith(form, optional)}`.trimEnd(), summary }
+}
+
+function usageWith({ words = [], required = {} }: Form, optional: readonly string[]): string {
+  const values = Object.entries(required).map(([option, value]) => `--${option} <${nounIn(value)}>`)
+  return [...words.map((word) => `<${word}>`), ...values, ...optional].join(' ')
+}
+
+function nounIn(value: Value): string {
+  return typeof value === 'string' ? value : value[0]
+}
+
+function explanationIn(value: Value): string | undefined {
+  return typeof value === 'string' ? undefined : value[1]
+}

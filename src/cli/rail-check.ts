@@ -1,0 +1,30 @@
+import { notFound } from '../core/errors.ts'
+import type { Checked } from '../modules/rails/adapters/conformance-suite.ts'
+import { checkRail } from '../modules/rails/adapters/conformance-suite.ts'
+import type { Command } from './command.ts'
+import { word } from './command.ts'
+
+/** Whether somebody's bank does all that a rail relies on. */
+export const railCheckCommand: Command = {
+  changes: 'nothing',
+  summary:
+    'Test a bank against the rules of docs/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
+  words: ['rail'],
+  columns: { rule: { priority: 2, wraps: true }, result: { priority: 1 }, seen: { priority: 3, wraps: true } },
+  required: { account: 'number', 'bank-code': 'code', 'bank-name': 'name', name: 'account holder' },
+  options: { amount: ['amount', 'of each order, 1.00 unless given'], currency: 'code' },
+  names: { accountNumber: '--account', recipientName: '--name' },
+  run: async (service, words, options, { rails }) => {
+    const rail = rails.find(({ name }) => name === word(words, 0))
+    if (!rail) throw notFound('Rail')
+    return checkRail(service, rail, {
+      accountNumber: options.account ?? '',
+      bankCode: options['bank-code'] ?? '',
+      bankName: options['bank-name'] ?? '',
+      recipientName: options.name ?? '',
+      amount: options.amount,
+      currency: options.currency as 'NGN',
+    })
+  },
+  hasFailed: (checked) => (checked as readonly Checked[]).some(({ result }) => result === 'FAIL'),
+}

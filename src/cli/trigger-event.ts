@@ -1,0 +1,164 @@
+import { invalidInput } from '../core/errors.ts'
+import { notOneOf } from '../core/input.ts'
+import { closeCustomer } from '../modules/customers/close-customer.ts'
+import { createCustomer } from '../modules/customers/create-customer.ts'
+import { updateCustomer } from '../modules/customers/update-customer.ts'
+import type { Told } from '../modules/events/event-payload.ts'
+import { listEvents } from '../modules/events/list-events.ts'
+import type { EventType } from '../modules/outbox/event.ts'
+import { eventTypes } from '../modules/outbox/event.ts'
+import { latestOf } from '../modules/outbox/latest-event.ts'
+import { createBankPayoutMethod } from '../modules/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../modules/payout-methods/delete-payout-method.ts'
+import { updateBankPayoutMethod } from '../modules/payout-methods/update-bank-payout-method.ts'
+import { createPayout } from '../modules/payouts/create-payout.ts'
+import type { SettledStatus } from '../modules/payouts/settle-payout.ts'
+import { settlePayout } from '../modules/payouts/settle-payout.ts'
+import { createWallet } from '../modules/wallets/create-wallet.ts'
+import { depositToWallet } from '../modules/wallets/deposit-to-wallet.ts'
+import { wallets } from '../modules/wallets/list.ts'
+import { reverseDeposit } from '../modules/wallets/reverse-deposit.ts'
+import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
+import type { Context } from '../operations/context.ts'
+
+/** Makes something happen, by the operations that make it happen otherwise; the id of what it happens to. */
+type Make = (context: Context) => Promise<string>
+
+/** How each type of event is made; in words why it can't be. */
+const makers: Readonly<Record<EventType, Make | string>> = {
+  'payout.initiated': pay,
+  'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),
+  'payout.failed': (context) => payAndSettle(context, ['FAILED']),
+  'payout.returned': (context) => payAndSettle(context, ['COMPLETED', 'RETURNED']),
+  'wallet.transaction.inbound': async (context) => (await deposit(context)).transferId,
+  'deposit.reversed': async (context) => {
+    const { reference } = await deposit(context)
+    return (await reverseDeposit(context, { reference, reason: 'Triggered by hand.' })).transferId
+  },
+  'wallet.created': openWallet,
+  'customer.created': newCustomer,
+  'customer.updated': async (context) => {
+    const customerId = await newCustomer(context)
+    await updateCustomer(context, { customerId, city: 'Abuja' })
+    return customerId
+  },
+  'customer.closed': async (context) => {
+    const customerId = await newCustomer(context)
+    await closeCustomer(context, { customerId })
+    return customerId
+  },
+  'payout_method.created': newMethod,
+  'payout_method.updated': async (context) => {
+    const payoutMethodId = await newMethod(context)
+    await updateBankPayoutMethod(context, { payoutMethodId, type: 'BANK', accountName: 'Ada Ngozi Obi' })
+    return payoutMethodId
+  },
+  'payout_method.deleted': async (context) => {
+    const payoutMethodId = await newMethod(context)
+    await deletePayoutMethod(context, { payoutMethodId })
+    return payoutMethodId
+  },
+  'webhook.test': testNewestEndpoint,
+  'webhook_endpoint.disabled': 'happens when an endpoint answers 410, or none of what it is sent for days',
+}
+
+/**
+ * Makes an event of a type happen to a merchant.
+ *
+ * @throws Refusal INVALID_INPUT for a type that can't be made, or what an operation refuses: RATE_UNAVAILABLE where no rate
+ *   was set for payouts
+ */
+export async function makeHappen(context: Context, type: string): Promise<Told> {
+  const make = isType(type) ? makers[type] : undefined
+  if (make === undefined) throw invalidInput([notOneOf('eventType', eventTypes.filter(isMade))])
+  if (typeof make === 'string') {
+    const message = `can not be ${type}, which ${make}`
+    throw invalidInput([{ field: 'eventType', code: 'INVALID_PARAMETER', message }])
+  }
+  const after = await latestOf(context)
+  const objectId = await make(context)
+  const { items } = await listEvents(context, { after, types: [type as EventType], limit: 100 })
+  const made = items.findLast((each) => each.objectId === objectId)
+  if (!made) throw new Error(`what was made has no event ${type}`)
+  return made
+}
+
+function isType(type: string): type is EventType {
+  return Object.hasOwn(makers, type)
+}
+
+function isMade(type: EventType): boolean {
+  return typeof makers[type] !== 'string'
+}
+
+const account = {
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+} as const
+
+async function pay(context: Context): Promise<string> {
+  const { walletId } = await deposit(context)
+  const recipient = {
+    ...account,
+    recipientName: 'Ada Obi',
+    recipientCurrency: 'NGN',
+    recipientCountry: 'Nigeria',
+  } as const
+  const { result } = await createPayout(context, { walletId, assetCode: 'USDC', amount: '10', ...recipient })
+  return result.id
+}
+
+async function payAndSettle(context: Context, statuses: readonly SettledStatus[]): Promise<string> {
+  const payoutId = await pay(context)
+  for (const status of statuses) await settlePayout(context, { payoutId, status, cause: 'Triggered by hand.' })
+  return payoutId
+}
+
+/** Enough for a payout and its fee, to the newest wallet that can pay, or to a new one. */
+async function deposit(context: Context) {
+  const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
+  const walletId = items[0]?.id ?? (await openWallet(context))
+  return depositToWallet(context, { walletId, amount: '100', reference: `triggered ${context.newId()}` })
+}
+
+async function openWallet(context: Context): Promise<string> {
+  const { result } = await createWallet(context, { currency: 'USDC', network: 'erc20', description: 'Triggered' })
+  return result.id
+}
+
+async function newCustomer(context: Context): Promise<string> {
+  const { result } = await createCustomer(context, {
+    customerType: 'individual',
+    firstName: 'Ada',
+    lastName: 'Obi',
+    email: 'ada.obi@example.com',
+    phone: '+2348031234567',
+    addressLine1: '12 Admiralty Way',
+    city: 'Lagos',
+    state: 'Lagos',
+    country: 'Nigeria',
+  })
+  return result.id
+}
+
+async function newMethod(context: Context): Promise<string> {
+  const { result } = await createBankPayoutMethod(context, {
+    type: 'BANK',
+    accountName: 'Ada Obi',
+    currency: 'NGN',
+    ...account,
+  })
+  return result.id
+}
+
+async function testNewestEndpoint(context: Context): Promise<string> {
+  const { items } = await webhookEndpoints.slice(context, { first: 100 })
+  const enabled = items.find(({ status }) => status === 'enabled')
+  if (enabled === undefined) {
+    const message = 'can not be webhook.test, because no webhook endpoint is enabled: webhook create makes one'
+    throw invalidInput([{ field: 'eventType', code: 'INVALID_PARAMETER', message }])
+  }
+  return (await testWebhookEndpoint(context, { webhookId: enabled.id })).result.id
+}

@@ -1,0 +1,130 @@
+import { noSecrets } from '../core/secrets/secrets.ts'
+import type { Database } from '../database/database.ts'
+import type { Tx } from '../database/query.ts'
+import { closeCustomer } from '../modules/customers/close-customer.ts'
+import { createCustomer } from '../modules/customers/create-customer.ts'
+import type { ApiKey } from '../modules/merchants/api-key.ts'
+import { formatApiKey } from '../modules/merchants/api-key.ts'
+import { createMerchant } from '../modules/merchants/create-merchant.ts'
+import { allMerchants, apiKeyById } from '../modules/merchants/repository.ts'
+import { createBankPayoutMethod, createWalletPayoutMethod } from '../modules/payout-methods/create-payout-method.ts'
+import { createPayout } from '../modules/payouts/create-payout.ts'
+import { settlePayout } from '../modules/payouts/settle-payout.ts'
+import { setFee } from '../modules/pricing/fees/set-fee.ts'
+import { setRate } from '../modules/pricing/rates/set-rate.ts'
+import { createWallet } from '../modules/wallets/create-wallet.ts'
+import { depositToWallet } from '../modules/wallets/deposit-to-wallet.ts'
+import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
+import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
+import type { Context, Service } from '../operations/context.ts'
+import { createContext, createService } from '../operations/context.ts'
+import { receiverPath } from '../server/rest/sandbox-receiver.ts'
+import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './demo-data.ts'
+
+/** The demo merchant's key: the same everywhere, so that examples work when pasted. Live mode refuses it. */
+export const demoKey: ApiKey = {
+  mode: 'sandbox',
+  id: 'de300000000000de',
+  secret: 'de30'.repeat(12),
+}
+export const demoApiKey = formatApiKey(demoKey)
+
+/**
+ * Gives an empty database the demo merchant, by calling operations as anyone would; its month of history ends now.
+ *
+ * @returns whether the demo is there; it is not where somebody else's merchants are
+ */
+export async function seedDemo(service: Service): Promise<boolean> {
+  let merchantId: string | null = null
+  const isThere = await service.db.write(async (tx) => {
+    merchantId = null
+    if (await apiKeyById(tx, { id: demoKey.id })) return true
+    if ((await allMerchants(tx, {})).length > 0) return false
+    const past = createService({
+      db: withinTransaction(service.db, tx),
+      mode: 'sandbox',
+      clock: lastMonth(service.now()),
+    })
+    const merchant = await createMerchant(past, { name: 'Demo merchant' }, demoKey)
+    await setPrices(past)
+    await tellStory(createContext(past, merchant.id))
+    merchantId = merchant.id
+    return true
+  })
+  // Afterwards, so that its month is not sent to it; and where no secret can be kept there is none.
+  if (merchantId !== null && service.secrets !== noSecrets) {
+    await createWebhookEndpoint(createContext(service, merchantId), ownEndpoint)
+  }
+  return isThere
+}
+
+/** Whoever starts the demo sees webhooks arrive without a receiver. The port is the usual one until the service is started. */
+const ownEndpoint = {
+  url: `http://127.0.0.1:4000${receiverPath}`,
+  description: 'The sandbox itself: its deliveries show what it got',
+}
+
+/** Has the demo merchant's webhooks to the sandbox itself sent to where it is now: PORT may have been another before. */
+export async function pointDemoTo(service: Service, origin: string): Promise<void> {
+  const key = await apiKeyById(service.db, { id: demoKey.id })
+  if (!key) return
+  const context = createContext(service, key.merchantId)
+  const { items } = await webhookEndpoints.slice(context, { last: 100 })
+  const url = origin + receiverPath
+  const others = items.filter((endpoint) => new URL(endpoint.url).pathname === receiverPath && endpoint.url !== url)
+  for (const { id } of others) await context.perform(updateWebhookEndpoint, context, { webhookId: id, url })
+}
+
+/** Whether the demo merchant is there. */
+export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
+  return (await apiKeyById(db, { id: demoKey.id })) !== null
+}
+
+/** Makes the operations' own transactions part of this one, so that the demo is there as a whole or not at all, once. */
+function withinTransaction(db: Database, tx: Tx): Database {
+  return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
+}
+
+/** Starts thirty days ago and moves on by five hours whenever it is read, until it reaches now. */
+function lastMonth(now: number): () => number {
+  const step = 5 * 60 * 60 * 1000
+  let at = now - 30 * 24 * 60 * 60 * 1000
+  return () => {
+    at = Math.min(now, at + step)
+    return at
+  }
+}
+
+async function setPrices(service: Service): Promise<void> {
+  for (const rate of rates) await setRate(service, rate)
+  for (const fee of fees) await setFee(service, fee)
+}
+
+async function tellStory(context: Context): Promise<void> {
+  const customerIds = new Map<string, string>()
+  const idOf = (name: string | null) => (name === null ? null : customerIds.get(name))
+
+  for (const { name, isClosed: _, ...customer } of customers) {
+    customerIds.set(name, (await createCustomer(context, customer)).result.id)
+  }
+  for (const { owner, ...method } of bankMethods) {
+    await createBankPayoutMethod(context, { type: 'BANK', ...method, customerId: idOf(owner) })
+  }
+  for (const { owner, ...method } of walletMethods) {
+    await createWalletPayoutMethod(context, { type: 'WALLET', ...method, customerId: idOf(owner) })
+  }
+  for (const { owner, deposit, ...wallet } of wallets) {
+    const { result } = await createWallet(context, { ...wallet, customerId: idOf(owner) })
+    const walletId = result.id
+    if (deposit) await depositToWallet(context, { walletId, amount: deposit, reference: `demo deposit ${walletId}` })
+  }
+  for (const { owner, path, ...payout } of payouts) {
+    const { result } = await createPayout(context, { ...payout, customerId: idOf(owner) })
+    for (const { status, cause } of path) await settlePayout(context, { payoutId: result.id, status, cause })
+  }
+  // Closed last: nothing can be made for a closed customer, and its history shows what it did before.
+  for (const { name, isClosed } of customers) {
+    if (isClosed) await closeCustomer(context, { customerId: idOf(name) ?? '' })
+  }
+}

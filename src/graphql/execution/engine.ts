@@ -1,0 +1,216 @@
+import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, VariableValues } from 'graphql'
+import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
+import { Refusal } from '../../core/errors.ts'
+import { hasScope, lacking } from '../../operations/access/api-caller.ts'
+import type { Context } from '../../operations/context.ts'
+import { rememberDocuments } from '../documents/documents.ts'
+import { excessOfVariables, limits } from '../documents/limits.ts'
+import type { Document, Faulty, Operation } from '../documents/prepare-document.ts'
+import { requestError, withCode } from '../documents/request-errors.ts'
+import type { DocumentAsked, FindDocument } from '../documents/resolve-document.ts'
+import type { Run } from '../plan/runtime.ts'
+import type { GraphqlContext, Watching } from '../schema/graphql-context.ts'
+import { inDocumentOrder } from './sort-errors.ts'
+
+/** A request as the protocol has it, with parts of the right types. */
+export type GraphqlRequest = DocumentAsked & {
+  readonly operationName: string | null
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Answers requests against one schema, step by step, for whoever has a place for each; `run` takes them all. No step throws,
+ * and an operation's faults are in the result as they were thrown.
+ */
+export type Engine = {
+  readonly schema: GraphQLSchema
+  /** The document that is asked for, parsed and checked. */
+  readonly find: FindDocument
+  /** Finds the operation that is asked for, and tells `asking` of it; a mutation only where it may change something. */
+  readonly choose: (document: Document, request: Choice, asking: Watching) => Chosen | Faulty
+  /**
+   * Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits; and checks what a
+   * mutation or a subscription selects, before it begins.
+   */
+  readonly check: (
+    chosen: Chosen,
+    variables: GraphqlRequest['variables'],
+    asking: Context & Watching,
+  ) => Checked | Refused
+  /** Runs a query or a mutation. */
+  readonly execute: (checked: Checked) => Promise<Outcome>
+  /** Begins a subscription, which `signal` ends. */
+  readonly subscribe: (checked: Checked, signal: AbortSignal) => Promise<Outcome>
+  /** All of it for what has one result; a subscription, which may have many, is not run and gives `null`. */
+  readonly run: (request: GraphqlRequest, asking: Context & Watching) => Promise<Outcome | null>
+}
+
+/** Which operation of a document is asked for, and whether it may be a mutation. */
+type Choice = { readonly operationName: string | null; readonly isReadOnly: boolean }
+
+/** An operation that is to be run. */
+export type Chosen = { readonly document: Document; readonly operation: Operation }
+
+/** An operation whose variables are read and whose cost is within the limit. */
+type Checked = Chosen & {
+  readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
+  readonly variables: VariableValues
+  readonly cost: number
+}
+
+/** Why an operation is not run; its cost where that is known. */
+export type Refused = Faulty & { readonly cost: number | null }
+
+/**
+ * What came of a request. Without `data` it was refused before anything ran; the code of its error says why.
+ *
+ * `cost` is known as soon as the operation is; `operation` says what was run, and is `null` where nothing was.
+ */
+export type Outcome = {
+  readonly result: ExecutionResult | WrittenResult | AsyncIterable<ExecutionResult>
+  readonly operation: OperationTypeNode | null
+  readonly cost: number | null
+}
+
+/** A result without errors whose `data` is JSON text already. */
+export type WrittenResult = { readonly dataText: string }
+
+/**
+ * An engine that runs the documents which `find` finds: unless said otherwise those that are sent, each parsed, checked and planned
+ * once.
+ *
+ * What can be planned is (`plan/plan.ts`), at its first use; everything else is run by graphql-js, and so is whatever meets an
+ * error when it runs by a plan. Both ways answer alike: tests turn the plans off to see that.
+ */
+export function createEngine(
+  schema: GraphQLSchema,
+  { isPlanned, find = textsOnly(schema) }: { isPlanned: boolean; find?: FindDocument },
+): Engine {
+  function choose(document: Document, { operationName, isReadOnly }: Choice, asking: Watching): Chosen | Faulty {
+    const operation = operationNamed(document.operations, operationName)
+    if (operation instanceof GraphQLError) return { errors: [operation] }
+    asking.onOperation?.(operation.node, document.isTrusted === true)
+    if (isReadOnly && operation.node.operation === 'mutation') {
+      return { errors: [requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')] }
+    }
+    return { document, operation }
+  }
+
+  function check(
+    { document, operation }: Chosen,
+    variables: GraphqlRequest['variables'],
+    asking: Context & Watching,
+  ): Checked | Refused {
+    const { node, cost, readVariables, precheck } = operation
+    if (node.operation !== 'mutation' && !hasScope(asking.caller, 'read')) {
+      return { errors: [requestError('INSUFFICIENT_SCOPE', lacking(asking.caller, 'read').message)], cost: null }
+    }
+    const excess = excessOfVariables(variables)
+    if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)], cost: null }
+    const context: GraphqlContext = { ...asking, loaders: new Map() }
+    const args = {
+      schema,
+      document: document.node,
+      operationName: node.name?.value ?? null,
+      contextValue: context,
+      variableValues: variables,
+      options: { maxCoercionErrors: 5 },
+    }
+    const read = readVariables(variables) ?? variablesOf(args)
+    if ('errors' in read) return { ...read, cost: null }
+    const costNow = cost(read.coerced)
+    if (costNow > limits.cost) return { errors: [tooCostly(costNow)], cost: costNow }
+    const errors = precheck(asking.caller, read)
+    if (errors.length > 0) return { errors, cost: costNow }
+    return { document, operation, args, variables: read, cost: costNow }
+  }
+
+  async function execute({ document, operation, args, variables, cost }: Checked): Promise<Outcome> {
+    const { node, planFor } = operation
+    const run: Run = { context: args.contextValue, variables, done: null }
+    let fault: unknown = null
+    try {
+      const plan = isPlanned ? planFor(variables) : null
+      if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
+    } catch (error) {
+      // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
+      fault = error
+      run.context.loaders.clear()
+    }
+    const contextValue = isAway(fault) ? withoutStore(run.context, fault) : run.context
+    const ready = validateExecutionArgs({ ...args, contextValue, rootValue: run.done ?? undefined })
+    const result: ExecutionResult = 'schema' in ready ? await executeRootSelectionSet(ready) : { errors: ready }
+    if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)
+    return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
+  }
+
+  return {
+    schema,
+    find,
+    choose,
+    check,
+    execute,
+    subscribe: async ({ operation, args, cost }, signal) => {
+      const result = await subscribe({ ...args, abortSignal: signal })
+      return { result, operation: operation.node.operation, cost }
+    },
+    run: async (request, asking) => {
+      const { operationName, variables } = request
+      const found = find(request, asking.merchantId)
+      const document = found instanceof Promise ? await found : found
+      if ('errors' in document) return refused(document)
+      const chosen = choose(document, { operationName, isReadOnly: false }, asking)
+      if ('errors' in chosen) return refused(chosen)
+      if (chosen.operation.node.operation === 'subscription') return null
+      const checked = check(chosen, variables, asking)
+      return 'errors' in checked ? refused(checked) : execute(checked)
+    },
+  }
+}
+
+function textsOnly(schema: GraphQLSchema): FindDocument {
+  const remembered = rememberDocuments(schema)
+  return ({ query }) => remembered(query ?? '')
+}
+
+/** Characters of variables up to which an error suggests what may have been meant: the comparison takes long for long texts. */
+const maxSuggestedLength = 10_000
+
+/** The variables as graphql-js reads them, or what it says is wrong with them. */
+function variablesOf(args: ExecutionArgs): VariableValues | Faulty {
+  const isLong = JSON.stringify(args.variableValues ?? {}).length > maxSuggestedLength
+  const ready = validateExecutionArgs({ ...args, hideSuggestions: isLong })
+  return 'schema' in ready ? ready.variableValues : { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')) }
+}
+
+/** Whether the store took no request. */
+function isAway(fault: unknown): fault is Refusal {
+  return fault instanceof Refusal && fault.code === 'UNAVAILABLE'
+}
+
+/** The same where every read is refused at once: a store that was away just now is not asked, and waited for, once more. */
+function withoutStore(context: GraphqlContext, fault: Refusal): GraphqlContext {
+  return { ...context, db: { ...context.db, execute: () => Promise.reject(fault) } }
+}
+
+/** What came of a request of which nothing was run. */
+export function refused({ errors, cost = null }: Faulty & Partial<Refused>): Outcome {
+  return { result: { errors }, operation: null, cost }
+}
+
+function operationNamed(operations: readonly Operation[], name: string | null): Operation | GraphQLError {
+  const found = name === null ? operations : operations.filter(({ node }) => node.name?.value === name)
+  if (found.length === 1 && found[0]) return found[0]
+  if (name !== null) return requestError('INVALID_DOCUMENT', `There is no operation named "${name}".`)
+  return requestError(
+    'INVALID_DOCUMENT',
+    operations.length === 0 ? 'The document holds no operation.' : 'Say with operationName which operation to run.',
+  )
+}
+
+function tooCostly(cost: number): GraphQLError {
+  return requestError(
+    'QUERY_TOO_COMPLEX',
+    `The query costs ${cost}: its fields times the sizes of the lists that they are in may be at most ${limits.cost}.`,
+  )
+}

@@ -1,0 +1,41 @@
+import { parseUuid } from '../../core/ids.ts'
+
+/** The global id of a node: opaque to callers, and the same for ever. */
+export function globalId(type: string, id: string): string {
+  return btoa(`${type}:${id}`)
+}
+
+/** What a global id says; `null` for anything else. */
+export function parseGlobalId(text: string): { type: string; id: string } | null {
+  const [, type, id] = /^([A-Z]\w*):(.+)$/.exec(decoded(text)) ?? []
+  return type !== undefined && id !== undefined ? { type, id } : null
+}
+
+const unions = new Map<string, readonly string[]>()
+
+/** Has the ids of these types pass for those of their union. */
+export function addUnion(union: string, types: readonly string[]): void {
+  unions.set(union, types)
+}
+
+/**
+ * The id that an operation works with, from a global id of this type (of a union any of its types') or from the UUID itself.
+ *
+ * Anything else is passed on as it is, because the operation knows how to refuse what is no id.
+ */
+export function localId(type: string, given: string): string {
+  // In lower case, so that an idempotency key takes every spelling of an id for the same input.
+  const uuid = parseUuid(given)
+  if (uuid !== null) return uuid
+  const parsed = parseGlobalId(given)
+  const isOfType = parsed !== null && (unions.get(type) ?? [type]).includes(parsed.type)
+  return isOfType ? (parseUuid(parsed.id) ?? parsed.id) : given
+}
+
+function decoded(text: string): string {
+  try {
+    return atob(text)
+  } catch {
+    return ''
+  }
+}

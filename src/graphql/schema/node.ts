@@ -1,0 +1,158 @@
+import type { ObjectRef, OutputType, UnionRef } from '@pothos/core'
+import { brandWithType } from '@pothos/core'
+import { invalidInput } from '../../core/errors.ts'
+import { parseUuid } from '../../core/ids.ts'
+import type { Types } from './builder.ts'
+import { builder, idDescription } from './builder.ts'
+import type { Shown, Told } from './field-source.ts'
+import type { Field, ObjectDeclaration } from './fields.ts'
+import { addQuery, askedById, builtFields } from './fields.ts'
+import { addUnion, globalId, parseGlobalId } from './global-ids.ts'
+import type { GraphqlContext } from './graphql-context.ts'
+import { requiredId, wordsOf } from './inputs.ts'
+import type { Loaded, Source } from './loader.ts'
+import { loaderOf } from './loader.ts'
+
+/** Where the nodes of each type come from, and what the local part of their global ids stands for. */
+export const nodeSources = new Map<string, NodeSource>()
+
+/** `read` is the key that a text says; `null` for what can't be one. */
+export type NodeSource = { readonly source: Source<object | null>; readonly read: (text: string) => string | null }
+
+const Node = builder.nodeInterfaceRef()
+
+/** The most nodes that one field fetches. */
+const mostNodes = 100
+
+/** The type of nodes, with what loads them. */
+export type NodeType<Row> = ObjectRef<Types, Row> & Loaded<Row>
+
+/** By what a row is told from others: the columns that it is made of, and how it is read; `null` for what can't be one. */
+type Key<Row> = {
+  readonly from: readonly (keyof Row & string)[]
+  readonly of: (row: Row) => string
+  readonly read: (text: string) => string | null
+}
+
+type NodeDeclaration<Row> = ObjectDeclaration<Row> &
+  Loaded<Row> &
+  // A row has a UUID, or says what it has instead.
+  (Row extends { readonly id: string } ? { readonly key?: Key<Row> } : { readonly key: Key<Row> })
+
+const uuidKey: Key<{ readonly id: string }> = { from: ['id'], of: ({ id }) => id, read: parseUuid }
+
+/** Declares a type of rows that `node` and `nodes` find by their id. */
+export function nodeType<Row extends object>(
+  name: string,
+  { description, fields, source, key = uuidKey as never }: NodeDeclaration<Row>,
+): NodeType<Row> {
+  const type = builder.objectRef<Row>(name).implement({
+    description,
+    interfaces: [Node],
+    fields: builtFields({ id: idField(name, key), ...fields }),
+  })
+  nodeSources.set(name, { source, read: key.read })
+  return Object.assign(type, { source })
+}
+
+function idField<Row>(type: string, { from, of }: Key<Row>): Field<Row> {
+  const make = (row: Row) => globalId(type, of(row))
+  // There is one of nearly every row of an answer.
+  const ofUuid: Shown = { kind: 'column', column: 'id', as: (id: string) => globalId(type, id) }
+  return {
+    type: 'ID',
+    isNullable: false,
+    description: idDescription,
+    shown: (of as unknown) === uuidKey.of ? ofUuid : { kind: 'made', from, make },
+    resolve: make,
+  }
+}
+
+type UnionDeclaration<Row> = Loaded<Row> & {
+  readonly description: string
+  readonly types: readonly { readonly name: string }[]
+  /** The columns that say of which of them a row is, and which that is. */
+  readonly from: readonly (keyof Row & string)[]
+  readonly typeOf: (row: Row) => { readonly name: string }
+}
+
+/** Declares a union of node types, whose ids are those of any of them. */
+export function nodeUnion<Row>(
+  name: string,
+  { description, types, from, typeOf, source }: UnionDeclaration<Row>,
+): UnionRef<Types, Row> & Loaded<Row> {
+  addUnion(
+    name,
+    types.map(({ name }) => name),
+  )
+  const resolveType = (row: Row) => typeOf(row).name
+  const told: Told = { from, typeOf: resolveType }
+  const type = builder.unionType(name, { description, types, resolveType, extensions: { told } } as never)
+  return Object.assign(type, { source }) as never
+}
+
+/** Adds the query of one node by its id. */
+export function addNodeQuery<Row>(
+  name: string,
+  type: Loaded<Row> & OutputType<Types> & { readonly name: string },
+): void {
+  const noun = wordsOf(type.name)
+  const description = `One ${noun}; null when it does not exist or is not visible.`
+  addQuery(
+    name,
+    askedById(type, description, { id: requiredId(type.name) }, ({ id }) => parseUuid(id)),
+  )
+}
+
+const shownNode: Shown = { kind: 'nodes', idsOf: ({ id }: { readonly id: string }) => id }
+const shownNodes: Shown = { kind: 'nodes', idsOf: ({ ids }: { readonly ids: readonly string[] }) => notTooMany(ids) }
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: Node,
+    nullable: true,
+    description: 'Anything by its global id, or by its UUID; null for what does not exist or is not visible.',
+    args: { id: t.arg.id({ required: true, description: 'A global id, or a UUID.' }) },
+    extensions: { shown: shownNode },
+    resolve: (_, { id }, context) => findNode(context, id),
+  }),
+  nodes: t.field({
+    type: [Node],
+    nullable: { list: false, items: true },
+    description: `Several things by their ids, at most ${mostNodes}, in the order of the ids; null for each that does not exist or is not visible.`,
+    args: { ids: t.arg.idList({ required: true, description: `At most ${mostNodes} global ids or UUIDs.` }) },
+    extensions: { shown: shownNodes },
+    resolve: (_, { ids }, context) => Promise.all(notTooMany(ids).map((id) => findNode(context, id))),
+  }),
+}))
+
+function notTooMany(ids: readonly string[]): readonly string[] {
+  if (ids.length <= mostNodes) return ids
+  throw invalidInput([{ field: 'ids', code: 'INVALID_PARAMETER', message: `must have at most ${mostNodes} items` }])
+}
+
+/** What an id may stand for: a type of nodes, and the key there. */
+export type NodeName = { readonly type: string; readonly key: string }
+
+/** What a global id stands for. A bare UUID does not say what it is of: it may be of any type. */
+export function namedBy(given: string): NodeName[] {
+  const parsed = parseGlobalId(given)
+  const uuid = parseUuid(given)
+  const candidates = parsed ? [parsed] : uuid ? [...nodeSources.keys()].map((type) => ({ type, id: uuid })) : []
+  return candidates.flatMap(({ type, id }) => {
+    const key = nodeSources.get(type)?.read(id) ?? null
+    return key === null ? [] : [{ type, key }]
+  })
+}
+
+async function findNode(context: GraphqlContext, given: string): Promise<object | null> {
+  const found = await Promise.all(
+    namedBy(given).map(async ({ type, key }) => {
+      const { source } = nodeSources.get(type) as NodeSource
+      const node = await loaderOf(context, source).load(key)
+      if (node) brandWithType(node, type as never)
+      return node
+    }),
+  )
+  return found.find((node) => node !== null) ?? null
+}

@@ -1,8 +1,0 @@
-import type { Mode } from '../context.ts'
-import type { Reader } from '../database/query.ts'
-import { installationRow } from './repository.ts'
-
-/** The mode that a database is of; `null` before its first start. */
-export async function findMode(db: Reader): Promise<Mode | null> {
-  return (await installationRow(db, {}))?.mode ?? null
-}

@@ -1,0 +1,187 @@
+import { Refusal } from '../../core/errors.ts'
+import { formatAmount, oneUnit } from '../../core/money/amount.ts'
+import type { Answer, Reader } from '../../database/query.ts'
+import type { SchemaCheck } from '../../database/schema-check.ts'
+import { wrongListCounts } from '../../lists/audit-counts.ts'
+import { blockSizes, wholeList } from '../../lists/counted-list.ts'
+import type { Service } from '../../operations/context.ts'
+// These declare lists that are counted.
+import '../payout-methods/list.ts'
+import '../wallets/list.ts'
+import { isAsWritten } from '../payouts/payout-checksum.ts'
+import {
+  bookSizes,
+  brokenSequences,
+  depositsWithoutCredit,
+  duplicates,
+  misshapenTransfers,
+  orphanedTransfers,
+  payoutsAfter,
+  payoutsNotSettled,
+  payoutsWithoutDebit,
+  payoutsWithoutEvents,
+  payoutsWithoutRefund,
+  reversalsWithoutDebit,
+  transfersOfAnotherAsset,
+  transfersOfAnotherCause,
+  walletTotals,
+  wrongBalances,
+  wrongChainDeposits,
+  wrongClearingAccounts,
+  wrongEvents,
+  wrongRails,
+  wrongReachableBalances,
+  wrongRunningBalances,
+  wrongVersions,
+} from './repository.ts'
+
+/** One thing that was recomputed: how many contradictions there are, and the first few by id. */
+type Finding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
+
+/**
+ * The result of an audit: `wallets` is what wallets hold of each asset, as a decimal string of eight places; `unchecked` what
+ * the engine could not look at, and why, else `null`.
+ */
+export type Audit = {
+  readonly balanced: boolean
+  readonly unchecked: string | null
+  readonly findings: readonly Finding[]
+  readonly wallets: Readonly<Record<string, string>>
+  readonly transfers: number
+  readonly entries: number
+  readonly payouts: number
+}
+
+type Check = (db: Reader) => Answer<readonly { readonly id: string }[]>
+
+const checks: Readonly<Record<string, Check>> = {
+  'every transfer has the form of its kind': (db) => misshapenTransfers(db, {}),
+  'every transfer is of its wallet’s asset': (db) => transfersOfAnotherAsset(db, {}),
+  'every balance is the sum of its entries': (db) => wrongBalances(db, {}),
+  'every statement adds up line by line': (db) => wrongRunningBalances(db, {}),
+  'every payout was paid for': (db) => payoutsWithoutDebit(db, {}),
+  'every payout that was completed was settled': (db) => payoutsNotSettled(db, {}),
+  'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
+  'every deposit came in': (db) => depositsWithoutCredit(db, {}),
+  'every reversal of a deposit took it back': (db) => reversalsWithoutDebit(db, {}),
+  'every transfer on a chain has its deposit': (db) => wrongChainDeposits(db, {}),
+  'every wallet knows what was deposited in it': (db) => wrongReachableBalances(db, {}),
+  'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
+  'every transfer names its payout or deposit': (db) => transfersOfAnotherCause(db, {}),
+  'every status has its events': (db) => payoutsWithoutEvents(db, {}),
+  'clearing accounts are what payouts and deposits say': (db) => wrongClearingAccounts(db, {}),
+  'everything that happened has its event': (db) => wrongEvents(db, {}),
+  'the events of each object are numbered without a gap': (db) => wrongVersions(db, {}),
+  'every payout on a rail is what the bank made of it': (db) => wrongRails(db, {}),
+  'sequences are dense': (db) => brokenSequences(db, {}),
+  'nothing is there twice': async (db) => {
+    const found = []
+    for (const find of duplicates) found.push(...(await find(db, {})))
+    return found
+  },
+  'every payout says what was written': async (db) => {
+    const changed = []
+    let after = { merchant: '00000000-0000-0000-0000-000000000000', sequence: 0 }
+    for (;;) {
+      const payouts = await payoutsAfter(db, { ...after, limit: payoutsAtOnce })
+      changed.push(...payouts.filter((payout) => !isAsWritten(payout)))
+      const last = payouts.at(-1)
+      if (last === undefined) return changed
+      after = { merchant: last.merchantId, sequence: last.sequence }
+    }
+  },
+  'maintained counts are right': async (db) => {
+    const wrong = []
+    for (const blockSize of [wholeList, ...blockSizes]) {
+      // A block of everything: no number reaches the divisor.
+      wrong.push(...(await wrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
+    }
+    return wrong
+  },
+}
+
+/** Rows held in memory at once; a server looks through the table for each. */
+const payoutsAtOnce = 20_000
+
+/** Pages, indexes and foreign keys: what the engine can tell of them itself. */
+const ownCheck = 'the database finds nothing wrong with its files'
+
+/** Triggers, unique indexes, constraints and policies: without them what is found now may not be so tomorrow. */
+const schemaCheck = 'the schema is that of the migrations'
+
+/**
+ * Recomputes everything that the books say of themselves, over all merchants.
+ *
+ * It reads one snapshot, so it may run beside a server at work.
+ *
+ * @param onProgress called before each check with its name, how many are done and how many there are, and when all are done
+ */
+export async function audit(
+  service: Service,
+  onProgress: (check: string, done: number, count: number) => void = () => {},
+): Promise<Audit> {
+  const count = Object.keys(checks).length + 2
+  onProgress(ownCheck, 0, count)
+  const { faults, unchecked } = await service.db.selfCheck()
+  onProgress(schemaCheck, 1, count)
+  const { differences, unchecked: uncheckedSchema } = await schemaOf(service.db)
+  const found = [findingOfEngine(ownCheck, faults), findingOfEngine(schemaCheck, differences)]
+  const audited = await service.db.snapshot(
+    (db) => auditOf(db, found, (check, place) => onProgress(check, place + 2, count)),
+    { mayTakeLong: true },
+  )
+  onProgress('all checks', count, count)
+  const reasons = [unchecked, uncheckedSchema].filter((reason) => reason !== null)
+  return { ...audited, unchecked: reasons.length === 0 ? null : reasons.join('; ') }
+}
+
+function findingOfEngine(check: string, faults: readonly string[]): Finding {
+  return { check, contradictions: faults.length, examples: faults.slice(0, 5) }
+}
+
+/** A schema that can't be read is a finding too. */
+async function schemaOf(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
+  try {
+    return await db.checkSchema()
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    return { differences: [(error as Error).message], unchecked: null }
+  }
+}
+
+async function auditOf(
+  db: Reader,
+  ofEngine: readonly Finding[],
+  onProgress: (check: string, place: number) => void,
+): Promise<Omit<Audit, 'unchecked'>> {
+  const findings: (Finding & { isReadable?: boolean })[] = [...ofEngine]
+  for (const [place, [check, run]] of Object.entries(checks).entries()) {
+    onProgress(check, place)
+    findings.push(await findingOf(check, run(db)))
+  }
+  // What is damaged may not be readable at all, and the findings are what counts then.
+  const isReadable = findings.every(({ isReadable }) => isReadable !== false)
+  const totals = isReadable ? await walletTotals(db, {}) : []
+  const [sizes] = isReadable ? await bookSizes(db, {}) : []
+  return {
+    balanced: findings.every(({ contradictions }) => contradictions === 0),
+    findings: findings.map(({ check, contradictions, examples }) => ({ check, contradictions, examples })),
+    wallets: Object.fromEntries(
+      totals.map(({ assetCode, units, rest }) => [assetCode, formatAmount(units * oneUnit + rest)]),
+    ),
+    transfers: Number(sizes?.transfers ?? 0),
+    entries: Number(sizes?.entries ?? 0),
+    payouts: Number(sizes?.payouts ?? 0),
+  }
+}
+
+/** What a check found; rows that can't be read are a finding too. */
+async function findingOf(check: string, found: ReturnType<Check>): Promise<Finding & { isReadable?: boolean }> {
+  try {
+    const ids = (await found).map(({ id }) => id)
+    return { check, contradictions: ids.length, examples: ids.slice(0, 5) }
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    return { check, contradictions: 1, examples: [(error as Error).message], isReadable: false }
+  }
+}

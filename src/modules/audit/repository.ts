@@ -1,0 +1,406 @@
+import type { Compilable, RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Params } from '../../database/query.ts'
+import { acrossMerchants, from, query, rowsOf } from '../../database/query.ts'
+import type { RowOf, TableName } from '../../database/tables.ts'
+
+/**
+ * Each query finds what contradicts itself, over all merchants; nothing found means that the books are right. An
+ * operator's view: it reads whole tables, and no request runs it.
+ */
+
+/** What a transfer adds to its wallet's balance. */
+const gained = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
+
+/** A query over all merchants. */
+const queryOverAll = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
+
+/** The same in SQL of its own, which selects the `id` of what it finds. */
+const idsOverAll = (select: RawBuilder<unknown>) =>
+  queryOverAll(() => from(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
+
+/** What a payout sends to the recipient: its amount, without the fee where that is deducted from the amount. */
+const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
+
+/** Transfers that are not of a form: with nothing moved, a fee that their kind has not, or half a place in a statement. */
+export const misshapenTransfers = queryOverAll(() =>
+  from('transfers')
+    .select('id')
+    .where(
+      sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('deposit', 'deposit_reversal', 'payout_completed')
+        or (kind = 'payout_completed') <> (wallet_id is null) or (wallet_id is null) <> (sequence is null)
+        or (wallet_id is null) <> (balance_after is null)`,
+    ),
+)
+
+/** Transfers of another asset than their wallet's account, or whose wallet has none. */
+export const transfersOfAnotherAsset = queryOverAll(() =>
+  from('transfers')
+    .leftJoin('accounts', (join) =>
+      join.onRef('accounts.merchantId', '=', 'transfers.merchantId').onRef('accounts.id', '=', 'transfers.walletId'),
+    )
+    .select('transfers.id')
+    .where('transfers.walletId', 'is not', null)
+    .where(sql<boolean>`accounts.asset_code is distinct from transfers.asset_code`),
+)
+
+/** Wallet accounts whose balance or number of entries is not what their transfers say. */
+export const wrongBalances = queryOverAll(() =>
+  from('accounts')
+    .leftJoin(
+      from('transfers')
+        .select('merchantId')
+        .select([
+          sql<string>`cast(wallet_id as text)`.as('accountId'),
+          sql<bigint>`sum(${gained})`.as('total'),
+          sql<bigint>`count(*)`.as('entries'),
+          sql<bigint>`max(sequence)`.as('latest'),
+        ])
+        .where('walletId', 'is not', null)
+        .groupBy(['merchantId', 'walletId'])
+        .as('sums'),
+      (join) => join.onRef('sums.merchantId', '=', 'accounts.merchantId').onRef('sums.accountId', '=', 'accounts.id'),
+    )
+    .select('accounts.id')
+    .where(
+      sql<boolean>`accounts.balance <> coalesce(sums.total, 0) or accounts.entry_count <> coalesce(sums.entries, 0)
+      or accounts.entry_count <> coalesce(sums.latest, 0)`,
+    ),
+)
+
+/** Transfers whose wallet's balance after them is not the sum up to there. */
+export const wrongRunningBalances = queryOverAll(() =>
+  from(
+    from('transfers')
+      .select(['id', 'balanceAfter'])
+      .select(sql<bigint>`sum(${gained}) over (partition by merchant_id, wallet_id order by sequence)`.as('running'))
+      .where('walletId', 'is not', null)
+      .as('statement'),
+  )
+    .select('statement.id')
+    .whereRef('statement.balanceAfter', '<>', 'statement.running'),
+)
+
+/** Payouts whose wallet was not debited by exactly amount and fee, leaving the balance that the payout says. */
+export const payoutsWithoutDebit = queryOverAll(() =>
+  from('payouts')
+    .leftJoin('transfers', (join) =>
+      join
+        .onRef('transfers.merchantId', '=', 'payouts.merchantId')
+        .onRef('transfers.id', '=', 'payouts.transferId')
+        .on('transfers.kind', '=', 'payout')
+        .onRef('transfers.walletId', '=', 'payouts.walletId')
+        .onRef('transfers.assetCode', '=', 'payouts.assetCode')
+        .on('transfers.amount', '=', netAmount)
+        .on(sql<boolean>`transfers.fee = coalesce(payouts.fee, 0)`)
+        .onRef('transfers.balanceAfter', '=', 'payouts.balanceAfter'),
+    )
+    .select('payouts.id')
+    .where('transfers.id', 'is', null),
+)
+
+/** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
+export const depositsWithoutCredit = queryOverAll(() =>
+  from('deposits')
+    .leftJoin('transfers', (join) =>
+      join
+        .onRef('transfers.merchantId', '=', 'deposits.merchantId')
+        .onRef('transfers.id', '=', 'deposits.transferId')
+        .on('transfers.kind', '=', 'deposit')
+        .onRef('transfers.walletId', '=', 'deposits.walletId')
+        .on(sql<boolean>`transfers.amount + transfers.fee = deposits.amount`)
+        .onRef('transfers.balanceAfter', '=', 'deposits.balanceAfter'),
+    )
+    .select('deposits.reference as id')
+    .where('transfers.id', 'is', null),
+)
+
+/** Reversals whose wallet was not debited by exactly the amount of their deposit, leaving the balance that they say. */
+export const reversalsWithoutDebit = queryOverAll(() =>
+  from('depositReversals')
+    .leftJoin('deposits', (join) =>
+      join
+        .onRef('deposits.merchantId', '=', 'depositReversals.merchantId')
+        .onRef('deposits.reference', '=', 'depositReversals.reference')
+        .onRef('deposits.walletId', '=', 'depositReversals.walletId')
+        .onRef('deposits.amount', '=', 'depositReversals.amount'),
+    )
+    .leftJoin('transfers', (join) =>
+      join
+        .onRef('transfers.merchantId', '=', 'depositReversals.merchantId')
+        .onRef('transfers.id', '=', 'depositReversals.transferId')
+        .on('transfers.kind', '=', 'deposit_reversal')
+        .onRef('transfers.walletId', '=', 'depositReversals.walletId')
+        .on(sql<boolean>`transfers.amount + transfers.fee = deposit_reversals.amount`)
+        .onRef('transfers.balanceAfter', '=', 'depositReversals.balanceAfter'),
+    )
+    .select('depositReversals.reference as id')
+    .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
+)
+
+/** Transfers on chains that are another merchant's than they are said to be, or whose deposit is another than it should be. */
+export const wrongChainDeposits = queryOverAll(() =>
+  from('chainDeposits')
+    .leftJoin('chainEvents', (join) =>
+      join
+        .onRef('chainEvents.reference', '=', 'chainDeposits.reference')
+        .onRef('chainEvents.merchantId', '=', 'chainDeposits.merchantId'),
+    )
+    .leftJoin('deposits', (join) =>
+      join
+        .onRef('deposits.merchantId', '=', 'chainDeposits.merchantId')
+        .onRef('deposits.reference', '=', 'chainDeposits.reference')
+        .onRef('deposits.reference', '=', 'chainDeposits.depositReference')
+        .onRef('deposits.walletId', '=', 'chainDeposits.walletId')
+        .onRef('deposits.amount', '=', 'chainDeposits.amount'),
+    )
+    .select('chainDeposits.reference as id')
+    .where(({ or, and, eb }) =>
+      or([
+        eb('chainEvents.reference', 'is', null),
+        and([eb('chainDeposits.depositReference', 'is not', null), eb('deposits.reference', 'is', null)]),
+      ]),
+    ),
+)
+
+/** Payouts that were completed and whose amount, without a fee, did not arrive from what is in transit. */
+export const payoutsNotSettled = queryOverAll(() =>
+  eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
+)
+
+/** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
+export const payoutsWithoutRefund = queryOverAll(() =>
+  eventsWithoutTransfer(
+    ['FAILED', 'RETURNED'],
+    sql<boolean>`transfers.kind = case payout_events.status when 'FAILED' then 'payout_failed' else 'payout_returned' end
+      and transfers.fee = coalesce(payouts.fee, 0) and transfers.wallet_id = payouts.wallet_id`,
+  ),
+)
+
+/** Payouts with an event of a status whose transfer is not of the payout's asset and amount, or not as `told`. */
+function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], told: RawBuilder<boolean>) {
+  return from('payoutEvents')
+    .innerJoin('payouts', (join) =>
+      join
+        .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('payouts.id', '=', 'payoutEvents.payoutId'),
+    )
+    .leftJoin('transfers', (join) =>
+      join
+        .onRef('transfers.merchantId', '=', 'payoutEvents.merchantId')
+        .onRef('transfers.id', '=', 'payoutEvents.transferId')
+        .onRef('transfers.assetCode', '=', 'payouts.assetCode')
+        .on('transfers.amount', '=', netAmount)
+        .on(told),
+    )
+    .select('payouts.id')
+    .where('payoutEvents.status', 'in', statuses)
+    .where('transfers.id', 'is', null)
+}
+
+/** Transfers that no payout, payout event, deposit or reversal names. */
+export const orphanedTransfers = queryOverAll(() =>
+  from('transfers')
+    .select('id')
+    .where(
+      sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
+      select merchant_id, transfer_id from payout_events union all select merchant_id, transfer_id from deposits union all
+      select merchant_id, transfer_id from deposit_reversals)`,
+    ),
+)
+
+/** Transfers that do not say which payout or deposit they were made for, or say another than the one that names them. */
+export const transfersOfAnotherCause = idsOverAll(
+  sql`select transfers.id from transfers join (
+        select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
+        union all
+        select merchant_id, transfer_id, payout_id, null from payout_events
+        union all
+        select merchant_id, transfer_id, null, reference from deposits
+        union all
+        select merchant_id, transfer_id, null, reference from deposit_reversals
+      ) as causes on causes.merchant_id = transfers.merchant_id and causes.transfer_id = transfers.id
+      where causes.payout_id is distinct from transfers.payout_id
+        or causes.reference is distinct from transfers.reference`,
+)
+
+/** Payouts whose status is not what their events lead to. */
+export const payoutsWithoutEvents = queryOverAll(() =>
+  from('payouts')
+    .leftJoin(
+      from('payoutEvents')
+        .select(['merchantId', 'payoutId'])
+        .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
+        .groupBy(['merchantId', 'payoutId'])
+        .as('events'),
+      (join) => join.onRef('events.merchantId', '=', 'payouts.merchantId').onRef('events.payoutId', '=', 'payouts.id'),
+    )
+    .select('payouts.id')
+    .where(
+      sql<boolean>`coalesce(events.path, '') <> case payouts.status when 'PROCESSING' then ''
+      when 'COMPLETED' then 'COMPLETED COMPLETED 1' when 'FAILED' then 'FAILED FAILED 1'
+      else 'COMPLETED RETURNED 2' end`,
+    ),
+)
+
+/**
+ * Clearing accounts whose entries do not add up to their deposits and payouts: the payouts in `PROCESSING` are in
+ * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and the rest are summed apart, so that
+ * no sum of all that ever came in leaves 64 bits.
+ */
+export const wrongClearingAccounts = idsOverAll(
+  sql`select merchant_id || ' ' || account_id as id from (
+      select merchant_id, 'payouts_in_transit:' || asset_code as account_id, ${netAmount} as amount from payouts
+        where status = 'PROCESSING'
+      union all
+      select merchant_id, 'payouts_settled:' || asset_code, ${netAmount} from payouts where status = 'COMPLETED'
+      union all
+      select merchant_id, 'fees:' || asset_code, fee from payouts
+        where status in ('PROCESSING', 'COMPLETED') and fee is not null
+      union all
+      select d.merchant_id, 'deposits:' || w.currency, -d.amount from deposits d
+        join wallets w on w.merchant_id = d.merchant_id and w.id = d.wallet_id
+      union all
+      select d.merchant_id, 'deposits:' || w.currency, d.amount from deposit_reversals d
+        join wallets w on w.merchant_id = d.merchant_id and w.id = d.wallet_id
+      union all
+      select merchant_id, account_id, case direction when 'debit' then amount else -amount end from entries
+        where sequence is null
+    ) as postings group by merchant_id, account_id
+      having sum(amount / 100000000) + sum(amount % 100000000) / 100000000 <> 0
+        or sum(amount % 100000000) % 100000000 <> 0`,
+)
+
+/**
+ * What happened and has no event, or has another than it should, or an event of what did not happen: of payouts, deposits,
+ * wallets and customers all is known by their own rows.
+ */
+export const wrongEvents = idsOverAll(
+  sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
+      select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
+      union all
+      select merchant_id, 'payout.' || lower(status), payout_id, case status when 'RETURNED' then 3 else 2 end, 1
+        from payout_events
+      union all
+      select merchant_id, 'wallet.transaction.inbound', id, 1, 1 from transfers where kind = 'deposit'
+      union all
+      select merchant_id, 'deposit.reversed', id, 1, 1 from transfers where kind = 'deposit_reversal'
+      union all
+      select merchant_id, 'wallet.created', id, 1, 1 from wallets
+      union all
+      select merchant_id, 'customer.created', id, 1, 1 from customers
+      union all
+      select merchant_id, type, object_id, version, -1 from events
+        where type like 'payout.%' or type like 'wallet.%' or type like 'deposit.%' or type = 'customer.created'
+    ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
+)
+
+/** Objects whose events keep what they were and are not numbered without a gap, and methods that were never registered. */
+export const wrongVersions = idsOverAll(
+  sql`select merchant_id || ' ' || object_id as id from events where data is not null
+      group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
+    union all
+    select merchant_id || ' ' || id from payout_methods
+      where (merchant_id, id) not in (select merchant_id, object_id from events where type = 'payout_method.created')`,
+)
+
+/** Orders of banks whose state is not that of their payout, or that have none. */
+export const wrongRails = idsOverAll(
+  sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
+      left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
+      where p.id is null or t.state <> 'ATTENTION' and p.status <> case t.state
+        when 'COMPLETED' then 'COMPLETED' when 'RETURNED' then 'RETURNED'
+        when 'REJECTED' then 'FAILED' when 'CANCELLED' then 'FAILED' else 'PROCESSING' end`,
+)
+
+/** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
+export const brokenSequences = idsOverAll(
+  sql`select merchant_id || ' ' || name as id from (
+      select merchant_id, name, latest, 0 as total, 0 as highest from sequences
+        where name in ('payouts', 'customers', 'wallets', 'events')
+      union all
+      select merchant_id, 'payouts', 0, count(*), max(sequence) from payouts group by merchant_id
+      union all
+      select merchant_id, 'customers', 0, count(*), max(sequence) from customers group by merchant_id
+      union all
+      select merchant_id, 'wallets', 0, count(*), max(sequence) from wallets group by merchant_id
+      union all
+      select merchant_id, 'events', 0, count(*), max(sequence) from events group by merchant_id
+    ) as numbered group by merchant_id, name
+      having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
+)
+
+/** What there may be once only for each merchant, whatever the unique indexes say of it. */
+const unique: readonly (readonly [table: TableName, column: string])[] = [
+  ['payouts', 'id'],
+  ['payouts', 'idempotency_key'],
+  ['payouts', 'transaction_id'],
+  ['payouts', 'sequence'],
+  ['payouts', 'transfer_id'],
+  ['deposits', 'reference'],
+  ['depositReversals', 'reference'],
+  ['customers', 'id'],
+  ['customers', 'sequence'],
+  ['wallets', 'id'],
+  ['wallets', 'sequence'],
+  ['payoutMethods', 'id'],
+  ['events', 'sequence'],
+]
+
+/** For each of these a query for what is there twice, found by reading all rows. */
+export const duplicates = unique.map(([table, column]) => {
+  const name = sql.ref(column)
+  return idsOverAll(
+    sql`select merchant_id || ${sql.lit(` ${table}.${column} `)} || ${name} as id from ${rowsOf(table)}
+      where ${name} is not null group by merchant_id, ${name} having count(*) > 1`,
+  )
+})
+
+/** The payouts after one, in the order of their merchants and numbers. */
+export const payoutsAfter = query((p: Params<{ merchant: string; sequence: number; limit: number }>) =>
+  acrossMerchants(
+    from('payouts')
+      .selectAll()
+      .where(sql<boolean>`(merchant_id, sequence) > (${p.merchant}, ${p.sequence})`)
+      .orderBy('merchantId')
+      .orderBy('sequence')
+      .limit(p.limit),
+  ),
+)
+
+/**
+ * Wallet accounts that may come to hold another sum than what was ever deposited there and not reversed. Versions before took more
+ * in all than there can be of an amount: then it is nearly the most that there can be (migration 0023), and where it is the most it
+ * stays that whatever is reversed.
+ */
+export const wrongReachableBalances = idsOverAll(
+  sql`select accounts.id from accounts left join (
+        select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
+          sum(amount % 100000000) as rest
+        from (select merchant_id, wallet_id, amount from deposits
+          union all select merchant_id, wallet_id, -amount from deposit_reversals) as deposited
+        group by merchant_id, wallet_id
+      ) as sums on sums.merchant_id = accounts.merchant_id and sums.account_id = accounts.id
+      where case when sums.units + sums.rest / 100000000 >= 92233720368
+        then coalesce(accounts.reachable_balance, 0) < 9223372036800000000
+        else accounts.reachable_balance is distinct from coalesce(sums.units * 100000000 + sums.rest, 0)
+          and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
+)
+
+/** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */
+export const walletTotals = queryOverAll(() =>
+  from('accounts')
+    .select('assetCode')
+    .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
+    .groupBy('assetCode')
+    .orderBy('assetCode'),
+)
+
+/** How many transfers, entries and payouts there are. */
+export const bookSizes = queryOverAll(() =>
+  from(
+    sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select
+    (select count(*) from transfers) as transfers, (select count(*) from entries) as entries,
+    (select count(*) from payouts) as payouts)`.as('sizes'),
+  ).selectAll(),
+)

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { FieldFault } from '../../core/errors.ts'
+import { timestamp } from '../../core/ids.ts'
+import { oneOf, optional, optionalText, parse, refuse, text } from '../../core/input.ts'
+import { newRow } from '../../lists/sequence.ts'
+import type { Context, Done } from '../../operations/context.ts'
+import { once } from '../../operations/idempotency/run-once.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import type { Customer, CustomerType } from './customer.ts'
+import { customerTypes } from './customer.ts'
+import { insertCustomer } from './repository.ts'
+
+const pattern = (form: RegExp, message: string) =>
+  text().transform((value, context) => (form.test(value) ? value : refuse(context, 'INVALID_FORMAT', message)))
+
+/** An amount of money as it is stored, with two places (contract 2.1), from one with no more; it is never rounded. */
+const optionalMoney = () =>
+  optionalText().transform((value, context) => {
+    if (value === null) return null
+    const [, whole, places = ''] = /^(0|[1-9]\d{0,12})(?:\.(\d{1,2}))?$/.exec(value) ?? []
+    if (whole !== undefined) return `${whole}.${places.padEnd(2, '0')}`
+    return refuse(context, 'INVALID_FORMAT', 'must be a decimal string with at most two places, such as "2400.00"')
+  })
+
+export const CreateCustomerInput = z.object({
+  customerType: oneOf(customerTypes),
+  email: pattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an e-mail address'),
+  phone: pattern(/^\+[1-9]\d{6,14}$/, 'must be a phone number in international form, such as +2348012345678'),
+  addressLine1: text(),
+  addressLine2: optionalText(),
+  city: text(),
+  state: text(),
+  postalCode: optionalText(),
+  country: text(),
+  firstName: optionalText(),
+  middleName: optionalText(),
+  lastName: optionalText(),
+  birthDate: optional(z.iso.date()).transform((day) => day && `${day}T00:00:00.000Z`),
+  accountPurpose: optionalText(),
+  employmentStatus: optionalText(),
+  expectedMonthlyIncome: optionalMoney(),
+  mostRecentOccupation: optionalText(),
+  sourceOfFunds: optionalText(),
+  businessName: optionalText(),
+  businessType: optionalText(),
+  businessWebsite: optionalText(),
+})
+
+/**
+ * Registers a customer (contract 2.1; the contract has no endpoint for it).
+ *
+ * @param input `birthDate` as `1990-01-31`, not after today, `expectedMonthlyIncome` with at most two places. An individual
+ *   needs a first and a last name, a business its business name
+ * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
+ */
+export async function createCustomer(
+  context: Context,
+  input: z.input<typeof CreateCustomerInput>,
+): Promise<Done<Customer>> {
+  const request = parse(CreateCustomerInput, input, [...missingNames(input), ...unbornFault(context, input)])
+  return once(context, 'createCustomer', request, async (tx) => {
+    const row = await newRow(tx, context, 'customers')
+    const customer: Customer = { ...row, ...request, status: 'active' }
+    await insertCustomer(tx, customer)
+    await recordEvent(tx, context, {
+      type: 'customer.created',
+      objectId: customer.id,
+      at: customer.createdAt,
+      data: customer,
+    })
+    return customer
+  })
+}
+
+/** The fault of a customer that is not born yet; which day it is decides UTC, as everywhere. */
+export function unbornFault({ now }: Pick<Context, 'now'>, { birthDate }: { birthDate?: unknown }): FieldFault[] {
+  const moment = CreateCustomerInput.shape.birthDate.safeParse(birthDate)
+  if (!moment.success || moment.data === null || moment.data <= timestamp(now())) return []
+  return [{ field: 'birthDate', code: 'INVALID_PARAMETER', message: 'must not be in the future' }]
+}
+
+type Names = Pick<z.input<typeof CreateCustomerInput>, 'customerType' | 'firstName' | 'lastName' | 'businessName'>
+
+const namesOfType: Record<CustomerType, readonly ('firstName' | 'lastName' | 'businessName')[]> = {
+  individual: ['firstName', 'lastName'],
+  business: ['businessName'],
+}
+
+/** The faults of a customer without the names that its type needs. */
+export function missingNames(input: Names): FieldFault[] {
+  // Another type is a fault of its own.
+  const names = Object.hasOwn(namesOfType, input.customerType) ? namesOfType[input.customerType] : []
+  return names
+    .filter((field) => !input[field]?.toString().trim())
+    .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for a customer of this type` }))
+}

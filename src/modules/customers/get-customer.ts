@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { invalidInput, notFound, Refusal } from '../../core/errors.ts'
+import { parseUuid } from '../../core/ids.ts'
+import type { Answer, Reader, Tx } from '../../database/query.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Customer } from './customer.ts'
+import { customers } from './list.ts'
+import { lockCustomerById, shareLockCustomerById } from './repository.ts'
+
+export const GetCustomerInput = z.object({ customerId: z.string() })
+
+/**
+ * One of the merchant's customers (contract 4.2).
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ */
+export async function getCustomer(context: Context, input: z.input<typeof GetCustomerInput>): Promise<Customer> {
+  return customers.get(context, input.customerId)
+}
+
+/**
+ * The customer that a request acts for; `null` when it acts for the merchant itself. It can't be closed before the
+ * transaction ends.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
+ */
+export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): Answer<Customer | null> {
+  if (customerId === null) return theMerchant(context)
+  return lockBy(shareLockCustomerById, tx, context, customerId).then(requireActive)
+}
+
+/**
+ * The same where nothing is made, so that nothing need be held.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
+ */
+export async function requireActiveCustomer(
+  db: Reader,
+  context: Context,
+  customerId: string | null,
+): Promise<Customer | null> {
+  if (customerId === null) return theMerchant(context)
+  return requireActive(await findCustomer(db, context, customerId))
+}
+
+/** No customer; INVALID_INPUT for who acts as one, for whom there is nothing that is the merchant's own. */
+function theMerchant({ caller }: Context): Answer<null> {
+  if (caller.customerId === null) return null
+  const message = 'must name the customer that the token acts as'
+  return Promise.reject(invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }]))
+}
+
+/** @throws Refusal CUSTOMER_CLOSED */
+export function requireActive(customer: Customer): Customer {
+  if (customer.status === 'active') return customer
+  throw new Refusal('CUSTOMER_CLOSED', 'The customer is closed.')
+}
+
+/**
+ * A customer that the transaction will change: nobody else changes it before that ends.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND
+ */
+export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
+  return lockBy(lockCustomerById, tx, context, customerId)
+}
+
+/** @throws Refusal RESOURCE_NOT_FOUND */
+export function findCustomer(db: Reader, { merchantId }: Context, customerId: string): Promise<Customer> {
+  return customers.get({ db, merchantId }, customerId)
+}
+
+async function lockBy(
+  customer: typeof lockCustomerById,
+  tx: Tx,
+  { merchantId }: Context,
+  customerId: string,
+): Promise<Customer> {
+  const id = parseUuid(customerId)
+  const row = id && (await customer(tx, { merchantId, id }))
+  if (!row) throw notFound('Customer')
+  return row
+}

@@ -1,0 +1,172 @@
+import { addList, filterType } from '../../graphql/schema/connection-fields.ts'
+import { valuesEnum } from '../../graphql/schema/enums.ts'
+import {
+  column,
+  columnOrNull,
+  columns,
+  columnsOrNull,
+  itself,
+  itselfWhere,
+  objectType,
+} from '../../graphql/schema/fields.ts'
+import { optional, optionalTexts, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
+import { sourceOfList } from '../../graphql/schema/loader.ts'
+import { addMutation } from '../../graphql/schema/mutation.ts'
+import { addNodeQuery, nodeType } from '../../graphql/schema/node.ts'
+import { Merchant } from '../merchants/graphql.ts'
+import { closeCustomer } from './close-customer.ts'
+import { createCustomer } from './create-customer.ts'
+import type { Customer as CustomerRow } from './customer.ts'
+import { customerStatuses, customerTypes } from './customer.ts'
+import { customers } from './list.ts'
+import { updateCustomer } from './update-customer.ts'
+
+const CustomerTypeEnum = valuesEnum('CustomerType', customerTypes, 'Whether a customer is a person or a company.')
+
+const CustomerStatusEnum = valuesEnum(
+  'CustomerStatus',
+  customerStatuses,
+  'Whether anything can be made or changed for a customer.',
+)
+
+const email = 'The e-mail address.'
+const businessName = 'The registered name.'
+
+const personalNames = { firstName: 'The first name.', lastName: 'The last name.' }
+const middleName = { middleName: 'The middle names.' }
+
+const place = { city: 'The city or town.', state: 'The state or province.', country: 'The country, by its name.' }
+const addressLine1 = 'Street and number.'
+const addressLine2 = 'Flat, floor or building.'
+const postalCode = { postalCode: 'The postal code.' }
+
+const money = {
+  employmentStatus: 'How it earns its living.',
+  mostRecentOccupation: 'Its latest occupation.',
+  sourceOfFunds: 'Where its money comes from.',
+  accountPurpose: 'What the account is for.',
+}
+
+const business = { businessType: 'The legal form.', businessWebsite: 'The address of its website.' }
+
+const Address = objectType<CustomerRow>('Address', {
+  description: 'A postal address.',
+  fields: {
+    line1: column('addressLine1', addressLine1),
+    line2: columnOrNull('addressLine2', addressLine2),
+    ...columns(place),
+    ...columnsOrNull(postalCode),
+  },
+})
+
+const PersonalInfo = objectType<CustomerRow>('PersonalInfo', {
+  description: 'Who a customer is, as a person.',
+  fields: {
+    ...columnsOrNull({ ...personalNames, ...middleName }),
+    birthDate: columnOrNull('birthDate', 'The day of birth.', 'Date'),
+  },
+})
+
+const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
+  description: 'What a customer said about its money.',
+  fields: {
+    ...columnsOrNull(money),
+    expectedMonthlyIncome: columnOrNull(
+      'expectedMonthlyIncome',
+      'What it expects to receive in a month, with two places.',
+      'Decimal',
+    ),
+  },
+})
+
+const BusinessInfo = objectType<CustomerRow>('BusinessInfo', {
+  description: 'What a customer is, as a company.',
+  fields: columnsOrNull({ businessName, ...business }),
+})
+
+export const Customer = nodeType<CustomerRow>('Customer', {
+  description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
+  source: sourceOfList(customers),
+  fields: {
+    uuid: column('id', 'The id that the REST paths use.', 'UUID'),
+    type: column('customerType', 'A person, or a company.', CustomerTypeEnum),
+    ...columns({ email, phone: 'The phone number in international form.' }),
+    status: column('status', 'Whether anything can be made for it.', CustomerStatusEnum),
+    address: itself(Address, 'Where it lives or has its seat.'),
+    personalInfo: itself(PersonalInfo, 'Its names and day of birth.'),
+    financialInfo: itself(FinancialInfo, 'What it said about its money.'),
+    businessInfo: itselfWhere(
+      BusinessInfo,
+      ['customerType'],
+      'What it is as a company; null for a person.',
+      ({ customerType }) => customerType === 'business',
+    ),
+    createdAt: column('createdAt', 'When it was registered.', 'DateTime'),
+    updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),
+  },
+})
+
+addNodeQuery('customer', Customer)
+
+const CustomerFilter = filterType('CustomerFilter', customers, { which: 'Which customers' })
+const shows = 'The customers of the merchant'
+
+addList('customers', customers, {
+  of: Customer,
+  items: 'customers',
+  places: [
+    { shows, filter: CustomerFilter },
+    { on: Merchant, shows, filter: CustomerFilter },
+  ],
+})
+
+const phone = 'The phone number in international form, such as `+2348012345678`.'
+const contact = { email, phone, addressLine1, ...place }
+
+/** What a customer may say of itself, when it is registered or later. */
+const optionalDetails = {
+  ...optionalTexts({ addressLine2, ...postalCode, ...middleName, ...money, ...business }),
+  birthDate: optional('The day of birth, today at the latest.', 'Date'),
+  expectedMonthlyIncome: optional('What it expects to receive in a month, with at most two places.', 'Decimal'),
+}
+
+addMutation('createCustomer', {
+  description: 'Registers a customer.',
+  inputDescription: 'A customer to register. A person needs a first and a last name, a company its business name.',
+  input: {
+    customerType: required('A person, or a company; it never changes.', CustomerTypeEnum),
+    ...requiredTexts(contact),
+    ...optionalTexts({
+      firstName: 'The first name; required for a person.',
+      lastName: 'The last name; required for a person.',
+      businessName: 'The registered name; required for a company.',
+    }),
+    ...optionalDetails,
+  },
+  operation: createCustomer,
+  payload: { customer: itself(Customer, 'The new customer.') },
+  errors: [],
+})
+
+addMutation('updateCustomer', {
+  description: 'Changes what is known about a customer, but never whether it is a person or a company.',
+  inputDescription:
+    'What to change of a customer: a field that is absent stays, an optional one that is null is cleared.',
+  input: {
+    customerId: requiredId('Customer'),
+    ...optionalTexts({ ...contact, ...personalNames, businessName }),
+    ...optionalDetails,
+  },
+  operation: updateCustomer,
+  payload: { customer: itself(Customer, 'The customer as it is now.') },
+  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+})
+
+addMutation('closeCustomer', {
+  description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
+  inputDescription: 'The customer to close.',
+  input: { customerId: requiredId('Customer') },
+  operation: closeCustomer,
+  payload: { customer: itself(Customer, 'The customer, closed.') },
+  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+})

@@ -1,0 +1,21 @@
+import { byOneOf } from '../../lists/filters.ts'
+import { defineList } from '../../lists/list.ts'
+import { customerStatuses, customerTypes } from './customer.ts'
+
+/** The merchant's customers. */
+export const customers = defineList({
+  name: 'customers',
+  noun: 'Customer',
+  table: 'customers',
+  select: (customers) => customers.selectAll('customers'),
+  order: 'customers.sequence',
+  createdAt: 'customers.createdAt',
+  conditions: { status: { column: 'customers.status' }, customerType: { column: 'customers.customerType' } },
+  filters: {
+    status: byOneOf(customerStatuses, 'Only customers in this status.', null),
+    customerType: byOneOf(customerTypes, 'Only persons, or only companies.', null),
+  },
+  numberedBy: 'customers',
+  // The contract's samples show pages of ten.
+  pageSize: 10,
+})

@@ -1,0 +1,33 @@
+import { listRoute } from '../../rest/list-route.ts'
+import { idField } from '../../rest/reference.ts'
+import type { Group } from '../../rest/route.ts'
+import { get } from '../../rest/route.ts'
+import { listOf } from '../../rest/shape.ts'
+import { customer } from './customer-shape.ts'
+import { GetCustomerInput, getCustomer } from './get-customer.ts'
+import { customers } from './list.ts'
+
+export const customerEndpoints: Group = {
+  name: 'Customers',
+  description: 'Whom the merchant serves.',
+  routes: [
+    listRoute('/api/customers', customers, {
+      name: 'listCustomers',
+      title: 'List customers',
+      description: 'Lists the customers of the merchant, newest first.',
+      example: { limit: 2 },
+      rows: listOf('The customers of the page.', customer),
+    }),
+    get('/api/customers/:customerId', {
+      name: 'getCustomer',
+      title: 'Get a customer',
+      description: 'Gives one customer of the merchant, also a closed one.',
+      input: GetCustomerInput,
+      operation: getCustomer,
+      fields: { customerId: { ...idField('The id of the customer.'), name: 'customerId' } },
+      example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293' },
+      refusals: ['RESOURCE_NOT_FOUND'],
+      answer: { data: customer },
+    }),
+  ],
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { invalidInput } from '../../core/errors.ts'
+import { lookupId, parse, sentFields } from '../../core/input.ts'
+import type { Context, Done } from '../../operations/context.ts'
+import { timeOfChange } from '../../operations/context.ts'
+import { once } from '../../operations/idempotency/run-once.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { CreateCustomerInput, missingNames, unbornFault } from './create-customer.ts'
+import type { Customer } from './customer.ts'
+import { lockCustomer, requireActive } from './get-customer.ts'
+import { updateCustomerDetails } from './repository.ts'
+
+// A field that is absent stays as it is; an optional one that is null or empty is cleared.
+export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
+  .partial()
+  .extend({ customerId: lookupId() })
+
+/**
+ * Changes the fields of a customer that are given, and no others; its type never changes.
+ *
+ * @param input as for `createCustomer`; an optional field that is null or empty is cleared
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED,
+ *   INVALID_INPUT where a name that the customer's type needs would be gone
+ */
+export async function updateCustomer(
+  context: Context,
+  input: z.input<typeof UpdateCustomerInput>,
+): Promise<Done<Customer>> {
+  const { customerId, ...parsed } = parse(UpdateCustomerInput, input, unbornFault(context, input))
+  const changes = sentFields(input, parsed)
+  return once(context, 'updateCustomer', { customerId, changes }, async (tx) => {
+    const customer = requireActive(await lockCustomer(tx, context, customerId))
+    const merged = { ...customer, ...changes } as Customer
+    const faults = missingNames(merged)
+    if (faults.length > 0) throw invalidInput(faults)
+    if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
+
+    const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
+    await updateCustomerDetails(tx, updated)
+    await recordEvent(tx, context, {
+      type: 'customer.updated',
+      objectId: updated.id,
+      at: updated.updatedAt,
+      data: updated,
+    })
+    return updated
+  })
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely'
+import type { Params } from '../../database/query.ts'
+import { acrossMerchants, from, query, queryOne } from '../../database/query.ts'
+
+/** Every key that is not revoked; an operator's view. */
+export const keysInUse = query(() =>
+  acrossMerchants(
+    from('apiKeys')
+      .select(['id', 'merchantId', 'mode', 'createdAt', 'lastUsedAt', 'expiresAt'])
+      .where('revokedAt', 'is', null)
+      .orderBy('id'),
+  ),
+)
+
+/** What payouts were ever made from and to; reads all of them. */
+export const usedCorridors = query(() =>
+  acrossMerchants(
+    from('payouts')
+      .select(['assetCode', 'recipientCurrency'])
+      .groupBy(['assetCode', 'recipientCurrency'])
+      .orderBy('assetCode')
+      .orderBy('recipientCurrency'),
+  ),
+)
+
+/** A merchant that has paid out in a pair, or has a wallet and a bank account for it; `null` where none does. */
+export const merchantUsing = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
+  acrossMerchants(
+    from('merchants')
+      .select('merchants.id')
+      .where(({ or, and, exists, selectFrom }) =>
+        or([
+          exists(
+            selectFrom('payouts')
+              .select('payouts.id')
+              .whereRef('payouts.merchantId', '=', 'merchants.id')
+              // The index has it between.
+              .where('payouts.status', 'in', ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'])
+              .where('payouts.assetCode', '=', p.assetCode)
+              .where('payouts.recipientCurrency', '=', p.recipientCurrency),
+          ),
+          and([
+            exists(
+              selectFrom('wallets')
+                .select('wallets.id')
+                .whereRef('wallets.merchantId', '=', 'merchants.id')
+                .where('wallets.currency', '=', p.assetCode),
+            ),
+            exists(
+              selectFrom('payoutMethods')
+                .select('payoutMethods.id')
+                .whereRef('payoutMethods.merchantId', '=', 'merchants.id')
+                .where('payoutMethods.type', '=', 'BANK')
+                .where('payoutMethods.currency', '=', p.recipientCurrency),
+            ),
+          ]),
+        ]),
+      )
+      .limit(1),
+  ),
+)
+
+/** When the latest row was made, by the machine's clock: that of a merchant may be ahead; `null` where none was. */
+export const latestRowTime = queryOne(() =>
+  acrossMerchants(
+    from('sequences')
+      .leftJoin('merchantClocks', 'merchantClocks.id', 'sequences.merchantId')
+      .select(sql<bigint | null>`max(sequences.latest_time - coalesce(merchant_clocks.ahead_ms, 0))`.as('time')),
+  ),
+)
+
+/** How each webhook endpoint does; an operator's view. */
+export const endpointHealth = query(() =>
+  acrossMerchants(
+    from('webhookEndpoints')
+      .select(['id', 'status', 'disabledReason', 'failingSince', 'secrets', 'signingKeys'])
+      .orderBy('id'),
+  ),
+)
+
+/** How many payouts and deposits wait for a person. */
+export const attentionCounts = queryOne(() =>
+  acrossMerchants(
+    from(
+      sql<{ payouts: bigint; deposits: bigint }>`(select
+      (select count(*) from payout_transfers where state = 'ATTENTION') as payouts,
+      (select count(*) from chain_deposits where state = 'ATTENTION') as deposits)`.as('counts'),
+    ).selectAll(),
+  ),
+)

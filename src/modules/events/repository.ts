@@ -1,0 +1,18 @@
+import type { Params } from '../../database/query.ts'
+import { from, list, query } from '../../database/query.ts'
+
+/** The transfers of deposits and of their reversals among `ids`, in any order, with why a deposit was reversed. */
+export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  from('transfers')
+    .leftJoin('depositReversals', (join) =>
+      join
+        .onRef('depositReversals.merchantId', '=', 'transfers.merchantId')
+        .onRef('depositReversals.reference', '=', 'transfers.reference')
+        .onRef('depositReversals.transferId', '=', 'transfers.id'),
+    )
+    .select(['transfers.id', 'transfers.walletId', 'transfers.assetCode', 'transfers.amount', 'transfers.balanceAfter'])
+    .select(['transfers.reference', 'transfers.createdAt', 'depositReversals.reason'])
+    .where('transfers.merchantId', '=', p.merchantId)
+    .where('transfers.id', 'in', list(p.ids))
+    .where('transfers.kind', 'in', ['deposit', 'deposit_reversal']),
+)

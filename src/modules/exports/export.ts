@@ -1,0 +1,48 @@
+import type { Amount } from '../../core/money/amount.ts'
+import type { Period } from './period.ts'
+
+/** What can be exported. */
+const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
+export type ExportKind = (typeof exportKinds)[number]
+
+/** What stands in a cell: text of callers, what is made here, or an amount, which may be below zero. */
+export type Cell = string | number | Amount | null
+
+/** A record by the names of its columns. */
+export type Cells = Readonly<Record<string, Cell>>
+
+/** What an account of an asset holds at a moment, and in a wallet's statement the number of the last entry before that, 0 for none. */
+export type Balance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
+
+/** A line: how much it moves in the account of an asset, what the ledger says that holds then, and what else there is to say. */
+export type Line = {
+  readonly assetCode: string
+  readonly moved: Amount
+  readonly balanceAfter?: Amount | null
+  readonly cells: Cells
+}
+
+/**
+ * What is exported of one merchant: the lines of a period with the balances before and after. The balances come from the
+ * ledger's transfers and not from the lines, so that each proves the other.
+ */
+export type Export = {
+  readonly kind: ExportKind
+  readonly merchantId: string
+  readonly walletId: string | null
+  readonly period: Period
+  readonly opening: readonly Balance[]
+  readonly closing: readonly Balance[]
+  /** How many lines there must be. */
+  readonly lineCount: number
+  /** Whether an amount of them has more than five decimal places, which some formats can't say. */
+  readonly hasFineAmounts: boolean
+  /** The lines in their order, some at a time: whoever reads them lets others have a turn in between. */
+  readonly pages: AsyncIterable<readonly Line[]>
+}
+
+/** Lines that are held in memory at once. */
+export const linesPerPage = 250
+
+/** Numbers of a sequence that one query adds up: it is done within a few milliseconds. */
+export const numbersPerSum = 1_000

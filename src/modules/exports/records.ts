@@ -1,0 +1,85 @@
+import { payout } from '../payouts/payout-shape.ts'
+import type { Balance, Cells, Export, ExportKind } from './export.ts'
+import type { ProvenLine } from './verified-lines.ts'
+import { proven } from './verified-lines.ts'
+
+/** How the records of a kind are laid out: their columns in order, and which of them hold what all kinds have. */
+export type Layout = {
+  readonly columns: readonly string[]
+  /** The type of a line. */
+  readonly type: string
+  readonly number: string
+  readonly currency: string
+  readonly balance: string
+}
+
+const journal = { number: 'number', currency: 'currency', balance: 'running_total' }
+
+/** The columns of each kind, by the names that REST has for them. */
+export const layouts: Readonly<Record<ExportKind, Layout>> = {
+  payouts: {
+    ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },
+    columns: [
+      'type',
+      'merchant_id',
+      'number',
+      ...Object.keys(payout.schema.properties ?? {}),
+      'total',
+      'running_total',
+    ],
+  },
+  statement: {
+    ...{ type: 'ENTRY', number: 'sequence', currency: 'currency', balance: 'balance' },
+    columns: [
+      ...['type', 'merchant_id', 'wallet_id', 'sequence', 'created_at', 'kind', 'direction', 'currency', 'amount'],
+      ...['balance', 'transfer_id', 'payout_id', 'reference_id', 'transaction_id', 'withdrawal_recipient_name'],
+      ...['amount_fiat', 'recipient_currency', 'narration', 'reference'],
+    ],
+  },
+  fees: {
+    ...{ type: 'FEE', ...journal },
+    columns: [
+      ...['type', 'merchant_id', 'number', 'created_at', 'kind', 'currency', 'amount', 'running_total', 'payout_id'],
+      'transaction_id',
+    ],
+  },
+  deposits: {
+    ...{ type: 'DEPOSIT', ...journal },
+    columns: [
+      ...['type', 'merchant_id', 'number', 'created_at', 'id', 'wallet_id', 'currency', 'amount', 'running_total'],
+      ...['reference', 'kind'],
+    ],
+  },
+}
+
+/**
+ * The records of some exports of a kind: of each the opening balances, the lines, and the closing balances once these are proven; and
+ * last of all `END`, with how many lines there were. What has no such end is not complete. It is `END_NOT_FINAL` where more
+ * may still come to be in the period.
+ */
+export async function* recordsOf(layout: Layout, exports: AsyncIterable<Export>): AsyncGenerator<readonly Cells[]> {
+  let count = 0
+  let isFinal = true
+  for await (const exported of exports) {
+    yield* recordsOfOne(layout, exported)
+    count += exported.lineCount
+    isFinal &&= exported.period.isFinal
+  }
+  yield [{ type: isFinal ? 'END' : 'END_NOT_FINAL', [layout.number]: count }]
+}
+
+async function* recordsOfOne(layout: Layout, exported: Export): AsyncGenerator<readonly Cells[]> {
+  const { merchantId, walletId, opening, closing, period } = exported
+  const own = { merchant_id: merchantId, ...(walletId !== null && { wallet_id: walletId }) }
+  let number = 0
+  const balance = (type: string, at: string | null) => (each: Balance) => ({
+    ...{ type, ...own, [layout.number]: each.sequence ?? number, created_at: at },
+    ...{ [layout.currency]: each.assetCode, [layout.balance]: each.balance },
+  })
+  const line = ({ cells, balance }: ProvenLine) => ({
+    ...{ type: layout.type, ...own, [layout.number]: ++number, ...cells, [layout.balance]: balance },
+  })
+  yield opening.map(balance('OPENING', period.from))
+  for await (const lines of proven(exported)) yield lines.map(line)
+  yield closing.map(balance('CLOSING', period.to))
+}

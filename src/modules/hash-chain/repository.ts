@@ -1,0 +1,155 @@
+import { sql } from 'kysely'
+import type { Params } from '../../database/query.ts'
+import { acrossMerchants, from, into, list, query, sameNames, statementOne } from '../../database/query.ts'
+import { tables } from '../../database/tables.ts'
+import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
+import type { Seal } from './seal.ts'
+
+type Stretch = { merchantId: string; after: number; through: number }
+
+/**
+ * A query for the events after a number and through another, in their order, each with these columns of the rows that it leads
+ * to. One statement, so that all is of one moment; every row is found by the whole of its key.
+ */
+export const selectHistory = (columns: readonly HistoryColumn[]) =>
+  query((p: Params<Stretch>) =>
+    from('events')
+      .leftJoin('payouts', (join) =>
+        join
+          .onRef('payouts.merchantId', '=', 'events.merchantId')
+          .onRef('payouts.id', '=', 'events.objectId')
+          .on('events.type', '=', sql.lit('payout.initiated')),
+      )
+      .leftJoin('payoutEvents', (join) =>
+        join
+          .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
+          .onRef('payoutEvents.payoutId', '=', 'events.objectId')
+          .on(
+            'payoutEvents.status',
+            '=',
+            sql`case events.type when 'payout.completed' then 'COMPLETED' when 'payout.failed' then 'FAILED'
+            when 'payout.returned' then 'RETURNED' end`,
+          ),
+      )
+      .leftJoin('wallets', (join) =>
+        join
+          .onRef('wallets.merchantId', '=', 'events.merchantId')
+          .onRef('wallets.id', '=', 'events.objectId')
+          .on('events.type', '=', sql.lit('wallet.created')),
+      )
+      .leftJoin('transfers', (join) =>
+        join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
+          'transfers.id',
+          '=',
+          // No COALESCE: row-level security takes that for what might tell of other rows, and then no index serves it.
+          sql`case events.type when 'wallet.transaction.inbound' then events.object_id
+            when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
+        ),
+      )
+      .leftJoin('deposits', (join) =>
+        join
+          .onRef('deposits.merchantId', '=', 'events.merchantId')
+          .onRef('deposits.reference', '=', 'transfers.reference')
+          .on('events.type', '=', sql.lit('wallet.transaction.inbound')),
+      )
+      .leftJoin('depositReversals', (join) =>
+        join
+          .onRef('depositReversals.merchantId', '=', 'events.merchantId')
+          .onRef('depositReversals.reference', '=', 'transfers.reference')
+          .on('events.type', '=', sql.lit('deposit.reversed')),
+      )
+      .select('events.sequence')
+      // Kysely has no type for names that are put together.
+      .select(columns.map(({ table, column, name }) => `${table}.${column} as ${name}`) as never)
+      .where('events.merchantId', '=', p.merchantId)
+      .where('events.sequence', '>', p.after)
+      .where('events.sequence', '<=', p.through)
+      .orderBy('events.sequence')
+      .$castTo<HistoryRow>(),
+  )
+
+/** The number of the latest seal of the merchant whose id a column of the outer query has. */
+const latestNumberOf = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
+  from('seals as latest')
+    .select((eb) => eb.fn.max('latest.number').as('number'))
+    .where('latest.merchantId', '=', sql.ref<string>(merchantId))
+
+/** The merchants among some who have events behind their latest seal, with that where there is one. */
+const withLatestSeal = (merchantIds: readonly string[]) =>
+  from('sequences')
+    .leftJoin('seals', (join) =>
+      join
+        .onRef('seals.merchantId', '=', 'sequences.merchantId')
+        .on('seals.number', '=', latestNumberOf('sequences.merchantId')),
+    )
+    .where('sequences.merchantId', 'in', list(merchantIds))
+    .where('sequences.name', '=', sql.lit('events'))
+    .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
+
+/** Those with where their latest seal ends and how far their events go; an operator's view. */
+export const unsealedOf = query((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    withLatestSeal(p.merchantIds).select([
+      'sequences.merchantId',
+      'sequences.latest',
+      'seals.number',
+      'seals.through',
+      'seals.hash',
+    ]),
+  ),
+)
+
+/** Of those how far their events go and their seals, and when the first event between happened; an operator's view. */
+export const unsealedSince = query((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    withLatestSeal(p.merchantIds)
+      .select(['sequences.latest', 'seals.through'])
+      .select((eb) =>
+        eb
+          .selectFrom('events')
+          .select('time')
+          .whereRef('events.merchantId', '=', 'sequences.merchantId')
+          // No COALESCE, as above.
+          .where('events.sequence', '>', sql<number>`case when seals.through is null then 0 else seals.through end`)
+          .orderBy('events.sequence')
+          .limit(1)
+          .as('oldestAt'),
+      ),
+  ),
+)
+
+/** A merchant's seals behind a number, in their order. */
+export const sealsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
+  from('seals')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('number', '>', p.after)
+    .orderBy('number')
+    .limit(p.limit),
+)
+
+/** The latest seals of a merchant, the last first. */
+export const latestSeals = query((p: Params<{ merchantId: string; limit: number }>) =>
+  from('seals').selectAll().where('merchantId', '=', p.merchantId).orderBy('number', 'desc').limit(p.limit),
+)
+
+/** The latest seal of each of some merchants, in the order of their ids; an operator's view. */
+export const headsOf = query((p: Params<{ merchantIds: readonly string[] }>) =>
+  acrossMerchants(
+    from('merchants')
+      .innerJoin('seals', (join) =>
+        join.onRef('seals.merchantId', '=', 'merchants.id').on('seals.number', '=', latestNumberOf('merchants.id')),
+      )
+      .select(['seals.merchantId', 'seals.number', 'seals.hash'])
+      .where('merchants.id', 'in', list(p.merchantIds))
+      .orderBy('merchants.id'),
+  ),
+)
+
+/** Stores a seal; `null` where the merchant has one of that number already. */
+export const insertSeal = statementOne((p: Params<Seal>) =>
+  into('seals')
+    .values(sameNames(p, Object.keys(tables.seals) as (keyof Seal)[]))
+    .onConflict((conflict) => conflict.columns(['merchantId', 'number']).doNothing())
+    .returning('number'),
+)

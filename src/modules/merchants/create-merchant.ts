@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { timestamp } from '../../core/ids.ts'
+import { parse, text } from '../../core/input.ts'
+import { beginSequence } from '../../lists/sequence.ts'
+import type { Service } from '../../operations/context.ts'
+import type { ApiKey } from './api-key.ts'
+import { newApiKey } from './api-key.ts'
+import { addKey } from './manage-keys.ts'
+import { insertMerchant } from './repository.ts'
+
+export const CreateMerchantInput = z.object({ name: text() })
+
+/**
+ * Registers a merchant with its first API key, which is shown here and never again.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export async function createMerchant(
+  service: Service,
+  input: z.input<typeof CreateMerchantInput>,
+  key: ApiKey = newApiKey(service.mode),
+): Promise<{ id: string; name: string; apiKey: string }> {
+  const { name } = parse(CreateMerchantInput, input)
+  return service.db.write(async (tx) => {
+    const id = service.newId()
+    const createdAt = timestamp(service.now())
+    await insertMerchant(tx, { id, name, evmExtendedPublicKey: null, tronExtendedPublicKey: null, createdAt })
+    await beginSequence(tx, id, 'payouts')
+    const { apiKey } = await addKey(tx, { key, merchantId: id, createdAt })
+    return { id, name, apiKey }
+  })
+}

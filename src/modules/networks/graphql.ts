@@ -1,0 +1,8 @@
+import { valuesEnum } from '../../graphql/schema/enums.ts'
+import { networks } from './network.ts'
+
+export const NetworkEnum = valuesEnum(
+  'Network',
+  networks,
+  'A blockchain network on which stablecoins are held and paid out.',
+)

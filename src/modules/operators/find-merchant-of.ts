@@ -1,0 +1,59 @@
+import { invalidInput, notFound } from '../../core/errors.ts'
+import { parseUuid } from '../../core/ids.ts'
+import type { Reader } from '../../database/query.ts'
+import type { Context, Service } from '../../operations/context.ts'
+import { createContext } from '../../operations/context.ts'
+import { merchantOfCustomer } from '../customers/repository.ts'
+import { findMerchant } from '../merchants/find-merchant.ts'
+import { everyMerchantId } from '../merchants/iterate-merchants.ts'
+import { contextByClock } from '../merchants/sandbox-clock.ts'
+import { merchantOfPayout } from '../payouts/repository.ts'
+import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
+import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
+
+/**
+ * A request in the name of the merchant that has a deposit under a reference, by the merchant's clock.
+ *
+ * @param merchant its id, where several merchants have such a deposit
+ * @throws Refusal RESOURCE_NOT_FOUND, or INVALID_INPUT that names those several
+ */
+export async function contextOfDeposit(
+  service: Service,
+  { reference, merchant }: { readonly reference: string; readonly merchant: string | undefined },
+): Promise<Context> {
+  if (merchant !== undefined) return contextByClock(service, (await findMerchant(service.db, merchant)).id)
+  const found: string[] = []
+  for await (const merchantIds of everyMerchantId(service.db)) {
+    const deposits = await Promise.all(
+      merchantIds.map((merchantId) => depositByReference(service.db, { merchantId, reference: reference.trim() })),
+    )
+    found.push(...deposits.flatMap((deposit) => deposit?.merchantId ?? []))
+  }
+  const [only, ...others] = found
+  if (only === undefined) throw notFound('Deposit')
+  if (others.length === 0) return contextByClock(service, only)
+  const message = `is required, because several merchants have a deposit ${reference}: ${found.join(', ')}`
+  throw invalidInput([{ field: 'merchant', code: 'MISSING_REQUIRED_FIELD', message }])
+}
+
+const finders = {
+  customer: { noun: 'Customer', find: merchantOfCustomer },
+  payout: { noun: 'Payout', find: merchantOfPayout },
+  wallet: { noun: 'Wallet', find: merchantOfWallet },
+  webhook: { noun: 'Webhook endpoint', find: merchantOfWebhookEndpoint },
+} as const
+
+/**
+ * A request in the name of the merchant that a thing belongs to, for an operator who names only the thing.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND
+ */
+export async function contextOf(service: Service, thing: keyof typeof finders, id: string): Promise<Context> {
+  const { noun, find } = finders[thing]
+  const uuid = parseUuid(id)
+  const merchant =
+    uuid &&
+    (await (find as (db: Reader, p: { id: string }) => Promise<{ id: string } | null>)(service.db, { id: uuid }))
+  if (!merchant) throw notFound(noun)
+  return createContext(service, merchant.id)
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { Refusal } from '../../core/errors.ts'
+import { parseUuid, timestamp } from '../../core/ids.ts'
+import { freeText, parse } from '../../core/input.ts'
+import type { Database } from '../../database/database.ts'
+import type { Service } from '../../operations/context.ts'
+import type { OperatorAction } from './operator-action.ts'
+import { insertOperatorAction, operatorActionOfForm } from './repository.ts'
+
+/** Thrown where the same form was sent before: nothing is done a second time. */
+export class DoneBefore extends Refusal {
+  constructor() {
+    super('IDEMPOTENCY_KEY_REUSED', 'This was done already, and is not done again.')
+  }
+}
+
+/**
+ * Does what an operator asks for, and keeps who did what, to what and why in the transaction that does it: neither is there
+ * without the other, and whatever the operation refuses leaves no trace.
+ *
+ * @param action `formId` that of a form, which does it once however often it is sent; `null` for a command. `subject` the id of
+ *   what it is done to, or what finds that in what the transaction made
+ * @param run the operation, on the service that it is given, which writes at least once
+ * @throws DoneBefore; else what `run` throws
+ */
+export async function keepAction<Result>(
+  service: Service,
+  {
+    subject,
+    ...action
+  }: Omit<OperatorAction, 'id' | 'createdAt' | 'subject'> & {
+    readonly subject: string | ((made: unknown) => string)
+  },
+  run: (service: Service) => Promise<Result>,
+): Promise<Result> {
+  const { formId } = action
+  let isKept = false
+  const write: Database['write'] = async (operation, options) => {
+    if (isKept) return service.db.write(operation, options)
+    const written = await service.db.write(async (tx) => {
+      if (formId !== null && (await operatorActionOfForm(tx, { formId }))) throw new DoneBefore()
+      const result = await operation(tx)
+      const to = typeof subject === 'string' ? subject : subject(result)
+      const row = { ...action, id: service.newId(), createdAt: timestamp(service.now()) }
+      // In the spelling by which it is looked for.
+      await insertOperatorAction(tx, { ...row, subject: parseUuid(to) ?? to })
+      return result
+    }, options)
+    isKept = true
+    return written
+  }
+  const result = await run({ ...service, db: { ...service.db, write } })
+  if (!isKept) throw new Error(`${action.action} wrote nothing, so nothing of it is kept`)
+  return result
+}
+
+/** The service for what only looks: whatever it would write is a mistake of ours. */
+export function onlyLooking(service: Service, name: string): Service {
+  const write = async () => {
+    throw new Error(`${name} says that it changes nothing, and writes`)
+  }
+  return { ...service, db: { ...service.db, write } }
+}
+
+/** The reason that an operator gives, as it is kept. @throws Refusal INVALID_INPUT */
+export function parseReason(reason: string): string {
+  return parse(z.object({ reason: freeText() }), { reason }).reason
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import type { FieldFault } from '../../core/errors.ts'
+import {
+  asciiWord,
+  identifier,
+  oneOf,
+  optional,
+  optionalFreeText,
+  optionalIdentifier,
+  parse,
+  text,
+  whoseIdOrEmpty,
+} from '../../core/input.ts'
+import type { Tx } from '../../database/query.ts'
+import type { NewRowOf } from '../../database/tables.ts'
+import { newRowOfOwner } from '../../lists/sequence.ts'
+import type { Context, Done } from '../../operations/context.ts'
+import { once } from '../../operations/idempotency/run-once.ts'
+import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
+import { addressFormFault } from '../networks/address-form.ts'
+import type { Network } from '../networks/network.ts'
+import { networks } from '../networks/network.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { checkBankDetails } from './checks/check-bank-details.ts'
+import { checkWalletAddress } from './checks/check-wallet-address.ts'
+import { payoutMethods } from './list.ts'
+import type { BankPayoutMethod, PayoutMethodType, WalletPayoutMethod } from './payout-method.ts'
+import { insertPayoutMethod } from './repository.ts'
+
+/** The endpoint says which type it registers, so a type may be left out (ruling 104). */
+const typeOfEndpoint = <const Type extends PayoutMethodType>(type: Type) =>
+  optional(oneOf([type])).transform(() => type)
+
+export const CreateBankPayoutMethodInput = z.object({
+  type: typeOfEndpoint('BANK'),
+  accountName: text(),
+  accountNumber: identifier(),
+  bankName: text(),
+  currency: text(),
+  bankCode: identifier(),
+  customerId: whoseIdOrEmpty(),
+  sortCode: optionalIdentifier(),
+  swiftCode: optionalIdentifier(),
+  routingNumber: optionalIdentifier(),
+  iban: optionalIdentifier(),
+})
+
+export const CreateWalletPayoutMethodInput = z.object({
+  type: typeOfEndpoint('WALLET'),
+  walletAddress: asciiWord(128),
+  network: z.string().min(1),
+  currency: text(),
+  customerId: whoseIdOrEmpty(),
+  label: optionalFreeText(100),
+})
+
+/**
+ * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28).
+ *
+ * What its checks find is kept with it and refuses nothing (ruling 23).
+ *
+ * @param input `currency` a supported fiat code; without `customerId` the method is the merchant's
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED
+ */
+export async function createBankPayoutMethod(
+  context: Context,
+  input: z.input<typeof CreateBankPayoutMethodInput>,
+): Promise<Done<BankPayoutMethod>> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const request = parse(
+    CreateBankPayoutMethodInput,
+    input,
+    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+  )
+  return once(context, 'createBankPayoutMethod', request, (tx) =>
+    addPayoutMethod(tx, context, {
+      ...none,
+      ...request,
+      checks: checkBankDetails(request),
+    }),
+  )
+}
+
+/**
+ * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
+ *
+ * Its form must be that of its network; what its checksum says is kept with it and refuses nothing (ruling 23).
+ *
+ * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the method is the
+ *   merchant's
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED
+ */
+export async function createWalletPayoutMethod(
+  context: Context,
+  input: z.input<typeof CreateWalletPayoutMethodInput>,
+): Promise<Done<WalletPayoutMethod>> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
+  const parsed = parse(CreateWalletPayoutMethodInput, input, [
+    ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
+    // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
+    ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
+      field: 'network',
+      network: input.network,
+    }),
+    ...addressFault(input),
+  ])
+  const request = { ...parsed, network: parsed.network as Network }
+  return once(context, 'createWalletPayoutMethod', request, (tx) =>
+    addPayoutMethod(tx, context, {
+      ...none,
+      ...request,
+      checks: checkWalletAddress(request),
+    }),
+  )
+}
+
+/** An address that fits no form of its network, such as one of another network, reaches nobody (ruling 23). */
+function addressFault({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldFault[] {
+  const { data: address } = CreateWalletPayoutMethodInput.shape.walletAddress.safeParse(walletAddress)
+  const known = networks.find((each) => each === network)
+  const message = address !== undefined && known ? addressFormFault(known, address) : null
+  return message === null ? [] : [{ field: 'walletAddress', code: 'INVALID_FORMAT', message }]
+}
+
+/** What methods of other types have. */
+const none = {
+  ...{ accountName: null, accountNumber: null, bankName: null, bankCode: null },
+  ...{ sortCode: null, swiftCode: null, routingNumber: null, iban: null },
+  ...{ label: null, walletAddress: null, network: null },
+}
+
+type Details = Omit<
+  NewRowOf<'payoutMethods'>,
+  'merchantId' | 'id' | 'sequence' | 'ownerSequence' | 'createdAt' | 'updatedAt'
+>
+
+async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, details: Given) {
+  const { merchantId } = context
+  await lockActiveCustomer(tx, context, details.customerId)
+  const ownerId = details.customerId ?? merchantId
+  const row = { ...(await newRowOfOwner(tx, context, { ownerId, name: 'payout_methods' })), ...details }
+  await insertPayoutMethod(tx, row)
+  const method = { ...row, ownerId }
+  await payoutMethods.count(tx, method, 1)
+  await recordEvent(tx, context, {
+    type: 'payout_method.created',
+    objectId: method.id,
+    at: method.createdAt,
+    data: method,
+  })
+  return method
+}

@@ -1,0 +1,56 @@
+import { byOneOf, byOwner, byText } from '../../lists/filters.ts'
+import { defineList, present } from '../../lists/list.ts'
+import { ownerIdOf } from '../../lists/owner.ts'
+import type { AssetType } from '../asset-codes/asset-code.ts'
+import { assetCodeByCode } from '../asset-codes/repository.ts'
+import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'
+import { listedColumns, payoutMethodTypes } from './payout-method.ts'
+
+/** What pays out each type of asset. */
+const typeOfAsset: Record<AssetType, PayoutMethodType> = { FIAT: 'BANK', STABLECOIN: 'WALLET' }
+
+/** The payout methods of the merchant and of its customers, of both types mixed. */
+export const payoutMethods = defineList({
+  name: 'payout_methods',
+  noun: 'Payout method',
+  table: 'payoutMethods',
+  // The table's own check holds that the columns of a method's type are there.
+  select: (methods) => methods.selectAll('payoutMethods').$castTo<PayoutMethod>(),
+  order: 'payoutMethods.sequence',
+  createdAt: 'payoutMethods.createdAt',
+  conditions: {
+    ownerId: { column: 'payoutMethods.ownerId', order: 'payoutMethods.ownerSequence', parents: 'customers' },
+    type: { column: 'payoutMethods.type' },
+    currency: { column: 'payoutMethods.currency' },
+  },
+  filters: {
+    owner: byOwner("Only one customer's, or the merchant's own.", {
+      description:
+        'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
+    }),
+    type: byOneOf(payoutMethodTypes, 'Only bank accounts, or only crypto addresses.'),
+    currency: byText('Only methods in this currency or stablecoin, such as `NGN`.', {
+      description: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
+    }),
+  },
+  conditionsOf: async ({ owner, type, currency, ...others }, context) => {
+    const ownerId = ownerIdOf(owner, context)
+    if (currency === null) return { ownerId, type: type ?? undefined, ...present(others) }
+    // A currency implies its type of method, so it decides.
+    const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
+    const implied = asset && typeOfAsset[asset.assetType]
+    return implied === type ? { ownerId, currency, ...present(others) } : null
+  },
+  ofCustomer: 'ownerId',
+  previousCursors: {
+    owner: (owner) => ({ owner }),
+    type: (type) => ({ type }),
+    currency: (currency) => ({ currency }),
+  },
+  parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
+  counted: [
+    { of: null, by: { type: 'type', currency: 'currency' } },
+    { of: { condition: 'ownerId', label: 'owner' }, by: { type: 'type', currency: 'currency' } },
+  ],
+  columnsOfPages: listedColumns,
+})

@@ -1,0 +1,50 @@
+import { describedValues } from '../../core/api/enum-descriptions.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { Network } from '../networks/network.ts'
+
+export const payoutMethodTypes = describedValues({
+  BANK: 'A bank account.',
+  WALLET: 'A crypto address.',
+})
+export type PayoutMethodType = (typeof payoutMethodTypes)[number]
+
+type Row = RowOf<'payoutMethods'>
+
+/** A bank account or crypto address that payouts can go to (contract 2.2), with what its checks found (ruling 23). */
+export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
+
+export type BankPayoutMethod = Row & {
+  readonly type: 'BANK'
+  readonly accountName: string
+  readonly accountNumber: string
+  readonly bankName: string
+  readonly bankCode: string
+}
+
+export type WalletPayoutMethod = Row & {
+  readonly type: 'WALLET'
+  readonly walletAddress: string
+  readonly network: Network
+}
+
+/** What a page tells of a method. */
+export const listedColumns = [
+  ...(['id', 'type', 'currency', 'createdAt', 'updatedAt', 'customerId'] as const),
+  ...(['accountName', 'accountNumber', 'bankName', 'bankCode'] as const),
+  ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
+  ...(['label', 'walletAddress', 'network'] as const),
+]
+type ListedColumn = (typeof listedColumns)[number]
+
+/** What a page tells of a method: reading what its checks found would take it half as long again. */
+export type ListedPayoutMethod = {
+  BANK: Listed<BankPayoutMethod>
+  WALLET: Listed<WalletPayoutMethod>
+}[PayoutMethodType]
+
+export type Listed<Method extends PayoutMethod> = Pick<Method, ListedColumn>
+
+/** The method of a row; the table's own check holds that the columns of its type are there. */
+export function payoutMethodOf(row: Row): PayoutMethod {
+  return row as PayoutMethod
+}

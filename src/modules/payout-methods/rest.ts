@@ -1,0 +1,132 @@
+import { text } from '../../rest/forms.ts'
+import { listRoute, neighbours } from '../../rest/list-route.ts'
+import { idField, idOrEmptyField } from '../../rest/reference.ts'
+import type { Group } from '../../rest/route.ts'
+import { post, put, remove } from '../../rest/route.ts'
+import { from, listOf, message } from '../../rest/shape.ts'
+import { networkSpellings, networkWritten } from '../networks/network.ts'
+import {
+  CreateBankPayoutMethodInput,
+  CreateWalletPayoutMethodInput,
+  createBankPayoutMethod,
+  createWalletPayoutMethod,
+} from './create-payout-method.ts'
+import { DeletePayoutMethodInput, deletePayoutMethod } from './delete-payout-method.ts'
+import { payoutMethods } from './list.ts'
+import type { PayoutMethod } from './payout-method.ts'
+import { walletExamples } from './payout-method-fields.ts'
+import { bankMethod, bankTexts, payoutMethod, walletMethod, walletTexts } from './payout-method-shape.ts'
+import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
+
+const walletExample = walletExamples('erc20')
+
+/** What both ways to write a bank account take. */
+const bankFields = {
+  type: 'Says that it is a bank account; the path says so without it.',
+  accountName: bankTexts.accountName,
+  accountNumber: bankTexts.accountNumber,
+  bankName: bankTexts.bankName,
+  currency: 'The code of the currency of the account: a supported fiat currency, such as `NGN` or `ZAR`.',
+  bankCode: bankTexts.bankCode,
+  customerId: idOrEmptyField('The customer whose it will be; without it, it is the merchant’s own.'),
+  sortCode: bankTexts.sortCode,
+  swiftCode: bankTexts.swiftCode,
+  routingNumber: bankTexts.routingNumber,
+  iban: bankTexts.iban,
+}
+
+/** What names one that is there. */
+const named = {
+  payoutMethodId: idField('The id of the payout method.'),
+  customerId: idOrEmptyField('The customer whose it is; it must be left out for the merchant’s own.'),
+}
+const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
+
+/** The provider's sentences, which begin with whose it is (ruling 100). */
+const byOwner = (said: string) =>
+  from(
+    ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${said}`,
+    text('A sentence for people.', `Merchant ${said}`),
+  )
+
+export const payoutMethodEndpoints: Group = {
+  name: 'Payout methods',
+  description: 'Bank accounts and crypto addresses to pay out to.',
+  routes: [
+    listRoute('/api/payout/methods', payoutMethods, {
+      name: 'listPayoutMethods',
+      title: 'List payout methods',
+      description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
+      example: { type: 'BANK', limit: 2 },
+      message: {
+        of: ({ owner }) =>
+          `${typeof owner === 'object' ? 'Customer' : 'Merchant'} payout methods retrieved successfully`,
+        example: 'Merchant payout methods retrieved successfully',
+      },
+      rows: listOf('The payout methods of the page.', payoutMethod),
+      pagination: neighbours,
+    }),
+    post('/api/payout/methods/banks', {
+      name: 'createBankPayoutMethod',
+      title: 'Register a bank account',
+      description:
+        'Registers a bank account to pay out to, for the merchant or for one of its customers. Check digits are verified, but one that is wrong refuses nothing. The same account may be registered twice.',
+      input: CreateBankPayoutMethodInput,
+      operation: createBankPayoutMethod,
+      fields: bankFields,
+      example: {
+        type: 'BANK',
+        currency: 'NGN',
+        accountName: 'Ada Obi',
+        accountNumber: '0690000032',
+        bankName: 'Access Bank',
+        bankCode: '044',
+      },
+      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      answer: { message: byOwner('payout method added successfully!'), data: bankMethod },
+    }),
+    put('/api/payout/methods/banks/:payout_method_id', {
+      name: 'updateBankPayoutMethod',
+      title: 'Change a bank account',
+      description:
+        'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
+      input: UpdateBankPayoutMethodInput,
+      operation: updateBankPayoutMethod,
+      fields: { payoutMethodId: named.payoutMethodId, ...bankFields, customerId: named.customerId },
+      example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
+      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      answer: { message: message('Bank account updated successfully'), data: bankMethod },
+    }),
+    post('/api/payout/methods/wallets', {
+      name: 'createWalletPayoutMethod',
+      title: 'Register a crypto address',
+      description:
+        'Registers a crypto address to pay out to, for the merchant or for one of its customers. It must have the form of its network. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
+      input: CreateWalletPayoutMethodInput,
+      operation: createWalletPayoutMethod,
+      fields: {
+        type: 'Says that it is a crypto address; the path says so without it.',
+        walletAddress: walletTexts.walletAddress,
+        network: { enum: networkSpellings, read: networkWritten, description: walletTexts.network },
+        currency: 'The code of a supported stablecoin, such as `USDC`.',
+        customerId: bankFields.customerId,
+        label: walletTexts.label,
+      },
+      example: { type: 'WALLET', currency: 'USDC', ...walletExample },
+      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      answer: { message: byOwner('payout method added successfully!'), data: walletMethod },
+    }),
+    remove('/api/payout/methods/:payout_method_id', {
+      name: 'deletePayoutMethod',
+      title: 'Delete a payout method',
+      description:
+        'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
+      input: DeletePayoutMethodInput,
+      operation: deletePayoutMethod,
+      fields: named,
+      example: { payoutMethodId: exampleId },
+      refusals: ['RESOURCE_NOT_FOUND'],
+      answer: { message: byOwner('payout method deleted successfully') },
+    }),
+  ],
+}

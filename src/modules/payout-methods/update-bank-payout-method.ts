@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { notFound } from '../../core/errors.ts'
+import { lookupId, parse, sentFields, whoseIdOrEmpty } from '../../core/input.ts'
+import type { Context, Done } from '../../operations/context.ts'
+import { timeOfChange } from '../../operations/context.ts'
+import { once } from '../../operations/idempotency/run-once.ts'
+import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { checkBankDetails } from './checks/check-bank-details.ts'
+import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
+import { payoutMethods } from './list.ts'
+import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
+import type { BankPayoutMethod } from './payout-method.ts'
+import { updateBankDetails } from './repository.ts'
+
+const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
+
+// A field that is absent stays as it is; an optional one that is null or empty is cleared.
+export const UpdateBankPayoutMethodInput = z.object({
+  payoutMethodId: lookupId(),
+  customerId: whoseIdOrEmpty(),
+  ...z.object(fields).partial().shape,
+})
+
+/**
+ * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26).
+ *
+ * @param input `customerId` says whose method it is and never moves it
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (also for
+ *   a wallet method), CUSTOMER_CLOSED
+ */
+export async function updateBankPayoutMethod(
+  context: Context,
+  input: z.input<typeof UpdateBankPayoutMethodInput>,
+): Promise<Done<BankPayoutMethod>> {
+  const assets = await assetCodesWithNetworks(context.db)
+  const request = parse(
+    UpdateBankPayoutMethodInput,
+    input,
+    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+  )
+  const { payoutMethodId, customerId, type: _, ...parsed } = request
+  const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
+  return once(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
+    const method = await lockOwnedPayoutMethod(tx, context, request)
+    if (method?.type !== 'BANK') throw notFound('Payout method')
+    await lockActiveCustomer(tx, context, method.customerId)
+
+    const merged = { ...method, ...changes }
+    if (JSON.stringify(merged) === JSON.stringify(method)) return method
+    const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
+    await updateBankDetails(tx, updated)
+    if (updated.currency !== method.currency) {
+      await payoutMethods.count(tx, method, -1)
+      await payoutMethods.count(tx, updated, 1)
+    }
+    await recordEvent(tx, context, {
+      type: 'payout_method.updated',
+      objectId: updated.id,
+      at: updated.updatedAt,
+      data: updated,
+    })
+    return updated
+  })
+}

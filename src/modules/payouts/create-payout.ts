@@ -1,0 +1,167 @@
+import { allInOrder } from '../../core/errors.ts'
+import { Conflict } from '../../database/database.ts'
+import type { Answer, Tx } from '../../database/query.ts'
+import { answerOf } from '../../database/query.ts'
+import type { NewRow } from '../../lists/sequence.ts'
+import { holdList, newRow } from '../../lists/sequence.ts'
+import type { Context, Done } from '../../operations/context.ts'
+import type { Idempotency, Memory } from '../../operations/idempotency/run-once.ts'
+import { once } from '../../operations/idempotency/run-once.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
+import type { WalletEntry } from '../ledger/post-transfer.ts'
+import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { queueTransfer } from '../rail-orders/enqueue-order.ts'
+import { railRoutes } from '../rail-orders/repository.ts'
+import type { Routes } from '../rail-orders/select-rail.ts'
+import { railFor } from '../rail-orders/select-rail.ts'
+import type { Recipient } from './find-recipient.ts'
+import { findRecipient } from './find-recipient.ts'
+import type { Payout } from './payout.ts'
+import { asCreated, standardTransferType, untouched } from './payout.ts'
+import { withChecksum } from './payout-checksum.ts'
+import type { PayoutInput, PayoutRequest } from './payout-input.ts'
+import { parsePayout } from './payout-input.ts'
+import type { Quote } from './quote.ts'
+import { findPayingWallet, payerOf, priceFor } from './quote.ts'
+import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
+import { transactionId } from './transaction-id.ts'
+
+/**
+ * Withdraws `amount` of a stablecoin to a bank account (contract 4.8).
+ *
+ * Amount and fee leave the paying wallet in the transaction that records the payout, so neither exists without the
+ * other.
+ *
+ * @param input `amount` in units of `assetCode`, from which the fee is deducted where the fee says so (ruling 110); without `customerId` the merchant's wallet pays, and
+ *   without `walletId` the one that ruling 38 chooses
+ * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT
+ *   (an amount of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ */
+export async function createPayout(context: Context, input: PayoutInput): Promise<Done<Payout>> {
+  const request = parsePayout(input)
+  return once(context, payoutMemory(context), request, async (tx, idempotency) => {
+    const payer = lockActiveCustomer(tx, context, request.customerId)
+    const recipient = findRecipient(tx, context, request)
+    const priced = priceFor(tx, context, request, { payer, recipient })
+    const [price, routes] = await allInOrder([priced, railRoutes(tx, {})])
+    return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
+  })
+}
+
+type Decided = {
+  readonly request: PayoutRequest
+  readonly recipient: Recipient
+  readonly routes: Routes
+  readonly price: Quote
+  readonly idempotency: Idempotency | null
+}
+
+async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise<Payout> {
+  const { request, price } = decided
+  const entry = await pay(tx, context, request, price)
+  const row = await newRow(tx, context, 'payouts')
+  const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
+  const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
+  const rail = railFor(decided.routes, context, payout)
+  await allInOrder([
+    insertPayout(tx, withChecksum(payout)),
+    rail === null ? null : queueTransfer(tx, context, { rail, payout }),
+  ])
+  await recordEvent(tx, context, { type: 'payout.initiated', objectId: payout.id, at: payout.createdAt, version: 1 })
+  return payout
+}
+
+/**
+ * Takes amount and fee out of the wallet that covers both. Only where none does it is looked for why.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ */
+function pay(tx: Tx, context: Context, request: PayoutRequest, { total }: Quote): Answer<WalletEntry> {
+  const payer = payerOf(context, request)
+  return answerOf(
+    debitPayer(tx, context, { ...payer, amount: total }),
+    (entry) => entry ?? refuseToPay(tx, context, { ...payer, total }),
+  )
+}
+
+async function refuseToPay(tx: Tx, context: Context, payer: Parameters<typeof findPayingWallet>[2]): Promise<never> {
+  await findPayingWallet(tx, context, payer)
+  throw new Conflict('another request took the money first, and one after it has put some back')
+}
+
+function recordPayoutTransfer(
+  tx: Tx,
+  context: Context,
+  { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
+): Answer<string> {
+  const transfer = {
+    kind: 'payout',
+    assetCode: request.assetCode,
+    amount: price.netAmount,
+    fee: price.fee ?? 0n,
+    cause: { payoutId },
+  } as const
+  return recordTransfer(tx, context, transfer, entry)
+}
+
+type Recorded = {
+  readonly row: NewRow
+  readonly entry: WalletEntry
+  readonly transferId: string
+  readonly referenceId: string
+}
+
+/** Field by field: an object of so many that others are spread into takes ten times as long to make. */
+function newPayout(
+  { request, recipient, price, idempotency }: Decided,
+  { row, entry, transferId, referenceId }: Recorded,
+): Payout {
+  return {
+    merchantId: row.merchantId,
+    id: row.id,
+    sequence: row.sequence,
+    walletId: entry.walletId,
+    customerId: request.customerId,
+    payoutMethodId: request.payoutMethodId,
+    transferId,
+    transactionId: transactionId(row.merchantId, row.sequence),
+    referenceId,
+    idempotencyKey: idempotency?.key ?? null,
+    fingerprint: idempotency?.fingerprint ?? null,
+    assetCode: request.assetCode,
+    amount: request.amount,
+    fee: price.fee,
+    feeDeductedFrom: price.feeDeductedFrom,
+    balanceAfter: entry.place.balanceAfter,
+    exchangeRate: price.exchangeRate,
+    amountFiat: price.amountFiat,
+    recipientName: recipient.recipientName,
+    recipientCurrency: recipient.recipientCurrency,
+    recipientCountry: recipient.recipientCountry,
+    bankName: recipient.bankName,
+    bankCode: recipient.bankCode,
+    accountNumber: recipient.accountNumber,
+    paymentPurpose: request.paymentPurpose,
+    narration: request.narration,
+    transferType: request.transferType ?? standardTransferType,
+    ...untouched,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}
+
+/** The key of a payout is a column of the payout itself, so it is remembered for ever and can't be lost apart from it. */
+function payoutMemory({ merchantId }: Context): Memory<Payout> {
+  return {
+    hold: (tx) => holdList(tx, merchantId, 'payouts'),
+    recall: (tx, key) =>
+      answerOf(
+        payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
+        (payout) => payout && { fingerprint: payout.fingerprint, result: asCreated(payout) },
+      ),
+    keep: () => {},
+  }
+}

@@ -1,0 +1,61 @@
+import { invalidInput, notFound } from '../../core/errors.ts'
+import { notOneOf } from '../../core/input.ts'
+import type { Answer, Reader } from '../../database/query.ts'
+import type { Context } from '../../operations/context.ts'
+import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
+import { payoutMethodOf } from '../payout-methods/payout-method.ts'
+import { payoutMethodById } from '../payout-methods/repository.ts'
+import { corridorTo, recipientCurrencies } from './payout.ts'
+import type { PayoutRequest } from './payout-input.ts'
+
+/** Where a payout goes. */
+export type Destination = { readonly recipientCurrency: string; readonly recipientCountry: string }
+
+/** Whom a payout pays, to the account. */
+export type Recipient = Destination & {
+  readonly accountNumber: string
+  readonly bankName: string
+  readonly bankCode: string
+  readonly recipientName: string
+  /** The method that all this is taken from, where the request names one. */
+  readonly method: BankPayoutMethod | null
+}
+
+/**
+ * Whom the request pays: it says so itself, or names a payout method. The merchant may pay to any of its customers' methods;
+ * a customer's money goes to that customer's own.
+ *
+ * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
+ */
+export function findRecipient(db: Reader, context: Context, request: PayoutRequest): Answer<Recipient> {
+  const { customerId, payoutMethodId } = request
+  if (payoutMethodId !== null) return holderOf(db, context, { customerId, payoutMethodId })
+  const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request
+  return { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry, method: null }
+}
+
+async function holderOf(
+  db: Reader,
+  { merchantId }: Context,
+  { customerId, payoutMethodId }: { customerId: string | null; payoutMethodId: string },
+): Promise<Recipient> {
+  const row = await payoutMethodById(db, { merchantId, id: payoutMethodId })
+  const method = row && payoutMethodOf(row)
+  if (!method || (customerId !== null && method.customerId !== customerId)) throw notFound('Payout method')
+  if (method.type !== 'BANK') {
+    const message = 'is a crypto address: only bank accounts are paid'
+    throw invalidInput([{ field: 'payoutMethodId', code: 'INVALID_PARAMETER', message }])
+  }
+  return recipientOf(method)
+}
+
+function recipientOf(method: BankPayoutMethod): Recipient {
+  const { currency, accountName, accountNumber, bankName, bankCode } = method
+  const corridor = corridorTo(currency)
+  if (!corridor) {
+    const { message, ...fault } = notOneOf('payoutMethodId', recipientCurrencies)
+    throw invalidInput([{ ...fault, message: `is a method in ${currency}, and its currency ${message}` }])
+  }
+  const { recipientCurrency, recipientCountry } = corridor
+  return { accountNumber, bankName, bankCode, recipientName: accountName, recipientCurrency, recipientCountry, method }
+}

@@ -1,0 +1,30 @@
+import { timestamp } from '../../../core/ids.ts'
+import { formatAmount } from '../../../core/money/amount.ts'
+import type { Service } from '../../../operations/context.ts'
+import { assetCodesWithNetworks } from '../../asset-codes/list-asset-codes.ts'
+import { rates } from '../rates/rates.ts'
+import { fees } from './fees.ts'
+
+/**
+ * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody
+ * remembers. Two looks along an index for each pair of assets.
+ */
+export async function comingPrices({ db, wallClock }: Service): Promise<string[]> {
+  const at = timestamp(wallClock())
+  const assets = await assetCodesWithNetworks(db)
+  const codesOf = (type: 'STABLECOIN' | 'FIAT') =>
+    assets.filter(({ assetType }) => assetType === type).map(({ code }) => code)
+  const pairs = codesOf('STABLECOIN').flatMap((from) => codesOf('FIAT').map((to) => [from, to] as const))
+  const lines = pairs.map(async ([from, to]) => {
+    const comingRates = await rates.coming(db, { fromCode: from, toCode: to, at })
+    const comingFees = await fees.coming(db, { assetCode: from, recipientCurrency: to, at })
+    return [
+      ...comingRates.map(({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`),
+      ...comingFees.map(
+        ({ flat, percent, deductedFrom, effectiveAt }) =>
+          `fee ${from} ${to} ${formatAmount(flat)} and ${percent} % of the amount, deducted from the ${deductedFrom.toLowerCase()}, from ${effectiveAt}`,
+      ),
+    ]
+  })
+  return (await Promise.all(lines)).flat()
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { invalidInput } from '../../../core/errors.ts'
+import { optional, parse, refuse, text } from '../../../core/input.ts'
+import { differenceInPercent, parseRate } from '../../../core/money/pricing.ts'
+import type { Service } from '../../../operations/context.ts'
+import { assetCodesWithNetworks } from '../../asset-codes/list-asset-codes.ts'
+import type { Rate } from './rate.ts'
+import { rates } from './rates.ts'
+import { insertRate, rateInForce } from './repository.ts'
+
+/** A rate that differs by more from the one that it takes over from is taken for a slip of the finger. */
+const largestDifference = 20
+
+export const SetRateInput = z.object({
+  fromCode: text(),
+  toCode: text(),
+  rate: z
+    .string()
+    .transform(
+      (value, context) =>
+        parseRate(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a positive decimal of at most nine places'),
+    ),
+  effectiveAt: optional(z.iso.datetime()),
+  isForced: z.boolean().default(false),
+})
+
+/**
+ * Sets what one unit of a stablecoin is worth in a fiat currency, from now or from `effectiveAt` on.
+ *
+ * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` takes a rate that differs by more than 20 %
+ *   from the one in force when it takes over, if any is
+ * @returns the rate, with `later` the pair's rates that will take over from it
+ * @throws Refusal INVALID_INPUT
+ */
+export async function setRate(
+  service: Service,
+  input: z.input<typeof SetRateInput>,
+): Promise<Rate & { readonly later: readonly Rate[] }> {
+  return service.db.write(async (tx) => {
+    const faults = rates.pairFaults(await assetCodesWithNetworks(tx), input)
+    const { isForced, effectiveAt: asked, ...pairAndRate } = parse(SetRateInput, input, faults)
+    const { place, later } = await rates.placeOf(tx, service, { ...pairAndRate, asked })
+    if (!isForced) refuseSlip(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: place.effectiveAt }))
+    const row = { ...pairAndRate, ...place }
+    await insertRate(tx, row)
+    return { ...row, later }
+  })
+}
+
+/** Only operators set rates, and only by the command that has this flag. */
+function refuseSlip(rate: string, before: Rate | null): void {
+  if (before === null) return
+  const { percent, isOver } = differenceInPercent(before.rate, rate, largestDifference)
+  if (!isOver) return
+  const message = `of ${rate} differs by ${percent} % from ${before.rate}, which is in force until then: more than ${largestDifference} % needs --force`
+  throw invalidInput([{ field: 'rate', code: 'INVALID_PARAMETER', message }])
+}

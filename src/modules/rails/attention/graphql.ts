@@ -1,0 +1,98 @@
+import { valuesEnum } from '../../../graphql/schema/enums.ts'
+import {
+  addQuery,
+  asked,
+  column,
+  columnHolding,
+  columnOrNull,
+  itself,
+  leadsTo,
+  objectType,
+} from '../../../graphql/schema/fields.ts'
+import { optional, optionalId, required, requiredId } from '../../../graphql/schema/inputs.ts'
+import { addMutation } from '../../../graphql/schema/mutation.ts'
+import { refuseUnder } from '../../../graphql/schema/user-errors.ts'
+import { Payout } from '../../payouts/graphql.ts'
+import { cancelPayout } from '../orders/cancel-payout.ts'
+import { attentionActions } from './attention-actions.ts'
+import type { Attention as AttentionRow, AttentionPage as Page } from './list-attention.ts'
+import { listAttention } from './list-attention.ts'
+import { resolveAttention } from './resolve-attention.ts'
+
+const payload = { payout: itself(Payout, 'The payout as it is now.') }
+const errors = ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT'] as const
+
+addMutation('cancelPayout', {
+  description:
+    'Takes back a payout that a rail carries. One that was never submitted is `FAILED` at once, and its money is back; of any other that is on its way the bank is asked to take it back, and it stays `PROCESSING` until the bank has said so: its `timeline` tells.',
+  movesMoney: true,
+  inputDescription: 'Which payout to take back.',
+  input: {
+    payoutId: optionalId('Payout'),
+    payoutIdempotencyKey: optional(
+      'In the place of `payoutId`: the idempotency key that it was made with, at either door.',
+    ),
+  },
+  inputOf: ({ payoutId, payoutIdempotencyKey }) => ({ payoutId, payoutKey: payoutIdempotencyKey }),
+  names: { payoutKey: 'payoutIdempotencyKey' },
+  operation: cancelPayout,
+  payload,
+  errors,
+})
+
+const AttentionActionEnum = valuesEnum(
+  'AttentionAction',
+  attentionActions,
+  'What a person can do about a payout of which its bank contradicts itself, or knows nothing.',
+)
+
+const PayoutAttention = objectType<AttentionRow>('PayoutAttention', {
+  description: 'A payout that a person must look at: nothing more becomes of it before somebody has decided.',
+  fields: {
+    payout: leadsTo(Payout, 'payoutId', 'The payout, with all that is known of it.'),
+    rail: column('rail', 'The rail that carries it.'),
+    reference: columnOrNull('reference', 'What the bank calls it, where it has said so.'),
+    cause: columnOrNull('cause', 'Why somebody must look.'),
+    since: column('since', 'When that was found.', 'DateTime'),
+    actions: columnHolding('actions', 'What `resolveAttention` can do about it.', [AttentionActionEnum]),
+  },
+})
+
+const AttentionPage = objectType<Page>('AttentionPage', {
+  description: 'Some of the payouts that a person must look at, the oldest first.',
+  fields: {
+    nodes: columnHolding('items', 'The payouts, each with why and what can be done.', [PayoutAttention]),
+    after: columnOrNull('after', 'What to ask for next as `after`; null where there is no more.'),
+  },
+})
+
+addQuery(
+  'attention',
+  asked(
+    AttentionPage,
+    'The payouts of the merchant and its customers that a person must look at, the oldest first.',
+    {
+      first: optional('How many at most: 1 to 100. Without it: 20.', 'Int'),
+      after: optional('The `after` of the page before. From the oldest without it.'),
+    },
+    (context, { first, after }) =>
+      listAttention(context, { limit: first ?? undefined, after }).catch(
+        refuseUnder((field) => (field === 'limit' ? 'first' : field)),
+      ),
+  ),
+)
+
+addMutation('resolveAttention', {
+  description:
+    'Decides about a payout that is in `attention`. With real money a merchant may only have the bank asked again: the rest is for whoever runs the service.',
+  movesMoney: true,
+  inputDescription: 'What to do about which payout, and why.',
+  input: {
+    payoutId: requiredId('Payout'),
+    action: required('What to do: one of the `actions` that its entry in `attention` has.', AttentionActionEnum),
+    reason: required('Why, for people to read: the timeline keeps it.'),
+  },
+  operation: resolveAttention,
+  payload,
+  errors,
+})

@@ -1,0 +1,68 @@
+import type { FieldFault } from '../../core/errors.ts'
+import { invalidInput } from '../../core/errors.ts'
+import { timestamp } from '../../core/ids.ts'
+import type { Tx } from '../../database/query.ts'
+import type { Service } from '../../operations/context.ts'
+import type { ManifestDocument } from './read-manifest.ts'
+import { readManifest } from './read-manifest.ts'
+import { allTrustedDocuments, changeDocument, documentById, insertDocument, latestRevision } from './repository.ts'
+import type { FaultsInText, TrustedDocument } from './trusted-document.ts'
+import { trustedCharacters } from './trusted-document.ts'
+
+/** How many documents were added, and how many were trusted already. */
+export type AddedDocuments = { readonly added: number; readonly known: number }
+
+/**
+ * Trusts every document of a manifest, or none.
+ *
+ * One that is trusted already stays as it is, and one that was removed is trusted again. The same id with another text is
+ * refused, also where the document was removed: clients that are out there mean the text that they were built with.
+ *
+ * @param manifest its content as text; `read-manifest.ts` says what it may be
+ * @param faultsIn what is wrong with a text against the schema and the limits
+ * @throws Refusal MALFORMED_JSON, INVALID_INPUT with every fault of every document
+ */
+export async function addDocuments(
+  { db, now }: Service,
+  { manifest, faultsIn }: { manifest: string; faultsIn: FaultsInText },
+): Promise<AddedDocuments> {
+  const documents = readManifest(manifest)
+  const faults = documents.flatMap((each) => faultsIn(each.text).map((fault) => faultOf(each, fault)))
+  if (faults.length > 0) throw invalidInput(faults)
+  const addedAt = timestamp(now())
+  return db.write(async (tx) => {
+    const changes = await changesBy(tx, documents)
+    let revision = (await latestRevision(tx, {}))?.revision ?? 0
+    for (const { document, earlier } of changes) {
+      const { id, name } = document
+      const row = { ...document, revision: ++revision, addedAt, removedAt: null }
+      if (earlier) await changeDocument(tx, { id, revision, name, addedAt, removedAt: null })
+      else await insertDocument(tx, row)
+    }
+    return { added: changes.length, known: documents.length - changes.length }
+  })
+}
+
+type Change = { readonly document: ManifestDocument; readonly earlier: TrustedDocument | null }
+
+/** Those of the documents that are not trusted yet. */
+async function changesBy(tx: Tx, documents: readonly ManifestDocument[]): Promise<readonly Change[]> {
+  const changes: Change[] = []
+  const faults: FieldFault[] = []
+  for (const document of documents) {
+    const earlier = await documentById(tx, { id: document.id })
+    if (earlier && earlier.text !== document.text) faults.push(faultOf(document, 'is the id of another text already'))
+    else if (!earlier || earlier.removedAt !== null) changes.push({ document, earlier })
+  }
+  if (faults.length > 0) throw invalidInput(faults)
+  const trusted = await allTrustedDocuments(tx, {})
+  const texts = [...trusted, ...changes.map(({ document }) => document)]
+  const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
+  if (characters <= trustedCharacters) return changes
+  const message = `has too much: all documents together may have ${trustedCharacters} characters, and would have ${characters}`
+  throw invalidInput([{ field: 'manifest', code: 'INVALID_PARAMETER', message }])
+}
+
+function faultOf({ id, name }: ManifestDocument, message: string): FieldFault {
+  return { field: name === null ? id : `${name} (${id})`, code: 'INVALID_PARAMETER', message }
+}

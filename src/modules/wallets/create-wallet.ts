@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { FieldFault } from '../../core/errors.ts'
+import { freeText, optional, parse, text, whoseId } from '../../core/input.ts'
+import type { Tx } from '../../database/query.ts'
+import { newRowOfOwner } from '../../lists/sequence.ts'
+import type { Context, Done } from '../../operations/context.ts'
+import { once } from '../../operations/idempotency/run-once.ts'
+import type { AssetCode } from '../asset-codes/asset-code.ts'
+import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { lockActiveCustomer } from '../customers/get-customer.ts'
+import { openWalletAccount } from '../ledger/open-wallet-account.ts'
+import type { Network } from '../networks/network.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { nextDepositAddress } from './deposit-address.ts'
+import { wallets } from './list.ts'
+import { insertWallet, insertWalletAddress, insertWatchedAddress } from './repository.ts'
+import type { Wallet } from './wallet.ts'
+
+export const CreateWalletInput = z.object({
+  currency: text(),
+  description: freeText(255),
+  customerId: whoseId(),
+  network: optional(z.string()),
+})
+
+type Request = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: Network | null; asset: AssetCode }
+
+/**
+ * Opens a wallet with a balance of zero (contract 4.9); a stablecoin wallet gets a deposit address on `network`.
+ *
+ * @param input `network` for a stablecoin only; without `customerId` the wallet is the merchant's
+ * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
+ *   CUSTOMER_CLOSED, DEPOSIT_ADDRESS_UNAVAILABLE
+ */
+export async function createWallet(context: Context, input: z.input<typeof CreateWalletInput>): Promise<Done<Wallet>> {
+  const { asset, ...request } = await parseRequest(context, input)
+  const { result, isReplayed } = await once(context, 'createWallet', request, async (tx) => {
+    await lockActiveCustomer(tx, context, request.customerId)
+    const address = request.network && (await nextDepositAddress(tx, context, request.network))
+    return openWallet(tx, context, { ...request, asset }, address)
+  })
+  return { result: { ...result, balance: 0n }, isReplayed }
+}
+
+async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<Request> {
+  const assets = await assetCodesWithNetworks(db)
+  const asset = assetNamed(assets, input.currency)
+  const parsed = parse(CreateWalletInput, input, [
+    ...assetCodeFault(assets, { field: 'currency', code: input.currency }),
+    ...networkFault(asset, input.network),
+  ])
+  if (!asset) throw new Error(`the asset code ${parsed.currency} passed its check and is not there`)
+  return { ...parsed, network: parsed.network as Network | null, asset }
+}
+
+/** A stablecoin lives on a network, fiat on none (ruling 29). */
+function networkFault(asset: AssetCode | undefined, network: unknown): FieldFault[] {
+  if (!asset) return []
+  const field = 'network'
+  const isGiven = network !== undefined && network !== null && network !== ''
+  if (asset.networks === null) {
+    const message = `must be absent for the fiat currency ${asset.code}`
+    return isGiven ? [{ field, code: 'INVALID_PARAMETER', message }] : []
+  }
+  if (isGiven) return assetNetworkFault(asset, { field, network })
+  const supported = asset.networks.map(({ network }) => network).join(', ')
+  return [{ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for ${asset.code}: one of ${supported}` }]
+}
+
+async function openWallet(
+  tx: Tx,
+  context: Context,
+  { asset, network, ...request }: Request,
+  address: string | null,
+): Promise<Omit<Wallet, 'balance'>> {
+  const { merchantId } = context
+  const ownerId = request.customerId ?? merchantId
+  const row = {
+    ...(await newRowOfOwner(tx, context, { ownerId, name: 'wallets' })),
+    ...request,
+    assetType: asset.assetType,
+    status: 'active',
+  } as const
+  await openWalletAccount(tx, { merchantId, walletId: row.id, assetCode: asset.code })
+  await insertWallet(tx, row)
+  await wallets.count(tx, { ...row, ownerId }, 1)
+  await recordEvent(tx, context, { type: 'wallet.created', objectId: row.id, at: row.createdAt, version: 1 })
+  if (network === null || address === null) return { ...row, ownerId, addresses: [] }
+
+  const id = context.newId()
+  const walletAddress = { merchantId, walletId: row.id, id, network, address, createdAt: row.createdAt }
+  await insertWalletAddress(tx, walletAddress)
+  await insertWatchedAddress(tx, { addressId: id, merchantId, walletId: row.id, number: null })
+  return { ...row, ownerId, addresses: [walletAddress] }
+}

@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto'
+import { Refusal } from '../../core/errors.ts'
+import type { Tx } from '../../database/query.ts'
+import type { SequenceName } from '../../lists/sequence.ts'
+import { nextInSequence } from '../../lists/sequence.ts'
+import type { Context } from '../../operations/context.ts'
+import { merchantById } from '../merchants/repository.ts'
+import { deriveAddress } from '../networks/derive-address.ts'
+import type { AddressFamily, Network } from '../networks/network.ts'
+import { addressFamily } from '../networks/network.ts'
+import {
+  sandboxExtendedPublicKeys,
+  sandboxMerchantAddress,
+  sandboxSolanaAddress,
+} from '../networks/sandbox-addresses.ts'
+import { claimAddress, pooledAddress } from './repository.ts'
+
+/** Numbers that are passed over at most because their addresses were given before. */
+const maxNumbersTried = 100
+
+/**
+ * The next deposit address of the merchant on a network, never given out before, to this merchant or another (rulings 32
+ * and 114).
+ *
+ * EVM networks and Tron derive it from the merchant's extended public key, Solana takes it from the imported pool; the
+ * sandbox has test keys for a merchant without its own. No private key is involved.
+ *
+ * @throws Refusal DEPOSIT_ADDRESS_UNAVAILABLE when the merchant has no key, no pooled address left, or a key whose next
+ *   addresses were all given before
+ */
+export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
+  const { merchantId } = context
+  const source = await sourceOf(tx, context, addressFamily(network))
+  for (let tried = 0; tried < maxNumbersTried; tried++) {
+    // The number is taken before it is known to serve: then nobody else can have it, and a refusal gives it back.
+    const addresses = await source.addressesNumbered(await nextInSequence(tx, merchantId, source.sequence))
+    if (addresses.length === 0) break
+    for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
+  }
+  throw new Refusal('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
+}
+
+/** Where addresses come from: each source numbers its own from one, and has none for a number that it can't serve. */
+type Source = {
+  readonly sequence: SequenceName
+  /** In order of preference: the first that nobody was given is taken. */
+  readonly addressesNumbered: (number: number) => Promise<readonly string[]>
+}
+
+async function sourceOf(tx: Tx, context: Context, family: AddressFamily): Promise<Source> {
+  const isPooled = family === 'solana'
+  return isPooled ? poolOf(tx, context) : keySource(tx, context, family)
+}
+
+function poolOf(tx: Tx, { merchantId, mode }: Context): Source {
+  const family = 'solana'
+  return {
+    sequence: `addresses:${family}`,
+    addressesNumbered: async (number) => {
+      const pooled = await pooledAddress(tx, { merchantId, family, sequence: number })
+      if (pooled) return [pooled.address]
+      return mode === 'sandbox'
+        ? [sandboxSolanaAddress(number - 1), sandboxMerchantAddress(family, merchantId, number - 1)]
+        : []
+    },
+  }
+}
+
+/** Each key is numbered from zero by itself: a wallet looks no more than twenty unused addresses ahead (BIP-44). */
+async function keySource(tx: Tx, { merchantId, mode }: Context, family: 'evm' | 'tron'): Promise<Source> {
+  const merchant = await merchantById(tx, { id: merchantId })
+  const own = { evm: merchant?.evmExtendedPublicKey, tron: merchant?.tronExtendedPublicKey }[family]
+  const shared = mode === 'sandbox' ? sandboxExtendedPublicKeys[family] : null
+  const key = own ?? shared
+  return {
+    sequence: `addresses:${family}:${key === null ? '' : hash('sha256', key, 'hex').slice(0, 16)}`,
+    addressesNumbered: async (number) => {
+      if (key === null) return []
+      const address = deriveAddress(family, key, number - 1)
+      return own ? [address] : [address, sandboxMerchantAddress(family, merchantId, number - 1)]
+    },
+  }
+}

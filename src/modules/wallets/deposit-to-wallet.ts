@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { notFound, Refusal } from '../../core/errors.ts'
+import { parse, positiveAmount, text, uuid } from '../../core/input.ts'
+import type { Tx } from '../../database/query.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { Context } from '../../operations/context.ts'
+import { postTransfer } from '../ledger/post-transfer.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { depositByReference, insertDeposit, reversalByReference, walletById } from './repository.ts'
+
+export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(), reference: text() })
+
+/** Money that came into a wallet from outside, under a reference that pays once. */
+export type Deposit = RowOf<'deposits'>
+
+/**
+ * Adds money that arrived from outside to a wallet, once for each reference of the merchant.
+ *
+ * The same reference with the same wallet and amount answers the same deposit again, unless it was reversed.
+ *
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
+ *   BALANCE_LIMIT_EXCEEDED
+ */
+export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
+  const request = parse(DepositInput, input)
+  return context.db.write((tx) => addDeposit(tx, context, request))
+}
+
+/** The deposit itself, in a transaction that may remember more than that. */
+export async function addDeposit(
+  tx: Tx,
+  context: Context,
+  { walletId, amount, reference }: z.output<typeof DepositInput>,
+): Promise<Deposit> {
+  const { merchantId } = context
+  const wallet = await walletById(tx, { merchantId, id: walletId })
+  if (!wallet) throw notFound('Wallet')
+  const earlier = await depositByReference(tx, { merchantId, reference })
+  if (earlier) {
+    if (await reversalByReference(tx, { merchantId, reference })) throw reused('a deposit that was reversed')
+    return sameDeposit(earlier, { walletId, amount })
+  }
+
+  const transfer = await postTransfer(tx, context, {
+    kind: 'deposit',
+    assetCode: wallet.currency,
+    walletId,
+    amount,
+    fee: 0n,
+    cause: { reference },
+  })
+  // The time of its transfer: whoever is told of it by the one or the other is told the same.
+  const { createdAt, walletBalance: balanceAfter } = transfer
+  const deposit = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, createdAt }
+  await insertDeposit(tx, deposit)
+  await recordEvent(tx, context, {
+    type: 'wallet.transaction.inbound',
+    objectId: transfer.id,
+    at: createdAt,
+    version: 1,
+  })
+  return deposit
+}
+
+function sameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {
+  if (earlier.walletId === walletId && earlier.amount === amount) return earlier
+  throw reused('another deposit')
+}
+
+function reused(by: string): Refusal {
+  return new Refusal('DEPOSIT_REFERENCE_REUSED', `This reference was used before for ${by}.`)
+}

@@ -1,0 +1,21 @@
+import type { Context } from '../../operations/context.ts'
+import { addressesOfWallets, walletAddressesByIds } from './repository.ts'
+import type { WalletAddress } from './wallet.ts'
+
+type Asking = Pick<Context, 'db' | 'merchantId'>
+
+/** All addresses of the merchant's wallets among `walletIds`, oldest first for each wallet. */
+export async function findWalletAddresses(
+  { db, merchantId }: Asking,
+  walletIds: readonly string[],
+): Promise<WalletAddress[]> {
+  return addressesOfWallets(db, { merchantId, walletIds })
+}
+
+/** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
+export async function findWalletAddressesByIds(
+  { db, merchantId }: Asking,
+  ids: readonly string[],
+): Promise<WalletAddress[]> {
+  return walletAddressesByIds(db, { merchantId, ids })
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { parse } from '../../core/input.ts'
+import type { Page } from '../../lists/page.ts'
+import type { Context } from '../../operations/context.ts'
+import { findCustomer } from '../customers/get-customer.ts'
+import { wallets } from './list.ts'
+import { addressesOfWallets } from './repository.ts'
+import type { Wallet } from './wallet.ts'
+
+type PageInput = z.input<typeof wallets.PageInput>
+
+/** A page of the merchant's own wallets, each with its addresses. @throws Refusal INVALID_INPUT */
+export function listMerchantWallets(context: Context, input: PageInput): Promise<Page<Wallet>> {
+  return pageWithAddresses(context, { ...input, owner: 'merchant' })
+}
+
+export const ListCustomerWalletsInput = wallets.PageInput.extend({ customerId: z.string() })
+
+/**
+ * The same of one of its customers (contract 4.10).
+ *
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
+ */
+export async function listCustomerWallets(
+  context: Context,
+  input: z.input<typeof ListCustomerWalletsInput>,
+): Promise<Page<Wallet>> {
+  const { customerId, ...asked } = input
+  parse(ListCustomerWalletsInput, input)
+  const { id } = await findCustomer(context.db, context, customerId)
+  return pageWithAddresses(context, { ...asked, owner: { customerId: id } })
+}
+
+/** The addresses of all wallets of a page come of one query. */
+async function pageWithAddresses(context: Context, input: PageInput): Promise<Page<Wallet>> {
+  const page = await wallets.page(context, input)
+  const { db, merchantId } = context
+  const addresses = await addressesOfWallets(db, { merchantId, walletIds: page.items.map(({ id }) => id) })
+  const ofWallet = Map.groupBy(addresses, ({ walletId }) => walletId)
+  return { ...page, items: page.items.map((wallet) => ({ ...wallet, addresses: ofWallet.get(wallet.id) ?? [] })) }
+}

@@ -1,0 +1,134 @@
+import type { Amount } from '../../core/money/amount.ts'
+import type { Params, Rows } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  from,
+  insertRow,
+  into,
+  list,
+  merchantOf,
+  query,
+  queryOne,
+  sameNames,
+  statementOne,
+} from '../../database/query.ts'
+
+type WalletKey = { merchantId: string; id: string }
+
+/** Wallets with their balances. */
+export const selectWallets = (wallets: Rows<'wallets'>) =>
+  wallets
+    .innerJoin('accounts', (join) =>
+      join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
+    )
+    .selectAll('wallets')
+    // A wallet's account always has a balance; the column is NULL for clearing accounts only.
+    .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
+
+const walletsWithBalance = () => selectWallets(from('wallets'))
+
+export const insertWallet = insertRow('wallets')
+
+export const insertWalletAddress = insertRow('walletAddresses')
+
+/** Has an address be given to a merchant, unless it was given before, to whichever: then `null`. */
+export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
+  into('givenAddresses')
+    .values(sameNames(p, ['address', 'merchantId']))
+    .onConflict((conflict) => conflict.column('address').doNothing())
+    .returning('address'),
+)
+
+/** Has an address watched, from the next list on that whoever has a node asks for. */
+export const insertWatchedAddress = insertRow('watchedAddresses')
+
+export const walletById = queryOne((p: Params<WalletKey>) =>
+  walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).where('wallets.id', '=', p.id),
+)
+
+/** The addresses of a wallet, oldest first. */
+export const addressesOfWallet = query((p: Params<{ merchantId: string; walletId: string }>) =>
+  from('walletAddresses')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('walletId', '=', p.walletId)
+    .orderBy('id'),
+)
+
+/** The addresses of the wallets among `walletIds`, oldest first. */
+export const addressesOfWallets = query((p: Params<{ merchantId: string; walletIds: readonly string[] }>) =>
+  from('walletAddresses')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('walletId', 'in', list(p.walletIds))
+    .orderBy('walletId')
+    .orderBy('id'),
+)
+
+/** The addresses among `ids`, in any order. */
+export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  from('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
+)
+
+/** All of the merchant's wallets and its customers', oldest first; for bulk work, not for a request. */
+export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
+  walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).orderBy('wallets.sequence'),
+)
+
+/** The owner's oldest active wallet in a currency, among those with at least `balance`. */
+export const oldestWalletWith = queryOne(
+  (p: Params<{ merchantId: string; ownerId: string; currency: string; balance: Amount }>) =>
+    walletsWithBalance()
+      .where('wallets.merchantId', '=', p.merchantId)
+      .where('wallets.ownerId', '=', p.ownerId)
+      .where('wallets.currency', '=', p.currency)
+      .where('wallets.status', '=', 'active')
+      .where('accounts.balance', '>=', p.balance)
+      .orderBy('wallets.ownerSequence')
+      .limit(1),
+)
+
+/** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
+export const merchantOfWallet = merchantOf('wallets')
+
+export const insertPooledAddress = insertRow('pooledAddresses')
+
+export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: 'solana'; sequence: number }>) =>
+  from('pooledAddresses')
+    .select('address')
+    .where('merchantId', '=', p.merchantId)
+    .where('family', '=', p.family)
+    .where('sequence', '=', p.sequence),
+)
+
+/** The merchant whose pool has an address, whoever that is; an operator's view: one look per merchant. */
+export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
+  acrossMerchants(
+    from('merchants')
+      .crossJoin('pooledAddresses')
+      .whereRef('pooledAddresses.merchantId', '=', 'merchants.id')
+      .where('pooledAddresses.family', '=', p.family)
+      .where('pooledAddresses.address', '=', p.address)
+      .select('merchants.id'),
+  ),
+)
+
+export const depositByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>
+  from('deposits').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
+)
+
+export const insertDeposit = insertRow('deposits')
+
+export const reversalByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>
+  from('depositReversals').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
+)
+
+/** Which deposits among `references` were reversed. */
+export const reversedAmong = query((p: Params<{ merchantId: string; references: readonly string[] }>) =>
+  from('depositReversals')
+    .select('reference')
+    .where('merchantId', '=', p.merchantId)
+    .where('reference', 'in', list(p.references)),
+)
+
+export const insertDepositReversal = insertRow('depositReversals')

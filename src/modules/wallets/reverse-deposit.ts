@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { invalidInput, notFound, Refusal } from '../../core/errors.ts'
+import { freeText, parse, text } from '../../core/input.ts'
+import { formatAmount } from '../../core/money/amount.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { Context } from '../../operations/context.ts'
+import { postDepositReversal } from '../ledger/post-transfer.ts'
+import { recordEvent } from '../outbox/record-event.ts'
+import { depositByReference, insertDepositReversal, reversalByReference, walletById } from './repository.ts'
+
+export const ReverseDepositInput = z.object({ reference: text(), reason: freeText() })
+
+/** A deposit that was taken back out of its wallet; `balanceAfter` is what the wallet held then. */
+export type DepositReversal = RowOf<'depositReversals'>
+
+/**
+ * Takes a deposit that was credited by mistake back out of its wallet, whole and once (ruling 113). The deposit stays recorded, and
+ * its reference stays used.
+ *
+ * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (it was reversed before),
+ *   INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
+ */
+export async function reverseDeposit(
+  context: Context,
+  input: z.input<typeof ReverseDepositInput>,
+): Promise<DepositReversal> {
+  const { reference, reason } = parse(ReverseDepositInput, input)
+  const { merchantId } = context
+  return context.db.write(async (tx) => {
+    const deposit = await depositByReference(tx, { merchantId, reference })
+    if (!deposit) throw notFound('Deposit')
+    const earlier = await reversalByReference(tx, { merchantId, reference })
+    if (earlier) throw reversedBefore(earlier)
+    const { walletId, amount } = deposit
+    const wallet = await walletById(tx, { merchantId, id: walletId })
+    if (!wallet) throw notFound('Wallet')
+
+    const { currency: assetCode, balance } = wallet
+    const transfer = await postDepositReversal(tx, context, { assetCode, walletId, amount, cause: { reference } })
+    if (transfer === null) throw notCovered({ assetCode, balance, amount })
+    const { createdAt, walletBalance: balanceAfter } = transfer
+    const row = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, reason, createdAt }
+    await insertDepositReversal(tx, row)
+    await recordEvent(tx, context, { type: 'deposit.reversed', objectId: transfer.id, at: createdAt, version: 1 })
+    return row
+  })
+}
+
+function reversedBefore({ createdAt, reason }: DepositReversal): Refusal {
+  const message = `must be of a deposit that was not reversed yet: this one was at ${createdAt} (${reason})`
+  return invalidInput([{ field: 'reference', code: 'INVALID_PARAMETER', message }])
+}
+
+function notCovered({ assetCode, balance, amount }: { assetCode: string; balance: bigint; amount: bigint }): Refusal {
+  const [available, required] = [balance, amount].map(formatAmount)
+  return new Refusal(
+    'INSUFFICIENT_FUNDS',
+    `The wallet holds ${available} ${assetCode}, and the deposit was ${required} ${assetCode}: nothing was reversed.`,
+    { available: balance, required: amount },
+  )
+}

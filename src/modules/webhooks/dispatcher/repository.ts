@@ -1,0 +1,269 @@
+import { sql } from 'kysely'
+import type { DueTime } from '../../../core/ids.ts'
+import type { Params } from '../../../database/query.ts'
+import {
+  acrossMerchants,
+  change,
+  from,
+  insertRow,
+  into,
+  list,
+  query,
+  queryOne,
+  remove,
+  sameNames,
+  statement,
+  statementOne,
+} from '../../../database/query.ts'
+import type { NewRowOf } from '../../../database/tables.ts'
+
+type Whose = { merchantId: string; endpointId: string }
+
+/**
+ * Every endpoint that is sent to, or that is tried now and then because it failed, with what tells whether its owner has
+ * changed it; an operator's view. It is read every second, and so without what is long.
+ */
+export const endpointsSentTo = query(() =>
+  acrossMerchants(
+    from('webhookEndpoints')
+      .select(['merchantId', 'id', 'status', 'probeAt', 'updatedAt'])
+      .where((eb) => eb.or([eb('status', '=', sql.lit('enabled')), eb('probeAt', 'is not', null)])),
+  ),
+)
+
+/** Endpoints as they are now. */
+export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
+  from('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
+)
+
+/** What is to be tried again by now: of each object what came first. */
+export const dueDeliveries = query((p: Params<Whose & { now: DueTime; limit: number }>) =>
+  from('webhookDeliveries as due')
+    .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
+    .where('due.merchantId', '=', p.merchantId)
+    .where('due.endpointId', '=', p.endpointId)
+    .where('due.status', '=', sql.lit('pending'))
+    .where('due.nextAttemptAt', '<=', p.now)
+    // Another may be due because its owner wants it again.
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('webhookDeliveries as earlier')
+            .select('earlier.sequence')
+            .where('earlier.merchantId', '=', p.merchantId)
+            .where('earlier.endpointId', '=', p.endpointId)
+            .where('earlier.status', '=', sql.lit('pending'))
+            .whereRef('earlier.objectId', '=', 'due.objectId')
+            .whereRef('earlier.sequence', '<', 'due.sequence'),
+        ),
+      ),
+    )
+    .orderBy('due.nextAttemptAt')
+    .limit(p.limit),
+)
+
+/** When the next after a time is to be tried again. */
+export const nextDelivery = queryOne((p: Params<Whose & { after: DueTime }>) =>
+  from('webhookDeliveries')
+    .select('nextAttemptAt')
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('status', '=', sql.lit('pending'))
+    .where('nextAttemptAt', '>', p.after)
+    .orderBy('nextAttemptAt')
+    .limit(1),
+)
+
+/** The objects of some events of which anything waits for another attempt, however much of each. */
+export const pendingObjects = query((p: Params<Whose & { sequences: readonly number[] }>) =>
+  from('events')
+    .select('events.objectId')
+    .where('events.merchantId', '=', p.merchantId)
+    .where('events.sequence', 'in', list(p.sequences))
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('webhookDeliveries as pending')
+          .select('pending.sequence')
+          .where('pending.merchantId', '=', p.merchantId)
+          .where('pending.endpointId', '=', p.endpointId)
+          .where('pending.status', '=', sql.lit('pending'))
+          .whereRef('pending.objectId', '=', 'events.objectId'),
+      ),
+    ),
+)
+
+type Delivery = NewRowOf<'webhookDeliveries'>
+const delivery = ['merchantId', 'endpointId', 'sequence', 'objectId', 'createdAt'] as const
+const outcome = ['status', 'nextAttemptAt', 'attempts', 'attemptsBefore'] as const
+
+/** What is stored of some events. */
+export const deliveriesNumbered = query((p: Params<Whose & { sequences: readonly number[] }>) =>
+  from('webhookDeliveries')
+    .select(['sequence', 'status', 'attempts', 'attemptsBefore', 'nextAttemptAt'])
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('sequence', 'in', list(p.sequences)),
+)
+
+/** Writes what has become of a delivery. */
+export const storeDelivery = statement((p: Params<Delivery>) =>
+  into('webhookDeliveries')
+    .values(sameNames(p, [...delivery, ...outcome]))
+    .onConflict((conflict) =>
+      conflict.columns(['merchantId', 'endpointId', 'sequence']).doUpdateSet(sameNames(p, outcome)),
+    ),
+)
+
+/** Has an event wait for an earlier one of its object. */
+export const storeWaiting = statement(
+  (p: Params<Pick<Delivery, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
+    into('webhookDeliveries')
+      .values({
+        ...sameNames(p, delivery),
+        status: 'pending',
+        nextAttemptAt: null,
+        attempts: sql.lit(0),
+        attemptsBefore: sql.lit(0),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['merchantId', 'endpointId', 'sequence']).doUpdateSet({
+          status: 'pending',
+          nextAttemptAt: null,
+          attemptsBefore: sql<number>`webhook_deliveries.attempts`,
+        }),
+      ),
+)
+
+/** Has what came first of what is pending of an object tried now, if it was waiting for an earlier one. */
+export const releaseObject = statement((p: Params<Whose & { objectId: string; now: DueTime }>) =>
+  change('webhookDeliveries')
+    .set({ nextAttemptAt: p.now })
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('objectId', '=', p.objectId)
+    .where('status', '=', sql.lit('pending'))
+    .where('nextAttemptAt', 'is', null)
+    .where('sequence', '=', (eb) =>
+      eb
+        .selectFrom('webhookDeliveries')
+        .select((first) => first.fn.min('sequence').as('first'))
+        .where('merchantId', '=', p.merchantId)
+        .where('endpointId', '=', p.endpointId)
+        .where('objectId', '=', p.objectId)
+        .where('status', '=', sql.lit('pending')),
+    ),
+)
+
+export const insertAttempt = insertRow('webhookAttempts')
+
+/** Moves an endpoint's cursor, and tells how it fares; nothing of what its owner has said of it changes. */
+export const storeProgress = statement(
+  (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
+    change('webhookEndpoints')
+      .set(sameNames(p, ['cursor', 'failures', 'failingSince']))
+      .where('merchantId', '=', p.merchantId)
+      .where('id', '=', p.id),
+)
+
+/** Who sends for which merchants, over all merchants. */
+export const allLeases = query(() => acrossMerchants(from('webhookLeases').selectAll()))
+
+type Lease = { merchantId: string; holder: string; until: DueTime }
+
+/** Takes what nobody has, or nobody until a time between `from` and `to`; `null` where another has it. */
+export const takeLease = statementOne((p: Params<Lease & { from: DueTime; to: DueTime }>) =>
+  into('webhookLeases')
+    .values(sameNames(p, ['merchantId', 'holder', 'until']))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['merchantId'])
+        .doUpdateSet(sameNames(p, ['holder', 'until']))
+        .where((eb) =>
+          eb.or([
+            eb('webhookLeases.until', '<', p.from),
+            eb('webhookLeases.until', '>', p.to),
+            eb('webhookLeases.holder', '=', p.holder),
+          ]),
+        ),
+    )
+    .returning('merchantId'),
+)
+
+/** Prolongs all that somebody has; answers which these are. */
+export const renewLeases = statement((p: Params<{ holder: string; until: DueTime }>) =>
+  acrossMerchants(
+    change('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
+  ),
+)
+
+/** Whose log comes after another's, over all merchants: also of endpoints that are there no more. */
+export const nextLog = queryOne((p: Params<Whose>) =>
+  acrossMerchants(
+    from('webhookDeliveries')
+      .select(['merchantId', 'endpointId'])
+      .where((eb) =>
+        eb.or([
+          eb('merchantId', '>', p.merchantId),
+          eb.and([eb('merchantId', '=', p.merchantId), eb('endpointId', '>', p.endpointId)]),
+        ]),
+      )
+      .orderBy('merchantId')
+      .orderBy('endpointId')
+      .limit(1),
+  ),
+)
+
+/** Removes some of an endpoint's deliveries that are over, all of one that is gone, of events before a number, none tried since a time; answers which. */
+export const removeDeliveries = statement((p: Params<Whose & { before: number; since: string; limit: number }>) =>
+  remove('webhookDeliveries')
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('sequence', 'in', (eb) =>
+      eb
+        .selectFrom('webhookDeliveries as old')
+        .select('old.sequence')
+        .where('old.merchantId', '=', p.merchantId)
+        .where('old.endpointId', '=', p.endpointId)
+        .where('old.sequence', '<', p.before)
+        .where((is) =>
+          is.or([
+            is('old.status', '<>', sql.lit('pending')),
+            is.not(
+              is.exists(
+                is
+                  .selectFrom('webhookEndpoints as endpoints')
+                  .select('endpoints.id')
+                  .where('endpoints.merchantId', '=', p.merchantId)
+                  .where('endpoints.id', '=', p.endpointId),
+              ),
+            ),
+          ]),
+        )
+        .where((is) =>
+          is.not(
+            is.exists(
+              is
+                .selectFrom('webhookAttempts as attempts')
+                .select('attempts.attempt')
+                .where('attempts.merchantId', '=', p.merchantId)
+                .where('attempts.endpointId', '=', p.endpointId)
+                .whereRef('attempts.sequence', '=', 'old.sequence')
+                .where('attempts.attemptedAt', '>=', p.since),
+            ),
+          ),
+        )
+        .orderBy('old.sequence')
+        .limit(p.limit),
+    )
+    .returning('sequence'),
+)
+
+/** Removes the attempts of some events. */
+export const removeAttempts = statement((p: Params<Whose & { sequences: readonly number[] }>) =>
+  remove('webhookAttempts')
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('sequence', 'in', list(p.sequences)),
+)

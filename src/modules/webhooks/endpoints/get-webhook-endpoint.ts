@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import { notFound, Refusal } from '../../../core/errors.ts'
+import { parseUuid } from '../../../core/ids.ts'
+import type { Tx } from '../../../database/query.ts'
+import type { Context } from '../../../operations/context.ts'
+import { webhookEndpoints } from './list.ts'
+import { lockWebhookEndpointById } from './repository.ts'
+import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
+import type { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+
+/**
+ * One of the merchant's webhook endpoints, without what signs for it.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ */
+export async function getWebhookEndpoint(
+  context: Context,
+  { webhookId }: z.input<typeof WebhookEndpointNamed>,
+): Promise<WebhookEndpoint> {
+  return webhookEndpoints.get(context, webhookId)
+}
+
+/**
+ * An endpoint that the transaction will change, with what signs for it.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND
+ */
+export async function lockWebhookEndpoint(
+  tx: Tx,
+  { merchantId }: Context,
+  webhookId: string,
+): Promise<StoredWebhookEndpoint> {
+  const id = parseUuid(webhookId)
+  const row = id && (await lockWebhookEndpointById(tx, { merchantId, id }))
+  if (!row) throw notFound('Webhook endpoint')
+  return row
+}
+
+/** @throws Refusal WEBHOOK_DISABLED, because what is to be sent now would not be (ruling 72) */
+export function requireEnabled(endpoint: StoredWebhookEndpoint): StoredWebhookEndpoint {
+  if (endpoint.status === 'enabled') return endpoint
+  throw new Refusal('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')
+}

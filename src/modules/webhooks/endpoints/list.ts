@@ -1,0 +1,22 @@
+import { defineList } from '../../../lists/list.ts'
+
+/** Where the merchant wants to be told of its events. What signs is not among what is read. */
+export const webhookEndpoints = defineList({
+  name: 'webhook_endpoints',
+  noun: 'Webhook endpoint',
+  table: 'webhookEndpoints',
+  select: (endpoints) =>
+    endpoints.select([
+      ...(['webhookEndpoints.merchantId', 'webhookEndpoints.id', 'webhookEndpoints.sequence'] as const),
+      ...(['webhookEndpoints.url', 'webhookEndpoints.types', 'webhookEndpoints.format'] as const),
+      ...(['webhookEndpoints.description', 'webhookEndpoints.status', 'webhookEndpoints.disabledReason'] as const),
+      ...(['webhookEndpoints.publicKey', 'webhookEndpoints.cursor', 'webhookEndpoints.failures'] as const),
+      ...(['webhookEndpoints.failingSince', 'webhookEndpoints.probeAt'] as const),
+      ...(['webhookEndpoints.createdAt', 'webhookEndpoints.updatedAt'] as const),
+    ]),
+  order: 'webhookEndpoints.sequence',
+  createdAt: 'webhookEndpoints.createdAt',
+  // There are so few of them that nothing but their times narrows them.
+  conditions: {},
+  filters: {},
+})

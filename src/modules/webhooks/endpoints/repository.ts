@@ -1,0 +1,191 @@
+import { sql } from 'kysely'
+import type { DueTime } from '../../../core/ids.ts'
+import type { Params } from '../../../database/query.ts'
+import {
+  acrossMerchants,
+  change,
+  from,
+  insertRow,
+  into,
+  list,
+  merchantOf,
+  query,
+  queryOne,
+  queryWithFilters,
+  remove,
+  sameNames,
+  statement,
+  statementOne,
+} from '../../../database/query.ts'
+import type { NewRowOf } from '../../../database/tables.ts'
+import { tables } from '../../../database/tables.ts'
+import type { StoredWebhookEndpoint } from './webhook-endpoint.ts'
+
+type EndpointKey = { merchantId: string; id: string }
+type DeliveriesKey = { merchantId: string; endpointId: string }
+
+export const insertWebhookEndpoint = insertRow('webhookEndpoints')
+
+/** The endpoint with what signs for it, which nobody else changes until the transaction ends. */
+export const lockWebhookEndpointById = statementOne((p: Params<EndpointKey>) =>
+  from('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
+)
+
+/** How many endpoints the merchant has. */
+export const countOfEndpoints = queryOne((p: Params<{ merchantId: string }>) =>
+  from('webhookEndpoints').select(sql<number>`count(*)`.as('count')).where('merchantId', '=', p.merchantId),
+)
+
+const { merchantId, id, sequence, createdAt, ...changeable } = tables.webhookEndpoints
+const changeableColumns = Object.keys(changeable) as (keyof typeof changeable)[]
+
+/** Replaces what may change of an endpoint. */
+export const storeWebhookEndpoint = statementOne((p: Params<StoredWebhookEndpoint>) =>
+  change('webhookEndpoints')
+    .set(sameNames(p, changeableColumns))
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '=', p.id)
+    .returning('id'),
+)
+
+export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
+  remove('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
+)
+
+/** What keys sign for anybody, and until when; whose they are is not told. */
+export const allSigningKeys = query(() =>
+  acrossMerchants(from('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
+)
+
+/** The merchant of an endpoint, for an operator who has nothing but the endpoint's id: one look per merchant. */
+export const merchantOfWebhookEndpoint = merchantOf('webhookEndpoints')
+
+/** Endpoints that fail, or were disabled because they did, the longest first; an operator's view. */
+export const troubledEndpoints = query((p: Params<{ limit: number }>) =>
+  acrossMerchants(
+    from('webhookEndpoints')
+      .select(['merchantId', 'id', 'url', 'status', 'disabledReason', 'failures', 'failingSince'])
+      .where((eb) =>
+        eb.or([
+          eb('failingSince', 'is not', null),
+          eb.and([eb('status', '=', sql.lit('disabled')), eb('disabledReason', '<>', sql.lit('by_request'))]),
+        ]),
+      )
+      .orderBy('failingSince')
+      .orderBy('id')
+      .limit(p.limit),
+  ),
+)
+
+/** The number and time of the latest event that is not after a number. */
+export const eventAtOrBefore = queryOne((p: Params<{ merchantId: string; fromSequence: number }>) =>
+  from('events')
+    .select(['sequence', 'time'])
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', '<=', p.fromSequence)
+    .orderBy('sequence', 'desc')
+    .limit(1),
+)
+
+type Again = Pick<
+  NewRowOf<'webhookDeliveries'>,
+  'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
+>
+
+/** Has an event sent, whatever became of it: from the start of the schedule, with its earlier attempts kept. */
+export const sendAgain = statement((p: Params<Again>) =>
+  into('webhookDeliveries')
+    .values({
+      ...sameNames(p, ['merchantId', 'endpointId', 'sequence', 'objectId', 'nextAttemptAt', 'createdAt']),
+      status: 'pending',
+      attempts: 0,
+      attemptsBefore: 0,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['merchantId', 'endpointId', 'sequence']).doUpdateSet({
+        status: 'pending',
+        nextAttemptAt: p.nextAttemptAt,
+        attemptsBefore: sql<number>`webhook_deliveries.attempts`,
+      }),
+    ),
+)
+
+/** Has what is waiting for its next attempt tried at this time; not what waits for an earlier event of its object. */
+export const hastenDeliveries = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
+  change('webhookDeliveries')
+    .set({ nextAttemptAt: p.nextAttemptAt })
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('status', '=', sql.lit('pending'))
+    .where('nextAttemptAt', 'is not', null),
+)
+
+/** Lets go of what is waiting for its next attempt. */
+export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
+  change('webhookDeliveries')
+    .set({ status: 'exhausted', nextAttemptAt: null })
+    .where('merchantId', '=', p.merchantId)
+    .where('endpointId', '=', p.endpointId)
+    .where('status', '=', sql.lit('pending')),
+)
+
+type DeliveryRange = DeliveriesKey & {
+  above: number
+  below: number
+  limit: number
+  status: NewRowOf<'webhookDeliveries'>['status']
+  fromTime: bigint
+  beforeTime: bigint
+  isAscending: true
+}
+
+const narrowing = ['status', 'fromTime', 'beforeTime'] as const
+
+/** Deliveries of a range of events with the events' types and times, the newest event first unless `isAscending`. */
+export const deliveriesInRange = queryWithFilters([...narrowing, 'isAscending'], (p: Params<DeliveryRange>, has) =>
+  narrowed(p, has)
+    .selectAll('deliveries')
+    .select(['events.type as eventType', 'events.time as eventTime'])
+    .orderBy('deliveries.sequence', has('isAscending') ? 'asc' : 'desc')
+    .limit(p.limit),
+)
+
+/** How many such deliveries there are, of which at most `limit` are looked at. */
+export const countOfDeliveries = queryWithFilters(narrowing, (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>
+  from(narrowed(p, has).select('deliveries.sequence').limit(p.limit).as('counted')).select(
+    sql<number>`count(*)`.as('count'),
+  ),
+)
+
+function narrowed(p: Params<Omit<DeliveryRange, 'isAscending'>>, has: (filter: (typeof narrowing)[number]) => boolean) {
+  // SQLite keeps the order of a cross join. Free to choose, it reads all events of the merchant to count a few deliveries.
+  let rows = from('webhookDeliveries as deliveries')
+    .crossJoin('events')
+    .whereRef('events.merchantId', '=', 'deliveries.merchantId')
+    .whereRef('events.sequence', '=', 'deliveries.sequence')
+    .where('deliveries.merchantId', '=', p.merchantId)
+    .where('deliveries.endpointId', '=', p.endpointId)
+    .where('deliveries.sequence', '>', p.above)
+    .where('deliveries.sequence', '<', p.below)
+  if (has('status')) rows = rows.where('deliveries.status', '=', p.status)
+  if (has('fromTime')) rows = rows.where('events.time', '>=', p.fromTime)
+  return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
+}
+
+/** The latest attempts to deliver some events, so many of each, the first of them first. */
+export const attemptsOfDeliveries = query((p: Params<DeliveriesKey & { sequences: readonly number[]; most: number }>) =>
+  from('webhookAttempts as attempts')
+    .innerJoin('webhookDeliveries as deliveries', (join) =>
+      join
+        .onRef('deliveries.merchantId', '=', 'attempts.merchantId')
+        .onRef('deliveries.endpointId', '=', 'attempts.endpointId')
+        .onRef('deliveries.sequence', '=', 'attempts.sequence'),
+    )
+    .selectAll('attempts')
+    .where('deliveries.merchantId', '=', p.merchantId)
+    .where('deliveries.endpointId', '=', p.endpointId)
+    .where('deliveries.sequence', 'in', list(p.sequences))
+    .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.most}`)
+    .orderBy('attempts.sequence')
+    .orderBy('attempts.attempt'),
+)

@@ -1,8 +1,0 @@
-import { valuesEnum } from '../graphql/enums.ts'
-import { networks } from './network.ts'
-
-export const NetworkEnum = valuesEnum(
-  'Network',
-  networks,
-  'A blockchain network on which stablecoins are held and paid out.',
-)

@@ -1,0 +1,75 @@
+import { timestamp } from '../../core/ids.ts'
+import { unsealedSince } from '../../modules/hash-chain/repository.ts'
+import { everyMerchantId } from '../../modules/merchants/iterate-merchants.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../../modules/payouts/payout.ts'
+import { rateInForce } from '../../modules/pricing/rates/repository.ts'
+import type { Service } from '../../operations/context.ts'
+import { processingOf, unknownAmong } from './repository.ts'
+
+/** Payouts and orders that are counted at most: more than that are as bad. */
+const mostCounted = 100_000
+const mostOrders = 10_000
+
+/** What is only known from the database. */
+export type StoreMeasured = {
+  readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
+  /** Events that no seal holds yet. */
+  readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
+  /** By the name of the rail. */
+  readonly unknown: ReadonlyMap<string, number>
+  /** By the pair, such as `USDC/NGN`; one without a rate is not there. */
+  readonly rateAges: ReadonlyMap<string, number>
+}
+
+/**
+ * Looks up what is only known from the database, each by queries that read a bounded piece of an index.
+ *
+ * @throws what the store throws that is away
+ */
+export async function measureStore(service: Service, rails: readonly string[]): Promise<StoreMeasured> {
+  const processing = await measureProcessing(service)
+  const unsealed = await measureUnsealed(service)
+  const unknown = new Map<string, number>()
+  for (const rail of rails) {
+    const [row] = await unknownAmong(service.db, { rail, limit: mostOrders })
+    unknown.set(rail, Number(row?.rowCount ?? 0))
+  }
+  return { processing, unsealed, unknown, rateAges: await measureRates(service) }
+}
+
+async function measureProcessing({ db, wallClock }: Service): Promise<StoreMeasured['processing']> {
+  let payouts = 0
+  let oldestAt: number = wallClock()
+  for await (const merchantIds of everyMerchantId(db)) {
+    const rows = await processingOf(db, { merchantIds, limit: mostCounted - payouts })
+    for (const { rowCount, oldestAt: at } of rows) {
+      payouts += Number(rowCount)
+      if (at !== null) oldestAt = Math.min(oldestAt, Date.parse(at))
+    }
+    if (payouts >= mostCounted) break
+  }
+  return { payouts, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
+}
+
+async function measureUnsealed({ db, wallClock }: Service): Promise<StoreMeasured['unsealed']> {
+  let events = 0
+  let oldestAt: number = wallClock()
+  for await (const merchantIds of everyMerchantId(db)) {
+    for (const { latest, through, oldestAt: at } of await unsealedSince(db, { merchantIds })) {
+      events += latest - (through ?? 0)
+      if (at !== null) oldestAt = Math.min(oldestAt, Number(at))
+    }
+  }
+  return { events, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
+}
+
+async function measureRates({ db, wallClock }: Service): Promise<StoreMeasured['rateAges']> {
+  const ages = new Map<string, number>()
+  for (const fromCode of payoutAssetCodes) {
+    for (const toCode of recipientCurrencies) {
+      const rate = await rateInForce(db, { fromCode, toCode, at: timestamp(wallClock()) })
+      if (rate) ages.set(`${fromCode}/${toCode}`, (wallClock() - Date.parse(rate.effectiveAt)) / 1_000)
+    }
+  }
+  return ages
+}

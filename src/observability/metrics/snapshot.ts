@@ -1,0 +1,55 @@
+import type { RegistryContentType } from 'prom-client'
+import { AggregatorRegistry, openMetricsContentType, prometheusContentType } from 'prom-client'
+import type { Expose } from '../../server/http/metrics-endpoint.ts'
+
+/** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
+export type Snapshot = readonly Metric[]
+export type Metric = {
+  readonly name: string
+  readonly help: string
+  readonly type: string
+  /** How the values of several processes become one. */
+  readonly aggregator: string
+  readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
+}
+
+const contentTypes = { openMetrics: openMetricsContentType, prometheus: prometheusContentType } as const
+
+type Labels = Readonly<Record<string, string>>
+
+/** A gauge that is read when metrics are scraped: a value for each set of labels. */
+export function gauge(name: string, help: string, values: readonly (readonly [Labels, number])[]): Metric {
+  return { name, help, type: 'gauge', aggregator: 'sum', values: values.map(([labels, value]) => ({ labels, value })) }
+}
+
+/** Aggregates the snapshots of several processes into one. */
+export async function merged(snapshots: readonly Snapshot[]): Promise<Snapshot> {
+  return (await aggregate(snapshots).getMetricsAsJSON()) as unknown as Snapshot
+}
+
+/** Those whose values only grow, which must go on counting when their process is gone. */
+export function growing(snapshot: Snapshot): Snapshot {
+  return snapshot.filter(({ type }) => type !== 'gauge')
+}
+
+/** Aggregates the snapshots of several processes into text that Prometheus reads. */
+export function exposed(snapshots: readonly Snapshot[]): Expose {
+  return async (format) => {
+    const type = contentTypes[format]
+    const named = snapshots.map((snapshot) => snapshot.map((metric) => ({ ...metric, name: nameIn(metric, type) })))
+    const registry = aggregate(named)
+    registry.setContentType(type)
+    return { type, text: await registry.metrics() }
+  }
+}
+
+/** Counters end in `_total` in both formats. When prom-client aggregates, it appends the ending in OpenMetrics only. */
+function nameIn({ name, type }: Metric, contentType: RegistryContentType): string {
+  if (type !== 'counter') return name
+  const plain = name.replace(/_total$/, '')
+  return contentType === openMetricsContentType ? plain : `${plain}_total`
+}
+
+function aggregate(snapshots: readonly Snapshot[]) {
+  return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
+}

@@ -1,0 +1,52 @@
+import type { Params } from '../../database/query.ts'
+import { from, into, queryOne, remove, statement, statementOne } from '../../database/query.ts'
+import type { RowOf } from '../../database/tables.ts'
+
+/** What a key answered, unless that is older than `oldest`. */
+export const keyByName = queryOne((p: Params<{ merchantId: string; operation: string; key: string; oldest: string }>) =>
+  from('idempotencyKeys')
+    .select(['fingerprint', 'result'])
+    .where('merchantId', '=', p.merchantId)
+    .where('operation', '=', p.operation)
+    .where('key', '=', p.key)
+    .where('createdAt', '>=', p.oldest),
+)
+
+/** Keeps what a key answered, in place of one from before `oldest`; `null` when a later one is there. */
+export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { oldest: string }>) =>
+  into('idempotencyKeys')
+    .values({
+      merchantId: p.merchantId,
+      operation: p.operation,
+      key: p.key,
+      fingerprint: p.fingerprint,
+      result: p.result,
+      createdAt: p.createdAt,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['merchantId', 'operation', 'key'])
+        .doUpdateSet({ fingerprint: p.fingerprint, result: p.result, createdAt: p.createdAt })
+        .where('idempotencyKeys.createdAt', '<', p.oldest),
+    )
+    .returning('key'),
+)
+
+/** Removes up to `limit` of the merchant's keys that are older than `oldest`, the oldest first. */
+export const deleteExpiredKeys = statement((p: Params<{ merchantId: string; oldest: string; limit: number }>) =>
+  remove('idempotencyKeys')
+    .where('merchantId', '=', p.merchantId)
+    .where(({ eb, refTuple }) =>
+      eb(
+        refTuple('operation', 'key'),
+        'in',
+        from('idempotencyKeys')
+          .select(['operation', 'key'])
+          .where('merchantId', '=', p.merchantId)
+          .where('createdAt', '<', p.oldest)
+          .orderBy('createdAt')
+          .limit(p.limit)
+          .$asTuple('operation', 'key'),
+      ),
+    ),
+)

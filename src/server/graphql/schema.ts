@@ -1,0 +1,63 @@
+import '../../modules/asset-codes/graphql.ts'
+import '../../modules/client-tokens/graphql.ts'
+import '../../modules/customers/graphql.ts'
+import '../../modules/deposits/graphql.ts'
+import '../../modules/exports/graphql.ts'
+import '../../modules/events/graphql.ts'
+import '../../modules/ledger/graphql.ts'
+import '../../modules/merchants/graphql.ts'
+import '../../modules/networks/graphql.ts'
+import '../../modules/payout-methods/graphql.ts'
+import '../../modules/payout-methods/payout-method-requirements-graphql.ts'
+import '../../modules/payouts/create-payout-graphql.ts'
+import '../../modules/payouts/graphql.ts'
+import '../../modules/payouts/payout-lookup-graphql.ts'
+import '../../modules/payouts/payout-timeline-graphql.ts'
+import '../../modules/rails/orders/clock-graphql.ts'
+import '../../modules/rails/attention/graphql.ts'
+import '../../modules/wallets/graphql.ts'
+import '../../modules/webhooks/endpoints/graphql.ts'
+import '../../graphql/schema/scalars.ts'
+import type { GraphQLNamedType } from 'graphql'
+import { GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
+import { builder } from '../../graphql/schema/builder.ts'
+import { withSlices } from '../../graphql/schema/connection.ts'
+import type { Mode } from '../../operations/context.ts'
+
+/** The whole schema, as `schema.graphql` prints it. */
+export const sandboxSchema = withNullableRoots(withSlices(builder.toSchema()))
+
+/** The schema of a mode: in `live` nothing is there that exists for the sandbox only. */
+export function schemaFor(mode: Mode): GraphQLSchema {
+  return { sandbox: () => sandboxSchema, live: () => withoutSandbox(sandboxSchema) }[mode]()
+}
+
+/**
+ * Has a field of a query or mutation that fails be null, so that the others beside it are answered: of a mutation they say
+ * what is done already.
+ */
+function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
+  for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const field of Object.values(root?.getFields() ?? {})) field.type = getNullableType(field.type)
+  }
+  return schema
+}
+
+function withoutSandbox(schema: GraphQLSchema): GraphQLSchema {
+  const { mutation, types, ...rest } = schema.toConfig()
+  if (!mutation) return schema
+  const config = mutation.toConfig()
+  const fields = Object.entries(config.fields)
+  const own = fields.filter(([, field]) => field.extensions?.isSandboxOnly)
+  const prefixes = own.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1))
+  const isOwn = ({ name }: GraphQLNamedType) => prefixes.some((prefix) => name.startsWith(prefix))
+  const live = new GraphQLObjectType({
+    ...config,
+    fields: Object.fromEntries(fields.filter((each) => !own.includes(each))),
+  })
+  return new GraphQLSchema({
+    ...rest,
+    mutation: live,
+    types: types.filter((type) => type !== mutation && !isOwn(type)),
+  })
+}

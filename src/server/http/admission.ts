@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { statusOfCode } from '../../core/api/http-status.ts'
+import { Refusal } from '../../core/errors.ts'
+import { isWithin } from '../../modules/merchants/allowed-networks.ts'
+import type { Admitted, Validity } from '../../modules/merchants/authenticate.ts'
+import { authenticate } from '../../modules/merchants/authenticate.ts'
+import type { Caller } from '../../operations/access/api-caller.ts'
+import type { Service } from '../../operations/context.ts'
+import { callerAddress } from './caller-address.ts'
+import { bearsApiKey, presentedKey } from './credentials.ts'
+import type { RateLimits } from './rate-limit.ts'
+import type { Turn } from './response-flush.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose key the request bears; empty until it is admitted. */
+    merchantId: string
+    /** How far the merchant's clock is ahead of the machine's, in milliseconds. */
+    aheadMs: number
+    /** Who asks, by that key or a token made with it. */
+    caller: Caller
+    /** Between which times that key or token is good by itself. */
+    validity: Validity
+    /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
+    refusalCode: string | null
+    /** The type and name of the GraphQL operation that it ran. */
+    operation: string | null
+    /** Whether that is one of a trusted document. */
+    isOperationTrusted: boolean
+  }
+}
+
+/**
+ * The hook that lets a request pass: it bears a valid key, and the merchant is within its rate. Where there are rates, keys
+ * that are refused have one too, by the address that they come from.
+ *
+ * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4). A promise it gives only where
+ * there is something to wait for, which a request by a known key has not.
+ */
+export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
+  const admit = (request: FastifyRequest, reply: FastifyReply, admitted: Admitted) => {
+    const { merchantId, aheadMs, caller, validity, networks } = admitted
+    if (networks !== null && !isWithin(networks, callerAddress(request))) throw elsewhere()
+    request.merchantId = merchantId
+    request.aheadMs = aheadMs
+    request.caller = caller
+    request.validity = validity
+    return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
+  }
+  const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
+    const isStranger = error instanceof Refusal && statusOfCode[error.code] === statusOfCode.INVALID_TOKEN
+    if (isStranger) limits?.strangers(callerAddress(request), (name, value) => reply.header(name, value))
+    throw error
+  }
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
+    turn.sendOverdue()
+    if (request.headers.origin !== undefined) refuseKeyOfPage(service, request)
+    const key = presentedKey(request.headers)
+    if (key === null) turnAway(request, reply, missingToken())
+    const admitted = authenticate(service, key as string)
+    const waiting =
+      admitted instanceof Promise
+        ? admitted.catch((error) => turnAway(request, reply, error)).then((found) => admit(request, reply, found))
+        : admit(request, reply, admitted)
+    if (waiting) return waiting
+    done()
+  }
+}
+
+function elsewhere(): Refusal {
+  return new Refusal('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
+}
+
+/**
+ * In live an API key does not come from a page, so nobody ships one in a page by mistake. It is refused unseen, right or wrong: a
+ * key that is in a page is anybody's.
+ *
+ * @throws Refusal API_KEY_IN_BROWSER
+ */
+function refuseKeyOfPage({ mode }: Service, { headers }: FastifyRequest): void {
+  if (mode !== 'live' || !bearsApiKey(headers)) return
+  const advice = 'Make a client token on your server (POST /api/client-tokens) and have the page send that.'
+  throw new Refusal(
+    'API_KEY_IN_BROWSER',
+    `An API key must not be in a page: whoever opens it could pay with it. ${advice}`,
+  )
+}
+
+function missingToken(): Refusal {
+  return new Refusal('MISSING_TOKEN', 'An API key is required in the x-api-key header.')
+}

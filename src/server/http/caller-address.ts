@@ -1,0 +1,49 @@
+import { isIP, SocketAddress } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { isNetwork } from '../../core/net/ip-networks.ts'
+import { isWithin } from '../../modules/merchants/allowed-networks.ts'
+
+/** Proxies in front of the service: how many there are, 0 for none, or their addresses and networks. */
+export type TrustedProxies = number | readonly string[]
+
+const maxHops = 10
+
+/** What TRUST_PROXY may hold, for the message that it is wrong. */
+export const proxiesForm = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
+
+/** Reads TRUST_PROXY; `null` where it is wrong. */
+export function readProxies(text: string): TrustedProxies | null {
+  if (text === 'off') return 0
+  if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
+  const networks = text.split(',').map((each) => each.trim())
+  // All addresses would be those of proxies, and the caller's whatever it wrote first.
+  return networks.every((each) => isNetwork(each) && !/\/0+$/.test(each)) ? networks : null
+}
+
+/** Fastify's `trustProxy`; `false` has it never look at `X-Forwarded-For`. */
+export function trustOf(proxies: TrustedProxies): false | ((entry: string, hop: number) => boolean) {
+  if (proxies === 0) return false
+  if (typeof proxies === 'number') return (_, hop) => hop < proxies
+  return (entry) => isWithin(proxies, addressIn(entry))
+}
+
+/**
+ * The address that a request comes from: the socket's, or the one that the trusted proxies forwarded it for (ruling 117). Nothing
+ * else reads either, so that every rule about callers sees the same one.
+ *
+ * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for an entry that is neither, or an empty text where
+ *   the connection is gone
+ */
+export function callerAddress({ ip }: FastifyRequest): string {
+  return ip ? addressIn(ip) : ''
+}
+
+/** Some proxies write the caller's port too (`1.2.3.4:5678`, `[2001:db8::1]:5678`). */
+function addressIn(entry = ''): string {
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
+  const address = inBrackets ?? beforePort ?? entry
+  const version = isIP(address)
+  if (version === 0 || (inBrackets !== undefined && version === 4)) return 'unknown'
+  if (version === 4 || address.includes('%')) return address
+  return new SocketAddress({ address, family: 'ipv6' }).address.replace(/^::ffff:(?=\d+\.)/, '')
+}

@@ -1,0 +1,25 @@
+import { assetCodeEndpoints } from '../../modules/asset-codes/rest.ts'
+import { clientTokenEndpoints } from '../../modules/client-tokens/rest.ts'
+import { customerEndpoints } from '../../modules/customers/rest.ts'
+import { eventEndpoints } from '../../modules/events/rest.ts'
+import { exportEndpoints } from '../../modules/exports/rest.ts'
+import { payoutMethodEndpoints } from '../../modules/payout-methods/rest.ts'
+import { payoutEndpoints } from '../../modules/payouts/rest.ts'
+import { walletEndpoints } from '../../modules/wallets/rest.ts'
+import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
+import type { Group } from '../../rest/route.ts'
+
+/** Every endpoint of the contract, and those beside it, in the order in which they are read about. */
+export const groups: readonly Group[] = [
+  customerEndpoints,
+  walletEndpoints,
+  payoutEndpoints,
+  payoutMethodEndpoints,
+  exportEndpoints,
+  eventEndpoints,
+  webhookEndpointRoutes,
+  clientTokenEndpoints,
+  assetCodeEndpoints,
+]
+
+export const routes = groups.flatMap(({ routes }) => routes)

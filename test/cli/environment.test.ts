@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { commands } from '../../src/cli/commands.ts'
+import { databaseName } from '../../src/database/open-database.ts'
+import { startApp } from '../support/app.ts'
+import { cli, demoPlace, emptyPlace } from '../support/process.ts'
+
+test('a command says on standard error which environment it works on, and nothing of that with --json', async () => {
+  const place = await demoPlace()
+  const shown = await cli(place, 'merchant', 'list')
+  expect(shown).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
+  expect(await cli(place, 'merchant', 'list', '--json')).toMatchObject({ environment: '', stderr: '' })
+  expect((await cli(place, 'doctor')).environment).toBe(`sqlite:${place.file}\n`)
+})
+
+test('the name of a database has no password', () => {
+  const url = 'postgres://payouts:secret@db.example:6432,other.example/payouts?pool=3'
+  expect(databaseName(url)).toBe('postgres://db.example:6432/payouts, other.example:5432/payouts')
+})
+
+test('live asks for --yes before a deposit above 10,000 units, and for a reason of whatever moves money', async () => {
+  const app = await startApp('sqlite', { mode: 'live' })
+  const walletId = await app.wallet({ assetCode: 'NGN' })
+  const place = await emptyPlace({ DATABASE_URL: app.url, MODE: 'live' })
+  const why = ['--reason', 'wire of today']
+  const deposit = async (amount: string, ...args: string[]) =>
+    (await cli(place, 'deposit', walletId, amount, ...args, '--reference', `r ${amount}`, '--json')).json()
+  expect(await deposit('10')).toMatchObject({
+    error: { code: 'INVALID_INPUT', message: '--reason is required in live, because this moves money.' },
+  })
+  expect(await deposit('1000000', ...why)).toMatchObject({
+    error: {
+      code: 'INVALID_INPUT',
+      message: '--yes is required in live for more than 10000 NGN: this deposit is of 1000000.00000000 NGN.',
+    },
+  })
+  expect(await deposit('10000', ...why)).toMatchObject({ balance: '10000.00000000' })
+  expect(await deposit('1000000', ...why, '--yes')).toMatchObject({ balance: '1010000.00000000' })
+  expect((await cli(place, 'deposit', 'reverse', 'r 1000000', ...why, '--json')).json()).toEqual({
+    ...{ walletId, reversed: '1000000.00000000', balance: '10000.00000000' },
+  })
+  const movers = Object.entries(commands).flatMap(([name, { changes }]) =>
+    typeof changes === 'object' && changes.movesMoney ? [name] : [],
+  )
+  expect(movers.toSorted()).toEqual([
+    ...['attention complete', 'attention fail', 'attention retry', 'deposit', 'deposit resolve', 'deposit reverse'],
+    ...['payout cancel', 'payout settle'],
+  ])
+  await app.expectBooksToBalance()
+})

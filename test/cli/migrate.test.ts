@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { migrations } from '../../db/migrations/index.ts'
+import { migratePostgres } from '../../src/database/postgres/migrate-postgres.ts'
+import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
+import { describePostgres } from '../support/engines.ts'
+import { newPostgresDatabase, spoilPostgresDatabase } from '../support/postgres-database.ts'
+import { cli, emptyPlace } from '../support/process.ts'
+
+const names = migrations.map(({ name }) => name)
+// The last of those that were released before any rewrote what is there.
+const released = names.indexOf('0027-payout-event-numbers') + 1
+
+/** The migrations that a file has had, the latest last. */
+function appliedAt(path: string): unknown[] {
+  const database = new Sqlite(path)
+  try {
+    return database.prepare('select name from migrations order by name').pluck().all()
+  } finally {
+    database.close()
+  }
+}
+
+/** A file of a version before. */
+async function oldPlace() {
+  const place = await emptyPlace()
+  const database = new Sqlite(place.file)
+  migrateSqlite(database, migrations.slice(0, released))
+  database.close()
+  return place
+}
+
+test('migrate says first what it will do to a database in use, and how to copy it before', async () => {
+  const place = await oldPlace()
+  const { code, stderr } = await cli(place, 'migrate')
+
+  expect(code).toBe(0)
+  expect(stderr).toContain(`from the form of ${names[released - 1]} to that of ${names.at(-1)}`)
+  expect(stderr).toContain('This rewrites every ledger transfer, whose entries move into its own row')
+  expect(stderr).toContain('`npm run -s cli -- migrate --backup <file>`')
+  expect(appliedAt(place.file)).toEqual(names)
+  // Nothing is to come any more.
+  expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('any other command that finds a database of before says so too', async () => {
+  const place = await oldPlace()
+
+  expect((await cli(place, 'merchant', 'list')).stderr).toContain('The way back is a copy from before')
+})
+
+test('migrate --backup copies a database before it changes it, and one that is not changed as well', async () => {
+  const place = await oldPlace()
+  const copy = join(place.folder, 'before.sqlite')
+  const { code, stderr } = await cli(place, 'migrate', '--backup', copy)
+
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`copied to ${copy} first`)])
+  expect(appliedAt(copy)).toEqual(names.slice(0, released))
+  expect(appliedAt(place.file)).toEqual(names)
+
+  const later = join(place.folder, 'later.sqlite')
+  expect(await cli(place, 'migrate', '--backup', later)).toMatchObject({ code: 0, stderr: '' })
+  expect(appliedAt(later)).toEqual(names)
+})
+
+test('migrate changes nothing where the copy can not be made', async () => {
+  const place = await oldPlace()
+  const missing = join(place.folder, 'missing', 'copy.sqlite')
+
+  for (const [target, reason] of [
+    [place.file, 'exists already'],
+    [missing, 'no such file'],
+  ] as const) {
+    const { code, stderr } = await cli(place, 'migrate', '--backup', target)
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
+    expect(appliedAt(place.file)).toEqual(names.slice(0, released))
+  }
+  expect(existsSync(missing)).toBe(false)
+})
+
+test('migrate makes a new database without a word', async () => {
+  const place = await emptyPlace()
+
+  expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
+})
+
+describePostgres('migrate of a PostgreSQL database', {}, () => {
+  test('says the same, and changes nothing where pg_dump can not copy it', async () => {
+    const { url, remove } = await newPostgresDatabase({ isMigrated: false })
+    spoilPostgresDatabase(url)
+    onTestFinished(remove)
+    const client = new pg.Client(url)
+    await client.connect()
+    onTestFinished(() => client.end())
+    await migratePostgres(client, migrations.slice(0, released), { mustExist: false })
+    const applied = async () => Number((await client.query('select count(*) from migrations')).rows[0].count)
+    const place = await emptyPlace({ DATABASE_URL: url })
+
+    vi.stubEnv('PATH', '/nowhere')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const refused = await cli(place, 'migrate', '--backup', join(place.folder, 'copy'))
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('pg_dump was not found')])
+    expect(await applied()).toBe(released)
+
+    const { code, stderr } = await cli(place, 'migrate')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('The way back is a copy from before')])
+    expect(await applied()).toBe(names.length)
+  })
+})

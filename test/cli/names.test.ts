@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import type { Command } from '../../src/cli/command.ts'
+import { namesOf } from '../../src/cli/command.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { noProgress } from '../../src/cli/progress.ts'
+import { refusalText } from '../../src/core/api/error-message.ts'
+import { Refusal } from '../../src/core/errors.ts'
+import type { Service } from '../../src/operations/context.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+
+/** Commands that take no fields, that work apart from a service, or whose only fault is an id that is not there. */
+const exceptions = ['backup', 'fill', 'demo', 'audit', 'migrate', 'customer close', 'key rotate']
+
+/** No field of any operation takes this. */
+const junk = '\u0007'
+
+// Whoever adds a field to an operation hears of it here.
+test.each(everyEngine)('no command names a field otherwise than as it is typed, on %s', async (engine) => {
+  const app = await startApp(engine)
+  const ids = {
+    merchant: app.merchant.id,
+    'merchant id': app.merchant.id,
+    'customer id': await app.customer(),
+    'wallet id': await app.wallet({ balance: '10' }),
+  }
+
+  const checked = Object.entries(commands).filter(([name, command]) => 'run' in command && !exceptions.includes(name))
+  const faults = await Promise.all(
+    checked.map(async ([name, command]) => {
+      const refusal = await refusalBy(command, app.service, ids)
+      const { fields } = refusal ? refusalText(refusal, namesOf(command)) : { fields: null }
+      return (fields ?? []).map(({ field }) => ({ name, field }))
+    }),
+  )
+
+  expect(faults.flat().filter(({ field }) => !/^(--|<)/.test(field))).toEqual([])
+  expect(faults.flat().length).toBeGreaterThan(20)
+})
+
+/** What a command refuses that is given ids that are there, and junk for all else. */
+async function refusalBy(
+  command: Command,
+  service: Service,
+  ids: Readonly<Record<string, string>>,
+): Promise<Refusal | null> {
+  const { words = [], required = {}, options = {} } = command
+  const givenFor = (name: string) => ids[name] ?? junk
+  const given = Object.keys({ ...required, ...options }).map((name) => [name, givenFor(name)])
+  try {
+    const going = {
+      tell: () => {},
+      write: async () => {},
+      signal: AbortSignal.abort(),
+      rails: [{ name: junk, url: '', secrets: [] }],
+      progress: noProgress,
+    }
+    if ('run' in command) await command.run(service, words.map(givenFor), Object.fromEntries(given), going)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    if (!(error as Error).message.includes('ENOENT')) throw error
+  }
+  return null
+}

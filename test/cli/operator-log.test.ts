@@ -1,0 +1,66 @@
+import { userInfo } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { runCommand } from '../../src/cli/run.ts'
+import { listOperatorActions } from '../../src/modules/operators/list-operator-actions.ts'
+import { carriedPayout } from '../modules/rails/support/carried.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { cli, demoPlace, emptyPlace } from '../support/process.ts'
+
+describe.each(everyEngine)('what commands do on %s', (engine) => {
+  test('is kept with who, what, to what and the reason, if one is given', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { id } = await carriedPayout(app.context())
+    const place = await emptyPlace({ DATABASE_URL: app.url })
+    const own = { operator: userInfo().username, session: 'command', formId: null }
+
+    expect((await cli(place, 'rail', 'pause', 'sandbox', '--reason', 'the bank\nis away')).code).toBe(0)
+    expect((await cli(place, 'payout', 'settle', id.toUpperCase(), 'failed', '--override')).code).toBe(0)
+    expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1501')).code).toBe(0)
+    // What is refused is not kept.
+    expect((await cli(place, 'rail', 'resume', 'nowhere', '--reason', 'x')).code).toBe(1)
+    const wrong = await cli(place, 'rail', 'pause', 'other', '--reason', 'x'.repeat(256))
+    expect([wrong.code, wrong.stderr]).toEqual([1, '--reason must have at most 255 characters.\n'])
+
+    app.db.refresh()
+    const { items } = await listOperatorActions(app.service, {})
+    expect(items.toReversed()).toMatchObject([
+      { ...own, action: 'rail pause', subject: 'sandbox', reason: 'the bank is away', details: {} },
+      { ...own, action: 'payout settle', subject: id, reason: null, details: { override: 'true' } },
+      { ...own, action: 'rate set', subject: 'USDC NGN', reason: null, details: { words: 'USDC NGN 1501' } },
+    ])
+  })
+})
+
+test('console prints its link, answers there, and ends', async () => {
+  const place = await demoPlace()
+  const ending = new AbortController()
+  const said: string[] = []
+  const print = (text: string) => said.push(text)
+  const code = runCommand(['console', '--json'], {
+    environment: place.env,
+    print,
+    complain: print,
+    signal: ending.signal,
+  })
+  await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
+  const { link } = JSON.parse(String(said[0])) as { link: string }
+  expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/)
+  const answer = await fetch(link, { redirect: 'manual' })
+  expect(answer.status).toBe(303)
+  ending.abort()
+  expect(await code).toBe(0)
+  expect(JSON.parse(String(said[1]))).toEqual({ ended: null })
+})
+
+test('console ends by itself once it is over', async () => {
+  const place = await demoPlace()
+  const said: string[] = []
+  const print = (text: string) => said.push(text)
+  const code = runCommand(['console'], { environment: place.env, print, complain: () => {} })
+  await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
+  const [link = ''] = /http:\S+/.exec(String(said[0])) ?? []
+  for (let guess = 0; guess < 20; guess++) await fetch(`${link.slice(0, -1)}-${guess}`)
+  expect(await code).toBe(0)
+  expect(said[1]).toBe('Somebody tried to get in with wrong secrets.\n')
+})

@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream'
+import type { WriteStream } from 'node:tty'
+import { expect, test } from 'vitest'
+import { progressOn } from '../../src/cli/progress.ts'
+
+function stream(isTTY: boolean) {
+  const written: string[] = []
+  const output = Object.assign(new PassThrough(), { isTTY, columns: 80 })
+  output.on('data', (bytes) => written.push(String(bytes)))
+  return { stream: output as unknown as WriteStream, text: () => written.join('') }
+}
+
+test('a bar on a terminal has the share, the counts, the rate and what is under way', () => {
+  const { stream: terminal, text } = stream(true)
+  const progress = progressOn(terminal)
+  progress.show('payouts', 0, 2_000)
+  progress.show('payouts', 2_000, 2_000)
+  progress.end()
+  expect(text()).toContain('[--------------------] 0 % 0/2,000 0/s payouts')
+  expect(text()).toMatch(/\[={20}\] 100 % 2,000\/2,000 [\d,]+\/s payouts/)
+  // Whatever ends the process, the terminal goes on wrapping lines and showing its cursor.
+  expect(text()).not.toContain('\u001b[?')
+})
+
+test('a bar that is ended shows nothing more, and keeps no process from ending', () => {
+  const { stream: terminal, text } = stream(true)
+  const progress = progressOn(terminal)
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
+  const before = timers()
+  progress.show('payouts', 1, 10)
+  expect(timers()).toBe(before + 1)
+  progress.end()
+  expect(timers()).toBe(before)
+  const shown = text()
+  progress.show('payouts', 5, 10)
+  expect(text()).toBe(shown)
+})
+
+test('where there is no terminal nothing is written', () => {
+  const { stream: file, text } = stream(false)
+  const progress = progressOn(file)
+  progress.show('payouts', 1, 2)
+  progress.show('payouts', 2, 2)
+  progress.end()
+  expect(text()).toBe('')
+})

@@ -1,0 +1,240 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Place } from '../support/process.ts'
+import { cli, demoPlace, emptyPlace, livePlace, startService } from '../support/process.ts'
+
+const program = resolve(import.meta.dirname, '../../src/cli/cli.ts')
+
+/** A backup of the demo, and an empty place for it. */
+async function demoBackup(environment: Record<string, string> = {}) {
+  const place = await emptyPlace(environment)
+  const backup = join(place.folder, 'backup.sqlite')
+  expect(await cli(await demoPlace(), 'backup', backup)).toMatchObject({ code: 0 })
+  return { place, backup }
+}
+
+/** Changes a file as nobody should. */
+function spoil(path: string, sql: string): void {
+  const database = new Sqlite(path)
+  database.exec(sql)
+  database.close()
+}
+
+/** Turns a bit of what an index has of a currency; a row has it elsewhere. */
+function turnBitInIndex(path: string): void {
+  const { merchant } = readRow(path, 'select id as merchant from merchants')
+  const file = readFileSync(path)
+  const place = file.indexOf(`${merchant}USDC`) + String(merchant).length + 3
+  expect(place).toBeGreaterThan(100)
+  file[place] = Number(file[place]) ^ 1
+  writeFileSync(path, file)
+}
+
+function readRow(path: string, sql: string): Record<string, unknown> {
+  // Not for reading only, which would leave an empty log behind.
+  const database = new Sqlite(path)
+  try {
+    return database.prepare(sql).get() as Record<string, unknown>
+  } finally {
+    database.close()
+  }
+}
+
+const payouts = (path: string) => readRow(path, 'select count(*) as count from payouts').count
+
+describe('restore', () => {
+  test('puts a backup where no database is, readable by its owner only, and leaves the backup', async () => {
+    const { place, backup } = await demoBackup()
+
+    const restored = await cli(place, 'restore', backup, '--json')
+
+    expect([restored.code, restored.json()]).toEqual([0, { file: place.file, kept: null }])
+    expect(readdirSync(place.folder).sort()).toEqual(['backup.sqlite', 'payouts.sqlite'])
+    expect(statSync(place.file).mode & 0o777).toBe(0o600)
+    expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
+    expect((await startService(place)).greeting).toContain('is ready')
+  })
+
+  test('replaces a database only when it is told to, and keeps that', async () => {
+    const { place, backup } = await demoBackup()
+    await cli(place, 'merchant', 'create', 'Of before')
+    const before = readFileSync(place.file)
+
+    const refused = await cli(place, 'restore', backup)
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is there already: --replace')])
+    expect(readFileSync(place.file)).toEqual(before)
+
+    const { kept } = (await cli(place, 'restore', backup, '--replace', '--json')).json() as { kept: string }
+    expect(kept).toMatch(/payouts\.sqlite\.\d{8}T\d{6}\.\d{3}Z$/)
+    expect(readFileSync(kept)).toEqual(before)
+    expect(payouts(place.file)).toBe(6)
+  })
+
+  test('refuses beside a service, and beside the log that a killed one left', async () => {
+    const { place, backup } = await demoBackup()
+    const { child } = await startService(place)
+
+    const beside = await cli(place, 'restore', backup, '--replace')
+    expect([beside.code, beside.stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`: process ${child.pid} \\(.*src/app/main.ts\\) has it open. End it first.`)),
+    ])
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    expect((await cli(place, 'restore', backup, '--replace')).stderr).toContain('takes the log in')
+
+    expect(await cli(place, 'audit')).toMatchObject({ code: 0 })
+    expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
+  })
+
+  test('names the console that has the database open', async () => {
+    const { place, backup } = await demoBackup()
+    await cli(place, 'migrate')
+    const console = spawn(process.execPath, [program, 'console'], {
+      env: place.env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    onTestFinished(() => void console.kill('SIGKILL'))
+    await once(console.stdout, 'data')
+
+    const { code, stderr } = await cli(place, 'restore', backup, '--replace')
+
+    const named = new RegExp(`: process ${console.pid} \\(.*src/cli/cli.ts console\\) has it open. End it first.`)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(named)])
+  })
+
+  // In order of precedence where one file has several.
+  test.each<[what: string, spoilt: (backup: string) => void, message: string | RegExp]>([
+    ['is not there', (backup) => spoil(`${backup}.other`, ''), /There is no file .*missing/],
+    ['is no database', (backup) => writeFileSync(backup, 'precious '.repeat(100)), 'is no SQLite file'],
+    [
+      'is cut off',
+      (backup) => truncateSync(backup, statSync(backup).size - 4_096),
+      /is cut off: it has \d+ of \d+ bytes/,
+    ],
+    ['is damaged', turnBitInIndex, /is damaged: .*wallets_by_currency/],
+    ['is of another application', anothersDatabase, 'a database of something else'],
+    [
+      'is of a later version',
+      (backup) => spoil(backup, `insert into migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`),
+      'is of a later version: it has migration 9999-later',
+    ],
+    [
+      'is of the other mode',
+      (backup) => spoil(backup, `update installation set mode = 'live'`),
+      'is of MODE=live, not sandbox',
+    ],
+    [
+      'has books that contradict themselves',
+      (backup) => spoil(backup, 'update accounts set balance = balance - 1 where balance > 0'),
+      /contradict themselves: not every balance is the sum of its entries, such as /,
+    ],
+    [
+      'lacks a trigger',
+      (backup) => spoil(backup, 'drop trigger transfers_no_delete'),
+      'The schema of .* is not that of this version: trigger transfers_no_delete on transfers is missing',
+    ],
+    [
+      'lacks a unique index',
+      (backup) => spoil(backup, 'drop index payouts_by_idempotency_key'),
+      'index payouts_by_idempotency_key on payouts is missing',
+    ],
+    [
+      'has a trigger of somebody else',
+      (backup) =>
+        spoil(backup, `create trigger stop before insert on payouts begin select raise(abort, 'stopped'); end`),
+      'trigger stop on payouts is not of this service',
+    ],
+    ['is in use', (backup) => writeFileSync(`${backup}-wal`, ''), 'is a database in use'],
+  ])('refuses a backup that %s, and changes nothing', async (what, spoilt, message) => {
+    const { place, backup } = await demoBackup()
+    await cli(place, 'migrate')
+    const before = readFileSync(place.file)
+    spoilt(backup)
+    const names = readdirSync(place.folder)
+
+    const { code, stderr } = await cli(
+      place,
+      'restore',
+      what === 'is not there' ? `${backup}.missing` : backup,
+      '--replace',
+    )
+
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
+    expect(readdirSync(place.folder)).toEqual(names)
+    expect(readFileSync(place.file)).toEqual(before)
+  })
+
+  test('refuses a sandbox’s backup for live, the database itself, and a folder that is not there', async () => {
+    const { backup } = await demoBackup()
+    const live = await livePlace()
+    expect((await cli(live, 'restore', backup, '--replace')).stderr).toContain('is of MODE=sandbox, not live')
+    expect((await cli(live, 'restore', live.file, '--replace')).stderr).toContain('is the database itself')
+    const nowhere = await emptyPlace()
+    const env = { ...nowhere.env, DATABASE_URL: `sqlite:${nowhere.folder}/missing/payouts.sqlite` }
+    expect((await cli({ ...nowhere, env }, 'restore', backup)).stderr).toContain('does not exist: DATABASE_URL must')
+  })
+
+  test('brings a backup of a version before to the latest form', async () => {
+    const { place, backup } = await demoBackup()
+    // What the last migration made.
+    spoil(backup, `drop table trusted_documents; delete from migrations where name like '%-trusted-documents'`)
+
+    expect(await cli(place, 'restore', backup)).toMatchObject({ code: 0 })
+    expect(await cli(place, 'documents', 'list')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test.each([1, 2, 3, 5, 8, 13])(
+    'leaves nothing half-written when it is killed at the change number %i',
+    async (last) => {
+      const { place, backup } = await demoBackup()
+      await cli(place, 'merchant', 'create', 'Of before')
+
+      await killedAtChange(place, backup, last)
+
+      // Either the old one or the new, whole.
+      const { json } = await cli(place, 'audit', '--json')
+      expect(json()).toMatchObject({ balanced: true })
+      expect([0, 6]).toContain(payouts(place.file))
+      // And the next finds its way, and takes away what was left.
+      expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
+      expect(payouts(place.file)).toBe(6)
+      expect(readdirSync(place.folder).filter((name) => name.includes('restoring'))).toEqual([])
+      expect(existsSync(backup)).toBe(true)
+    },
+  )
+})
+
+function anothersDatabase(backup: string): void {
+  copyFileSync(backup, `${backup}.before`)
+  truncateSync(backup)
+  spoil(backup, 'create table bookmarks (url text)')
+}
+
+/** Kills the command, and all that it is, as soon as so many changes were seen in the folder of the database. */
+async function killedAtChange(place: Place, backup: string, last: number): Promise<void> {
+  const child = spawn(process.execPath, [program, 'restore', backup, '--replace'], { env: place.env })
+  const ended = once(child, 'exit')
+  let changes = 0
+  const watcher = watch(place.folder, () => {
+    if (++changes === last) child.kill('SIGKILL')
+  })
+  await ended
+  // On a busy machine it may have been through before it was heard of.
+  await expect.poll(() => changes).toBeGreaterThanOrEqual(last)
+  watcher.close()
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { refusalText } from '../../../src/core/api/error-message.ts'
+import { invalidInput } from '../../../src/core/errors.ts'
+
+test('a field is named as the caller knows it, or as it was sent, whatever that means to JavaScript', () => {
+  const faults = ['customerId', '__proto__', 'toString'].map((field) => ({
+    field,
+    code: 'INVALID_PARAMETER' as const,
+    message: 'must be given once',
+  }))
+  const { fields, message } = refusalText(invalidInput(faults), { customerId: 'customer_id' })
+  expect(fields?.map(({ field }) => field)).toEqual(['customer_id', '__proto__', 'toString'])
+  expect(message).toContain('__proto__ must be given once')
+})

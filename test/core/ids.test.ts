@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseUuid, steadyClock, timestamp, uuidV7Source } from '../../src/core/ids.ts'
+
+const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const now = Date.parse('2026-03-01T12:00:00.000Z')
+
+const millisecondOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
+/** One id for each time, from one source. */
+function idsAt(times: readonly number[]): string[] {
+  const newId = uuidV7Source()
+  return times.map(newId)
+}
+
+function expectStrictlyRising(ids: readonly string[]): void {
+  expect(ids.findIndex((id, i) => i > 0 && id <= (ids[i - 1] as string))).toBe(-1)
+}
+
+describe('an id', () => {
+  test('has the form of a UUIDv7 and begins with its millisecond', () => {
+    const ids = idsAt([now, now + 1, now + 1, 2 ** 47])
+
+    for (const id of ids) expect(id).toMatch(form)
+    expect(ids.map(millisecondOf)).toEqual([now, now + 1, now + 1, 2 ** 47])
+  })
+
+  test('is one that we read, in either case', () => {
+    const [id] = idsAt([now]) as [string]
+
+    expect(parseUuid(id)).toBe(id)
+    expect(parseUuid(id.toUpperCase())).toBe(id)
+    for (const other of [`${id}0`, ` ${id}`, id.replaceAll('-', ''), `{${id}}`, '', null, undefined, 7, [id]]) {
+      expect(parseUuid(other)).toBeNull()
+    }
+  })
+})
+
+describe('ids rise strictly', () => {
+  test('within one millisecond, for more than its counter holds', () => {
+    const ids = idsAt(Array(20_000).fill(now))
+
+    expectStrictlyRising(ids)
+    for (const id of ids) expect(id).toMatch(form)
+    // What the counter can't hold is borrowed from the milliseconds that follow: 2,049 to 4,096 ids fit in each.
+    expect(millisecondOf(ids.at(-1) as string) - now).toBeLessThan(10)
+  })
+
+  test('across milliseconds that were borrowed before they came', () => {
+    expectStrictlyRising(idsAt([...Array(10_000).fill(now), now + 1, now + 1, now + 2, now + 3, now + 9]))
+  })
+
+  test('when the clock steps back', () => {
+    const ids = idsAt([now, now - 1, now - 3_600_000, 0, now, now + 1])
+
+    expectStrictlyRising(ids)
+    expect(ids.map(millisecondOf)).toEqual([now, now, now, now, now, now + 1])
+  })
+
+  test('whatever the clock does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: now - 20, max: now + 20 }), { minLength: 2, maxLength: 500 }), (times) =>
+        expectStrictlyRising(idsAt(times)),
+      ),
+    )
+  })
+})
+
+test('ids of sources that know nothing of each other are unique', () => {
+  const ids = Array.from({ length: 200 }, () => idsAt(Array(500).fill(now))).flat()
+
+  expect(new Set(ids).size).toBe(100_000)
+})
+
+test('the random part of ids is spread over all its bits', () => {
+  const ids = idsAt(Array(4_000).fill(now))
+  const bits = ids.map((id) => BigInt(`0x${id.slice(19).replace('-', '')}`))
+
+  for (let bit = 0n; bit < 62n; bit++) {
+    const ones = bits.filter((value) => (value >> bit) & 1n).length
+    // Seven standard deviations to either side of the half.
+    expect(Math.abs(ones - 2_000)).toBeLessThan(222)
+  }
+})
+
+describe('the steady clock', () => {
+  test('follows the clock forwards and stands while that is behind', () => {
+    const times = [5, 7, 6, 0, 7, 8, 3]
+    const steady = steadyClock(() => times.shift() as number)
+
+    expect([1, 2, 3, 4, 5, 6, 7].map(() => steady())).toEqual([5, 7, 7, 7, 7, 8, 8])
+  })
+
+  test('is the system’s unless another is given', () => {
+    const before = Date.now()
+    const read = steadyClock()()
+
+    expect(read).toBeGreaterThanOrEqual(before)
+    expect(read).toBeLessThanOrEqual(Date.now())
+  })
+})
+
+test('a timestamp is UTC with milliseconds', () => {
+  expect(timestamp(now)).toBe('2026-03-01T12:00:00.000Z')
+  expect(timestamp(now + 7)).toBe('2026-03-01T12:00:00.007Z')
+})

@@ -1,0 +1,81 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { formatAmount, maxAmount, parseAmount } from '../../../src/core/money/amount.ts'
+import { amountText, anyText, unitsByTheRule } from './amount-forms.ts'
+
+const anyAmount = fc.bigInt({ min: -maxAmount, max: maxAmount })
+
+describe('formatAmount', () => {
+  test.each([
+    [0n, '0.00000000'],
+    [1n, '0.00000001'],
+    [-1n, '-0.00000001'],
+    [100_000_000n, '1.00000000'],
+    [-123_456_789n, '-1.23456789'],
+    [999_999_999_999_999_999n, '9999999999.99999999'],
+    [maxAmount, '92233720368.54775807'],
+  ])('writes %d units as %s', (amount, text) => {
+    expect(formatAmount(amount)).toBe(text)
+  })
+
+  test('writes every amount with eight places, and its digits are the units', () => {
+    fc.assert(
+      fc.property(anyAmount, (amount) => {
+        const text = formatAmount(amount)
+        expect(text).toMatch(/^-?(0|[1-9]\d*)\.\d{8}$/)
+        expect(BigInt(text.replace('.', ''))).toBe(amount)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+describe('parseAmount', () => {
+  test.each([
+    ['0', 0n],
+    ['0.00000000', 0n],
+    ['1', 100_000_000n],
+    ['0.5', 50_000_000n],
+    ['0.00000001', 1n],
+    ['25.50', 2_550_000_000n],
+    ['9999999999.99999999', 999_999_999_999_999_999n],
+  ])('reads %s as %d units', (text, units) => {
+    expect(parseAmount(text)).toBe(units)
+  })
+
+  test('reads at most 255 characters', () => {
+    expect(parseAmount(`${'0'.repeat(254)}5`)).toBe(500_000_000n)
+    expect(parseAmount(`${'0'.repeat(255)}5`)).toBeNull()
+    expect(parseAmount(`5.${'0'.repeat(253)}`)).toBe(500_000_000n)
+    expect(parseAmount(`5.${'0'.repeat(254)}`)).toBeNull()
+  })
+
+  test('reads back whatever was written, as far as ten digits go', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 999_999_999_999_999_999n }), (amount) => {
+        expect(parseAmount(formatAmount(amount))).toBe(amount)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('writes back whatever was read, padded to eight places', () => {
+    fc.assert(
+      fc.property(amountText, (text) => {
+        const [whole, fraction = ''] = text.split('.')
+        expect(formatAmount(parseAmount(text) ?? -1n)).toBe(`${whole}.${fraction.padEnd(8, '0')}`)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('takes a text exactly when the rule does, and for the same units', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const amount = parseAmount(text)
+        expect(amount === 0n ? null : amount).toBe(unitsByTheRule(text))
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+})

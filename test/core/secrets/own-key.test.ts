@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../../src/app/config.ts'
+import { secretsOf } from '../../../src/app/load-secrets.ts'
+import { ownKey, secretsOfOwnKey } from '../../../src/core/secrets/own-key.ts'
+import { noSecrets } from '../../../src/core/secrets/secrets.ts'
+
+let folder = ''
+let path = ''
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
+  path = join(folder, 'payouts.sqlite.secrets-key')
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+})
+
+test('the key is made once, and only its owner reads it', () => {
+  const key = ownKey(path)
+
+  expect(key.length).toBe(32)
+  expect(ownKey(path)).toEqual(key)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readFileSync(path, 'utf8')).toBe(`${key.toString('base64')}\n`)
+  expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
+})
+
+test('no file is made before a secret is kept', () => {
+  const secrets = secretsOfOwnKey(path)
+  expect(readdirSync(folder)).toEqual([])
+
+  const sealed = secrets.seal('text', 'place')
+  expect(secretsOfOwnKey(path).open(sealed, 'place')).toBe('text')
+})
+
+test('processes that make it at once agree', async () => {
+  const source = join(import.meta.dirname, '../../../src/core/secrets/own-key.ts')
+  const script = `import { ownKey } from ${JSON.stringify(source)}; console.log(ownKey(${JSON.stringify(path)}).toString('hex'))`
+  const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
+  const answers = await Promise.all(Array.from({ length: 6 }, run))
+
+  expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1)
+  expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
+})
+
+test.each([
+  ['holds no key', 'half a k'],
+  ['is empty', ''],
+  ['holds several keys', [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64')).join()],
+])('a key file that %s is named, and not replaced', (_, text) => {
+  writeFileSync(path, text)
+
+  expect(() => ownKey(path)).toThrow(`${path} must hold one key of 32 bytes in base64, and nothing else`)
+  expect(readFileSync(path, 'utf8')).toBe(text)
+})
+
+test('who has which secrets', () => {
+  const sqlite = { DATABASE_URL: `sqlite:${join(folder, 'payouts.sqlite')}` }
+  const postgres = { DATABASE_URL: 'postgres://user@host/database' }
+  const given = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
+
+  expect(secretsOf(readConfig(sqlite), 'live')).toBe(noSecrets)
+  expect(secretsOf(readConfig(postgres), 'sandbox')).toBe(noSecrets)
+  expect(secretsOf(readConfig(postgres), 'live')).toBe(noSecrets)
+  secretsOf(readConfig(sqlite), 'sandbox').seal('text', 'place')
+  expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
+
+  const sealed = secretsOf(readConfig({ ...postgres, ...given }), 'live').seal('text', 'place')
+  expect(secretsOf(readConfig({ ...sqlite, ...given }), 'sandbox').open(sealed, 'place')).toBe('text')
+})

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Refusal } from '../../../src/core/errors.ts'
+import { readKeys } from '../../../src/core/secrets/read-keys.ts'
+import { idOf, noSecrets, secretsWith } from '../../../src/core/secrets/secrets.ts'
+
+const [earlier, later] = [randomBytes(32), randomBytes(32)]
+const place = 'webhook_endpoint:a:b'
+
+function thrownBy(act: () => unknown): Refusal | Error {
+  try {
+    act()
+  } catch (error) {
+    return error as Error
+  }
+  return expect.unreachable('it was not refused')
+}
+
+test('what was sealed opens where it was put, and never looks the same twice', () => {
+  const { seal, open } = secretsWith([later])
+
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, aad) => {
+      const sealed = seal(text, aad)
+      expect(open(sealed, aad)).toBe(text)
+      expect(seal(text, aad)).not.toBe(sealed)
+    }),
+  )
+})
+
+test('it names its key, and shows nothing of text or key', () => {
+  const sealed = secretsWith([later]).seal('whsec_secret', place)
+
+  expect(sealed).toMatch(new RegExp(`^s1\\.${idOf(later)}\\.[\\w-]+$`))
+  expect(sealed).not.toContain(Buffer.from('whsec_secret').toString('base64url').slice(0, 8))
+  expect(sealed).not.toContain(later.toString('base64url').slice(0, 8))
+})
+
+test('put anywhere else it does not open', () => {
+  const { seal, open } = secretsWith([later])
+  const sealed = seal('text', place)
+
+  for (const other of ['webhook_endpoint:a:c', 'webhook_endpoint:b:b', '']) {
+    expect(() => open(sealed, other)).toThrow('was changed, or belongs elsewhere')
+  }
+})
+
+test('changed in any character it does not open', () => {
+  const { seal, open } = secretsWith([later, earlier])
+  const sealed = seal('text', place)
+
+  for (let at = 0; at < sealed.length; at++) {
+    const other = sealed[at] === 'A' ? 'B' : 'A'
+    expect(() => open(sealed.slice(0, at) + other + sealed.slice(at + 1), place)).toThrow()
+  }
+  for (let length = 0; length < sealed.length; length++) {
+    expect(() => open(sealed.slice(0, length), place)).toThrow()
+  }
+  expect(() => open(`${sealed}A`, place)).toThrow()
+})
+
+describe('with several keys', () => {
+  test('the first seals and all open', () => {
+    const before = secretsWith([earlier]).seal('text', place)
+    const rotated = secretsWith([later, earlier])
+
+    expect(rotated.open(before, place)).toBe('text')
+    expect(secretsWith([later]).open(rotated.seal('text', place), place)).toBe('text')
+  })
+
+  test('what an absent key sealed is refused with its name', () => {
+    const sealed = secretsWith([earlier]).seal('text', place)
+
+    expect(thrownBy(() => secretsWith([later]).open(sealed, place))).toMatchObject({
+      code: 'NOT_CONFIGURED',
+      message: `The key ${idOf(earlier)}, which sealed this secret, is not there: SECRETS_KEY must list it, after the one that seals now.`,
+    })
+  })
+
+  test('another key under that name opens nothing', () => {
+    const sealed = secretsWith([earlier]).seal('text', place).replace(idOf(earlier), idOf(later))
+
+    expect(() => secretsWith([later]).open(sealed, place)).toThrow('was changed, or belongs elsewhere')
+  })
+})
+
+test('without a key nothing is sealed or opened, and it is said what to set', () => {
+  for (const act of [() => noSecrets.seal('text', place), () => noSecrets.open('s1.', place)]) {
+    expect(thrownBy(act)).toMatchObject({
+      code: 'NOT_CONFIGURED',
+      message: expect.stringContaining('SECRETS_KEY must be set to 32 random bytes in base64'),
+    })
+  }
+})
+
+test.each(['', 'x', `${later.toString('base64')},`, later.toString('hex'), later.toString('base64').slice(0, -1)])(
+  '%j is no list of keys',
+  (text) => expect(readKeys(text)).toBeNull(),
+)
+
+test('keys are read in their order', () => {
+  expect(readKeys(`${later.toString('base64')}, ${earlier.toString('base64')}`)).toEqual([later, earlier])
+})

@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'vitest'
+import { findAssetCodes, findAssetNetworks } from '../../../src/modules/asset-codes/find-asset-codes.ts'
+import { listAssetCodes } from '../../../src/modules/asset-codes/list-asset-codes.ts'
+import { getMerchant } from '../../../src/modules/merchants/get-merchant.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+
+describe.each(everyEngine)('by their ids on %s', (engine) => {
+  test('asset codes and networks are found, and nothing else', async () => {
+    const app = await startApp(engine)
+    const assets = await listAssetCodes(app.context(), {})
+    const networks = assets.flatMap((asset) => asset.networks ?? [])
+    const [asset, network] = [assets[1], networks[2]]
+
+    expect(await findAssetCodes(app.context(), [asset?.id ?? '', network?.id ?? '', 'garbage'])).toEqual([asset])
+    expect(await findAssetNetworks(app.context(), [asset?.id ?? '', network?.id ?? '', 'garbage'])).toEqual([network])
+  })
+
+  test('a merchant finds itself', async () => {
+    const app = await startApp(engine)
+    expect(await getMerchant(app.context())).toMatchObject({ id: app.merchant.id, name: 'Test merchant' })
+  })
+})

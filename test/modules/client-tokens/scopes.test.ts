@@ -1,0 +1,215 @@
+// What a key or a token with scopes may do, over all REST routes and all fields of the schema.
+import type { GraphQLInputType } from 'graphql'
+import {
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql'
+import { describe, expect, test } from 'vitest'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { requireAllowed } from '../../../src/operations/access/api-caller.ts'
+import { customerScopes, scopeOfOperation, scopes } from '../../../src/operations/access/scopes.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import type { Route } from '../../../src/rest/route.ts'
+import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
+import { routes } from '../../../src/server/rest/routes.ts'
+import { everythingOf } from '../../graphql/support/selection.ts'
+import type { App } from '../../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+import { bearing, newKey, tokenFor } from './support/tokens.ts'
+
+const bankAccount = {
+  ...{ accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044', recipientName: 'Ada Obi' },
+  ...{ recipientCurrency: 'NGN', recipientCountry: 'NIGERIA' },
+}
+const payoutInput = { assetCode: 'USDC', amount: '1', recipient: { bankAccount }, paymentPurpose: 'GIFTS' }
+
+const absentId = '00000000-0000-7000-8000-000000000000'
+
+/** A request of each endpoint; the token that it asks for has one scope. */
+const requestsFor = (scope: string) =>
+  routes.map((route) => ({ route, path: route.path.replace(/:\w+/g, absentId), body: bodyOf(route, scope) }))
+
+function bodyOf({ method, example, names }: Route, scope: string): object | undefined {
+  if (method === 'GET') return undefined
+  const given = Object.entries(example).map(([name, value]) => [names[name] ?? name, value])
+  return { ...Object.fromEntries(given), ...('scopes' in example && { scopes: [scope] }) }
+}
+
+const roots = ['Query', 'Mutation', 'Subscription'] as const
+
+/** A document of each field of a root. */
+function documentsOf(root: (typeof roots)[number], scope: string) {
+  const { [root]: type } = schema.getTypeMap()
+  return Object.values(isObjectType(type) ? type.getFields() : {}).map(({ name, type, args }) => {
+    const required = args.filter(({ type }) => isNonNullType(type))
+    const declared = required.map(({ name, type }) => `$${name}: ${type}`).join(', ')
+    const given = required.map(({ name }) => `${name}: $${name}`).join(', ')
+    const selection = everythingOf(schema, getNamedType(type).name, 0)
+    const query = `${root.toLowerCase()}${declared && `(${declared})`} { ${name}${given && `(${given})`} ${selection} }`
+    const variables = Object.fromEntries(required.map(({ name, type }) => [name, anyOf(type, scope)]))
+    return { name, query, variables }
+  })
+}
+
+const ofScalar: Readonly<Record<string, unknown>> = { Int: 1, ID: absentId, Amount: '1' }
+
+/** Something that a type of input takes. */
+function anyOf(type: GraphQLInputType, scope: string): unknown {
+  const inner = getNullableType(type)
+  if (isListType(inner)) return [anyOf(inner.ofType, scope)]
+  if (isEnumType(inner)) return inner.name === 'Scope' ? scope.toUpperCase() : inner.getValues()[0]?.name
+  if (!isInputObjectType(inner)) return ofScalar[String(inner)] ?? 'x'
+  const fields = Object.values(inner.getFields())
+  const given = inner.isOneOf ? fields.slice(0, 1) : fields.filter(({ type }) => isNonNullType(type))
+  return Object.fromEntries(given.map(({ name, type }) => [name, anyOf(type, scope)]))
+}
+
+/** The scope that is missing, as a refusal names it; `null` where it is none for want of a scope. */
+function missing(code: string | undefined, message: string): string | null {
+  return code === 'INSUFFICIENT_SCOPE'
+    ? (/^This (?:API key|token) lacks the scope (\w+); it has /.exec(message)?.[1] ?? message)
+    : null
+}
+
+/** What the bearer of a scope may not do, each with the scope that it is told to lack, of so many things that it tried. */
+async function refusedTo(app: App, scope: string, by: object) {
+  const refused: Record<string, string> = {}
+  let tried = 0
+  const note = (what: string, status: number, lacking: string | null) => {
+    tried++
+    expect([what, status === 403]).toEqual([what, lacking !== null])
+    if (lacking !== null) refused[what] = lacking
+  }
+  for (const { route, path, body } of requestsFor(scope)) {
+    const answer = await app.rest(route.method, path, { ...by, ...(body && { body }) })
+    note(`${route.method} ${route.path}`, answer.status, missing(answer.body.error?.code, answer.body.message))
+  }
+  // A stream that is let in does not end by itself.
+  for (const root of roots.filter((root) => root !== 'Subscription' || scope !== 'read')) {
+    for (const { name, query, variables } of documentsOf(root, scope)) {
+      const { status, errors } = await app.graphql(query, variables, by)
+      const [fault] = errors as { message: string; extensions: { code: string } }[]
+      expect([name, fault?.extensions.code]).not.toEqual([name, 'INVALID_DOCUMENT'])
+      note(`${root}.${name}`, status, missing(fault?.extensions.code, fault?.message ?? ''))
+    }
+  }
+  return { refused, tried }
+}
+
+/** What should be refused to who has one scope: whatever takes another. */
+function expectedFor(scope: string): Record<string, string> {
+  const needed = [
+    ...routes.map(({ method, path, performs }) => [`${method} ${path}`, performs && scopeOfOperation(performs.name)]),
+    ...roots.flatMap((root) =>
+      documentsOf(root, scope).map(({ name }) => [
+        `${root}.${name}`,
+        root === 'Mutation' ? scopeOfOperation(name) : null,
+      ]),
+    ),
+  ].map(([what, needed]) => [what, needed === null ? 'read' : needed])
+  return Object.fromEntries(needed.filter(([, each]) => each !== undefined && each !== scope))
+}
+
+// A noun that is added without a scope is closed to credentials with scopes.
+test.each([
+  [null, 'API key'],
+  ['token', 'token'],
+])(
+  'an operation without a scope is rejected for a credential with scopes, in a whole sentence (%s)',
+  (tokenId, named) => {
+    const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
+    expect(() => requireAllowed(caller, 'createNoun')).toThrow(
+      `This ${named} has scopes, and no scope allows createNoun: use an API key without scopes.`,
+    )
+  },
+)
+
+test('an operation without a scope is open to an API key without scopes', () => {
+  const caller = { keyId: 'key', tokenId: null, scopes: null, customerId: null }
+  expect(() => requireAllowed(caller, 'createNoun')).not.toThrow()
+})
+
+test.each(everyEngine)('no operation reads for a caller without the scope read on %s', async (engine) => {
+  const app = await startApp(engine)
+  const walletId = await app.wallet()
+  for (const tokenId of [null, 'token']) {
+    const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
+    const context = createContext(app.service, app.merchant.id, null, 0, caller)
+    const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
+    // Nothing that reads needs to ask for the scope itself.
+    for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
+      expect(await refusalOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+  }
+})
+
+describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
+  test.each(scopes)('%s alone lets its bearer do what it says, who is told the scope of all else', async (scope) => {
+    const app = await startApp(setup)
+    const { apiKey } = await newKey(app, { scopes: [scope] })
+    const { refused, tried } = await refusedTo(app, scope, { key: apiKey })
+    expect(refused).toEqual(expectedFor(scope))
+    expect(tried).toBeGreaterThan(60)
+    // A token of the merchant's may do the same, but make no tokens.
+    const token = await tokenFor(app, null, [scope])
+    const { refused: toToken } = await refusedTo(app, scope, bearing(token))
+    const noTokens = 'A token makes no tokens: this needs an API key.'
+    const making = { 'POST /api/client-tokens': noTokens, 'Mutation.createClientToken': noTokens }
+    expect(toToken).toEqual({ ...refused, ...making })
+  })
+
+  test('are those that a customer’s token has, and of these only what is for one customer', async () => {
+    const app = await startApp(setup)
+    const customerId = await app.customer()
+    for (const scope of customerScopes) {
+      const { refused } = await refusedTo(app, scope, bearing(await tokenFor(app, customerId, [scope])))
+      const expected = expectedFor(scope)
+      // What is the merchant's is refused as such, whichever scope it would take.
+      const ofMerchant = Object.entries(refused).filter(([, why]) => why.startsWith('This is not for a token'))
+      expect(Object.keys(refused)).toEqual(expect.arrayContaining(Object.keys(expected)))
+      expect(ofMerchant.map(([what]) => what.split('.').at(-1))).toEqual(
+        expect.arrayContaining(['createCustomer', 'closeCustomer', 'advanceClock', 'resolveAttention']),
+      )
+    }
+  })
+
+  test('change nothing where they refuse, and show what was made to who may not read, and no more', async () => {
+    const app = await startApp(setup)
+    const customerId = await app.customer()
+    await app.wallet({ balance: '100', customerId })
+    const paying = await newKey(app, { scopes: ['payouts'] })
+    const token = await tokenFor(app, customerId, ['payouts'])
+    const reading = await newKey(app, { scopes: ['read'] })
+    const before = await whatIsStored(app)
+    const body = { ...payoutBody, amount: '1', customer_id: customerId }
+    expect((await app.rest('POST', '/api/payouts/banks', { key: reading.apiKey, body })).status).toBe(403)
+    expect(await whatIsStored(app)).toEqual(before)
+
+    for (const by of [{ key: paying.apiKey }, bearing(token)]) {
+      const made = await app.rest('POST', '/api/payouts/banks', { ...by, body })
+      expect([made.status, made.body.data.amount]).toEqual([200, '1.00000000'])
+      expect((await app.rest('GET', `/api/payouts/${made.body.data.id}`, by)).status).toBe(403)
+      const query = `mutation($input: CreatePayoutInput!) { createPayout(input: $input) {
+        ... on CreatePayoutPayload { payout { uuid amount SELECTED } } } }`
+      const pay = (selected: string, idempotencyKey: string) =>
+        app.graphql(query.replace('SELECTED', selected), { input: { ...payoutInput, customerId, idempotencyKey } }, by)
+      const key = app.service.newId()
+      const { data, errors } = await pay('', key)
+      expect([errors, data.createPayout.payout.amount]).toEqual([[], '1.00000000'])
+      const replay = await pay('', key)
+      expect([replay.errors, replay.data]).toEqual([[], data])
+      for (const selected of ['wallet { balance }', 'customer { email }', 'events { status }', 'timeline { state }']) {
+        const { data, errors } = await pay(selected, app.service.newId())
+        expect([selected, errors[0]?.extensions.code]).toEqual([selected, 'INSUFFICIENT_SCOPE'])
+        expect(data?.createPayout?.payout?.wallet ?? null).toBeNull()
+      }
+    }
+    await app.expectBooksToBalance()
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { formatAmount, maxAmount } from '../../../src/core/money/amount.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+
+const largest = '9999999999.99999999'
+
+describe.each(everyEngine)('depositToWallet on %s', (engine) => {
+  test.each(['USDC', 'USDT', 'NGN', 'ZAR'])(
+    'adds to a wallet of %s, the merchant’s and a customer’s',
+    async (assetCode) => {
+      const app = await startApp(engine)
+      const customerId = await app.customer()
+      for (const owner of [{}, { customerId }]) {
+        const walletId = await app.wallet({ assetCode, ...owner })
+        const first = await depositToWallet(app.context(), { walletId, amount: '25.5', reference: `1 ${walletId}` })
+        const second = await depositToWallet(app.context(), {
+          walletId,
+          amount: '0.00000001',
+          reference: `2 ${walletId}`,
+        })
+
+        expect([first.amount, first.balanceAfter]).toEqual([2_550_000_000n, 2_550_000_000n])
+        expect([second.amount, second.balanceAfter]).toEqual([1n, 2_550_000_001n])
+        expect((await getWallet(app.context(), { walletId })).balance).toBe(2_550_000_001n)
+      }
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test('pays a reference once, and answers the same again', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const input = { walletId, amount: '10', reference: 'bank 7' }
+    const first = await depositToWallet(app.context(), input)
+    await depositToWallet(app.context(), { ...input, reference: 'bank 8' })
+    const before = await whatIsStored(app)
+
+    const again = await depositToWallet(app.context(), { ...input, amount: '10.000', reference: ' bank 7 ' })
+
+    expect(again).toEqual(first)
+    expect(again.balanceAfter).toBe(1_000_000_000n)
+    expect(await whatIsStored(app)).toEqual(before)
+    expect((await getWallet(app.context(), { walletId })).balance).toBe(2_000_000_000n)
+  })
+
+  test('pays a reference once however many ask at once', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const asked = Array.from({ length: 50 }, () => ({ walletId, amount: '10', reference: 'bank 7' }))
+    await Promise.all(asked.map((input) => depositToWallet(app.context(), input)))
+    expect((await getWallet(app.context(), { walletId })).balance).toBe(1_000_000_000n)
+    expect((await whatIsStored(app)).deposits).toHaveLength(1)
+    await app.expectBooksToBalance()
+  })
+
+  test('keeps the references of two merchants apart', async () => {
+    const app = await startApp(engine)
+    const other = await app.otherMerchant()
+    const made = await app.rest('POST', '/api/wallets', {
+      key: other.apiKey,
+      body: { currency: 'USDC', description: 'Other', network: 'erc20' },
+    })
+    const theirs: string = made.body.data.id
+    const ours = await app.wallet()
+
+    await depositToWallet(app.context(), { walletId: ours, amount: '1', reference: 'same' })
+    await depositToWallet(
+      { ...app.context(), merchantId: other.id },
+      { walletId: theirs, amount: '2', reference: 'same' },
+    )
+
+    expect((await whatIsStored(app)).deposits).toHaveLength(2)
+    await app.expectBooksToBalance()
+  })
+
+  test('fills a wallet to the last unit that a balance can be, and no further', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
+    const rest = formatAmount(maxAmount - 9n * 999_999_999_999_999_999n)
+    expect(rest).toBe('2233720368.54775816')
+    const full = await depositToWallet(app.context(), { walletId, amount: rest, reference: 'the rest' })
+    expect(formatAmount(full.balanceAfter)).toBe('92233720368.54775807')
+    const before = await whatIsStored(app)
+
+    const refusal = await refusalOf(() =>
+      depositToWallet(app.context(), { walletId, amount: '0.00000001', reference: 'one more' }),
+    )
+
+    expect([refusal.code, refusal.message]).toEqual([
+      'BALANCE_LIMIT_EXCEEDED',
+      'The wallet would hold more than 92233720368.54775807 if what was paid out from it came back.',
+    ])
+    expect(await whatIsStored(app)).toEqual(before)
+    const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
+    expect(wallet.body.data.balance).toBe('92233720368.54775807')
+    await app.expectBooksToBalance()
+  })
+
+  // In order of precedence: each case also holds every later fault.
+  test.each([
+    ['INVALID_INPUT', { amount: '0', walletId: crypto.randomUUID(), reference: 'used' }],
+    ['INVALID_INPUT', { walletId: 'nonsense', reference: 'used' }],
+    ['INVALID_INPUT', { reference: ' ' }],
+    ['RESOURCE_NOT_FOUND', { walletId: crypto.randomUUID(), reference: 'used' }],
+    ['DEPOSIT_REFERENCE_REUSED', { reference: 'used' }],
+    ['BALANCE_LIMIT_EXCEEDED', {}],
+  ])('refuses with %s, and moves nothing', async (code, changes) => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ balance: '5' })
+    await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
+    for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
+    const before = await whatIsStored(app)
+
+    const refusal = await refusalOf(() =>
+      depositToWallet(app.context(), { walletId, amount: '9999999999', reference: 'fresh', ...changes }),
+    )
+
+    expect(refusal.code).toBe(code)
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('refuses a reference for another wallet, another amount and another merchant’s wallet', async () => {
+    const app = await startApp(engine)
+    const [walletId, otherWalletId] = [await app.wallet(), await app.wallet()]
+    const other = await app.otherMerchant()
+    await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
+    const before = await whatIsStored(app)
+
+    const codes = [
+      await refusalOf(() => depositToWallet(app.context(), { walletId, amount: '5.00000001', reference: 'used' })),
+      await refusalOf(() =>
+        depositToWallet(app.context(), { walletId: otherWalletId, amount: '5', reference: 'used' }),
+      ),
+      await refusalOf(() =>
+        depositToWallet({ ...app.context(), merchantId: other.id }, { walletId, amount: '5', reference: 'used' }),
+      ),
+    ].map(({ code }) => code)
+
+    expect(codes).toEqual(['DEPOSIT_REFERENCE_REUSED', 'DEPOSIT_REFERENCE_REUSED', 'RESOURCE_NOT_FOUND'])
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+})

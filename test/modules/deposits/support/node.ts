@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { wallClockOf } from '../../../../src/core/ids.ts'
+import { httpRail } from '../../../../src/modules/rails/adapters/http-rail.ts'
+import type { Rail } from '../../../../src/modules/rails/adapters/rail.ts'
+import type { App } from '../../../support/app.ts'
+
+export const nodeSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+
+/** A rail of somebody who has a node and no bank. */
+export const nodeRail: Rail = httpRail({
+  name: 'node',
+  url: 'http://127.0.0.1:9',
+  secrets: [nodeSecret],
+  wallClock: wallClockOf(),
+})
+
+/** What a node signs with: the headers over a body, or over the path that it asks for. */
+export function signed(content: string, { id = 'msg_1', at = new Date(), secret = nodeSecret } = {}) {
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, content),
+  }
+}
+
+/** One signed request of a node, in a turn of its own: what only reads sees then what others have written before. */
+export async function ask(app: App, path: string) {
+  await nextTurn()
+  return app.rest('GET', path, { key: null, headers: signed(path) })
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Posts reports as a node does. */
+export function report(app: App, body: unknown) {
+  const payload = JSON.stringify(body)
+  const headers = signed(payload, { at: new Date(app.service.wallClock()) })
+  return app.rest('POST', '/rails/node/deposits', { key: null, payload, headers })
+}
+
+/** The hash of a transaction on an EVM network, always the same for a name. */
+export function hashOf(name: string): string {
+  return `0x${createHash('sha256').update(name).digest('hex')}`
+}
+
+/** The refs of an app's addresses by their wallets. */
+export async function refOf(app: App, walletId: string): Promise<string> {
+  await nextTurn()
+  const { body } = await app.rest('GET', `/api/wallets/${walletId}`)
+  return body.data.addresses[0].id
+}
+
+/** A report that nothing is wrong with, of 10 USDC on Ethereum. */
+export function dullReport(ref: string, changes: Readonly<Record<string, unknown>> = {}) {
+  return {
+    ...{ ref, network: 'erc20', tx_hash: hashOf('one'), log_index: 0, asset: 'USDC', amount: '10' },
+    ...{ confirmations: 1, state: 'DETECTED', ...changes },
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { Refusal } from '../../../src/core/errors.ts'
+import { findHeads, headsIn, rootOf, textOfHeads } from '../../../src/modules/hash-chain/chain-heads.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { sealAll } from './support/spoilings.ts'
+
+const merchantId = '00000000-0000-7000-8000-000000000001'
+const hash = '0123456789abcdef'.repeat(4)
+const line = `${merchantId} 12 ${hash}`
+
+test('the heads of a text are those it was written from, whatever its line ends', () => {
+  const heads = [
+    { merchantId, number: 1, hash },
+    { merchantId: merchantId.replace(/1$/, '2'), number: 2_147_483_647, hash: 'f'.repeat(64) },
+  ]
+  const text = textOfHeads(heads)
+  expect(text).toBe(`${merchantId} 1 ${hash}\n${merchantId.replace(/1$/, '2')} 2147483647 ${'f'.repeat(64)}\n`)
+  for (const written of [text, text.replaceAll('\n', '\r\n'), `\n${text}\n`, text.trimEnd()]) {
+    expect(headsIn(written)).toEqual(heads)
+  }
+  expect([headsIn(''), textOfHeads([])]).toEqual([[], ''])
+  expect(rootOf([])).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+})
+
+test.each([
+  'no heads',
+  ` ${line}`,
+  `x${line}`,
+  `${line}0`,
+  `${line} x`,
+  line.slice(0, -1),
+  line.toUpperCase(),
+  line.replace(' 12 ', ' 0 '),
+  line.replace(' 12 ', ' 012 '),
+  line.replace(' 12 ', ' 12345678901 '),
+  line.replace(' 12 ', ' 1x '),
+  line.replace(' 12 ', '  '),
+  line.slice(1),
+  hash,
+])('a line of heads that is none is rejected with its number: %s', (wrong) => {
+  const read = () => headsIn(`${line}\n\n${wrong}\n${line}\n`)
+  expect(read).toThrow(Refusal)
+  try {
+    read()
+  } catch (error) {
+    const message = 'must have a merchant id, a number and a hash in line 2'
+    expect((error as Refusal).details.fields).toEqual([{ field: 'heads', code: 'INVALID_FORMAT', message }])
+  }
+})
+
+describe.each(everyEngine)('the heads of all merchants on %s', (engine) => {
+  test('are the latest seal of each that has one, in the order of their ids', async () => {
+    const app = await startApp(engine)
+    await app.otherMerchant()
+    await app.customer()
+    await sealAll(app.service)
+    await app.customer()
+    await sealAll(app.service)
+    const heads = await findHeads(app.db)
+    expect(heads).toMatchObject([{ merchantId: app.merchant.id, number: 2 }])
+    expect(headsIn(textOfHeads(heads))).toEqual(heads)
+  })
+})

@@ -1,0 +1,63 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { App, Engine } from '../../support/app.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import type { Model } from './model.ts'
+import { everyKind, kindOf, runPrograms } from './model-run.ts'
+import { programOfEveryKind, step } from './model-steps.ts'
+
+/** Enough for a mistake that most programs would meet; `npm run prove:long -- books-balance` makes a thousand. */
+const runsOn: Record<Engine, number> = { sqlite: 12, postgres: 4 }
+/** Merchants of one run, each with steps of its own: what they do at the same time shares a commit. */
+const merchantsPerRun = 10
+/** Runs that share a database: enough to spread the cost of opening one, few enough that auditing each run is cheap. */
+const runsPerDatabase = 5
+
+describe.each(everyEngine)('the ledger on %s', (engine) => {
+  const runs = runsOn[engine]
+  test(`does what a model on paper does, for ${runs * merchantsPerRun} merchants`, async () => {
+    const shared = sharedApp(engine)
+    const seen = new Set<string>()
+    const program = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(program, { minLength: merchantsPerRun, maxLength: merchantsPerRun }),
+        async (programs) => {
+          const { app, fees } = await shared.forNextRun()
+          await runPrograms(app.service, {
+            fees,
+            programs,
+            onOutcome: (step, outcome) => seen.add(kindOf(step, outcome)),
+          })
+        },
+      ),
+      // Shrinking ends before the test's own time limit, so that the seed is always printed.
+      {
+        numRuns: runs,
+        examples: [[Array(merchantsPerRun).fill([...programOfEveryKind])]],
+        interruptAfterTimeLimit: 250_000,
+        markInterruptAsFailure: true,
+      },
+    )
+    expect(everyKind.filter((kind) => !seen.has(kind))).toEqual([])
+  })
+})
+
+/** One app for a number of runs, with the fees that are in force in it: they are the service's, not a merchant's. */
+function sharedApp(engine: Engine) {
+  let runsLeft = 0
+  let app: App
+  let fees: Model['fees']
+  return {
+    async forNextRun() {
+      if (runsLeft-- === 0) {
+        runsLeft = runsPerDatabase - 1
+        let time = Date.parse('2026-01-01T00:00:00.000Z')
+        // Every look at the clock is a millisecond later, so that no two fees are set for the same time.
+        app = await startApp(engine, { clock: () => ++time })
+        fees = new Map()
+      }
+      return { app, fees }
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { encodeEvmAddress, evmAddressFault } from '../../../src/modules/networks/evm.ts'
+
+// EIP-55's own test cases: all capitals, all lower case, and mixed.
+const allCapitals = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D']
+const allLowerCase = ['0xde709f2102306220921060314715629080e2fb77', '0x27b1fdb04752bbc536007a920d24acb045561c26']
+const mixed = [
+  '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+  '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+  '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
+  '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
+]
+
+const publicKeys = fc.uint8Array({ minLength: 48, maxLength: 48 }).map((seed) => secp256k1.keygen(seed).publicKey)
+
+describe('encodeEvmAddress', () => {
+  test('gives the generator its well-known address, compressed or not', () => {
+    const generator = secp256k1.Point.BASE
+    expect(encodeEvmAddress(generator.toBytes(true))).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
+    expect(encodeEvmAddress(generator.toBytes(false))).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
+  })
+
+  test('gives addresses that pass the check', () => {
+    fc.assert(fc.property(publicKeys, (key) => evmAddressFault(encodeEvmAddress(key)) === null))
+  })
+})
+
+describe('evmAddressFault', () => {
+  test.each([...allCapitals, ...allLowerCase, ...mixed])('passes %s', (address) => {
+    expect(evmAddressFault(address)).toBeNull()
+  })
+
+  test.each([
+    ['empty', ''],
+    ['without 0x', '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    ['with 0X', '0X5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED'],
+    ['39 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe'],
+    ['41 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAedd'],
+    ['no hexadecimal digit', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg'],
+    ['a line after it', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n'],
+  ])('finds the form wrong: %s', (_, address) => {
+    expect(evmAddressFault(address)).toBe('An EVM address is 0x and 40 hexadecimal digits.')
+  })
+
+  test('finds one digit changed', () => {
+    expect(evmAddressFault('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAec')).toMatch(/checksum/)
+  })
+
+  // The hash ignores case, so a turned letter always stands out; what passes has no checksum left to be wrong.
+  test('finds any one letter turned to the other case, unless no mix of cases remains', () => {
+    fc.assert(
+      fc.property(publicKeys, fc.integer({ min: 2, max: 41 }), (key, at) => {
+        const address = encodeEvmAddress(key)
+        const turned = turnCase(address, at)
+        const digits = turned.slice(2)
+        const hasMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+        return turned === address || (evmAddressFault(turned) !== null) === hasMixedCase
+      }),
+    )
+  })
+})
+
+function turnCase(text: string, at: number): string {
+  const letter = text.charAt(at)
+  const turned = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
+  return text.slice(0, at) + turned + text.slice(at + 1)
+}

@@ -1,0 +1,68 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { base58Check } from '../../../src/modules/networks/base58.ts'
+import { encodeEvmAddress } from '../../../src/modules/networks/evm.ts'
+import { encodeTronAddress, tronAddressFault } from '../../../src/modules/networks/tron.ts'
+
+const tetherContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'
+const base58Digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const publicKeys = fc.uint8Array({ minLength: 48, maxLength: 48 }).map((seed) => secp256k1.keygen(seed).publicKey)
+
+describe('encodeTronAddress', () => {
+  test('gives the generator its well-known address', () => {
+    expect(encodeTronAddress(secp256k1.Point.BASE.toBytes())).toBe('TMVQGm1qAQYVdetCeGRRkTWYYrLXuHK2HC')
+  })
+
+  test('names the same account as the EVM address of the key', () => {
+    fc.assert(
+      fc.property(publicKeys, (key) => {
+        const account = bytesToHex(base58Check.decode(encodeTronAddress(key)))
+        expect(account).toBe(encodeEvmAddress(key).toLowerCase().replace('0x', '41'))
+      }),
+    )
+  })
+})
+
+describe('tronAddressFault', () => {
+  test("passes the USDT contract's address, which stands for its published bytes", () => {
+    expect(tronAddressFault(tetherContract)).toBeNull()
+    expect(bytesToHex(base58Check.decode(tetherContract))).toBe('41a614f803b6fd780986a42c78ec9c7f77e6ded13c')
+  })
+
+  test.each([
+    ['empty', '', /base58/],
+    ['a character outside base58', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj60', /base58/],
+    ['an EVM address', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', /base58/],
+    ['too short', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6', /34 characters/],
+    ['too long', `${tetherContract}t`, /34 characters/],
+    ['a million characters', 'T'.repeat(1_000_000), /34 characters/],
+    ['34 characters of other than 25 bytes', '1'.repeat(34), /0x41/],
+    ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', /0x41/],
+    ['a letter turned', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6T', /checksum/],
+  ])('finds %s', (_, address, fault) => {
+    expect(tronAddressFault(address)).toMatch(fault)
+  })
+
+  // The checksum has 32 bits, so one change in four thousand million would pass.
+  test('finds any one character changed', () => {
+    const change = fc.record({ at: fc.nat(33), digit: fc.constantFrom(...base58Digits) })
+    fc.assert(
+      fc.property(publicKeys, change, (key, { at, digit }) => {
+        const address = encodeTronAddress(key)
+        const changed = address.slice(0, at) + digit + address.slice(at + 1)
+        return changed === address || tronAddressFault(changed) !== null
+      }),
+    )
+  })
+
+  test('passes base58check of 0x41 and any 20 bytes, and of no other version', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 21, maxLength: 21 }), (bytes) => {
+        expect(tronAddressFault(base58Check.encode(Uint8Array.from([0x41, ...bytes.subarray(1)])))).toBeNull()
+        if (bytes[0] !== 0x41) expect(tronAddressFault(base58Check.encode(bytes))).not.toBeNull()
+      }),
+    )
+  })
+})

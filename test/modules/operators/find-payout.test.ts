@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { findPayoutAnywhere, findPayouts } from '../../../src/modules/operators/find-payout.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { cli, emptyPlace } from '../../support/process.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { nigerian } from '../payouts/payout-places.ts'
+
+const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const
+
+describe.each(everyEngine)('a payout on %s', (engine) => {
+  test('is found by its id, transaction id, reference id and idempotency key, by operators', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    for (let i = 0; i < 3; i++) await perform(createPayout, app.context(), payout)
+    const { result: made } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
+    await perform(createPayout, app.context(), payout)
+
+    const names = [made.id, made.transactionId, made.referenceId, 'order 17']
+    for (const name of [...names, made.transactionId.toLowerCase(), ` ${made.referenceId.toUpperCase()} `]) {
+      expect([name, (await findPayouts(app.service, name)).map(({ id }) => id)]).toEqual([name, [made.id]])
+    }
+    expect(await refusalOf(() => findPayoutAnywhere(app.service, '0000000000'))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+    const place = await emptyPlace({ DATABASE_URL: app.url })
+    for (const name of names) {
+      expect((await cli(place, 'payout', 'show', name, '--json')).json()).toMatchObject({ id: made.id })
+    }
+  })
+
+  test('is one of several candidates, with their merchants, where two merchants used one idempotency key', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const other = createContext(app.service, (await app.otherMerchant()).id, 'order 17')
+    const { id: walletId } = await perform(
+      createWallet,
+      { ...other, idempotencyKey: null },
+      {
+        ...{ currency: 'USDC', network: 'solana', description: 'Other' },
+      },
+    )
+    await depositToWallet(other, { walletId, amount: '100', reference: 'other' })
+    const { result: first } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
+    const { result: second } = await createPayout(other, payout)
+
+    const place = await emptyPlace({ DATABASE_URL: app.url })
+    const shown = await cli(place, 'payout', 'show', 'order 17')
+    expect(shown.code).toBe(1)
+    expect(shown.stderr).toContain(`${first.id} of Test merchant`)
+    expect(shown.stderr).toContain(`${second.id} of Other merchant`)
+    expect((await cli(place, 'payout', 'show', second.transactionId, '--json')).json()).toMatchObject({ id: second.id })
+  })
+})

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { uuidV7Source } from '../../../src/core/ids.ts'
+import { eventId, greatestSequence, sequenceOfEventId } from '../../../src/modules/outbox/event.ts'
+
+const uuidV7 = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const newId = uuidV7Source()
+
+const events = fc.record({
+  merchantId: fc.constant(null).map(() => newId(Date.now())),
+  // As far as a UUIDv7 goes, and as many as are stored.
+  time: fc.bigInt({ min: 0n, max: 2n ** 48n - 1n }),
+  sequence: fc.integer({ min: 1, max: greatestSequence }),
+})
+
+test('the id of an event is a UUIDv7 of its time, always the same, and leads back to its sequence (ruling 55)', () => {
+  fc.assert(
+    fc.property(events, (event) => {
+      const id = eventId(event)
+      expect(id).toMatch(uuidV7)
+      expect(eventId({ ...event })).toBe(id)
+      expect(sequenceOfEventId(id)).toBe(event.sequence)
+      expect(BigInt(`0x${id.slice(4).replaceAll('-', '').slice(0, 12)}`)).toBe(event.time)
+    }),
+  )
+})
+
+test('events of one moment never share an id, be they of one merchant or of two', () => {
+  fc.assert(
+    fc.property(events, events, (one, other) => {
+      fc.pre(one.sequence !== other.sequence)
+      expect(eventId({ ...one, sequence: other.sequence })).not.toBe(eventId(one))
+      expect(eventId({ ...one, merchantId: other.merchantId })).not.toBe(eventId(one))
+    }),
+  )
+})
+
+test.each([
+  '',
+  'evt_',
+  '01980c60-1f2e-7d3c-8b4a-5a00000004d2',
+  'evt_01980c60-1f2e-4d3c-8b4a-5a00000004d2',
+  'evt_01980c60-1f2e-7d3c-cb4a-5a00000004d2',
+  'evt_01980C60-1F2E-7D3C-8B4A-5A00000004D2',
+  ' evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2',
+  eventId({ merchantId: newId(0), time: 0n, sequence: greatestSequence + 1 }),
+])('%j is no id of an event', (text) => {
+  expect(sequenceOfEventId(text)).toBeNull()
+})

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { whatIsStored } from '../../support/stored.ts'
+
+const path = '/api/payouts/banks'
+const nobody = '019b7679-7400-7000-8000-000000000000'
+
+describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
+  const rates = [
+    { fromCode: 'USDC', toCode: 'NGN', rate: '1500' },
+    { fromCode: 'USDT', toCode: 'NGN', rate: '1500' },
+  ]
+
+  /** A merchant with 100 USDC, whose closed and whose other customer have nothing, and who has used the key `used`. */
+  async function startRefusingApp() {
+    const app = await startApp(engine, { rates })
+    const closedId = await app.customer()
+    const customerId = await app.customer()
+    await perform(closeCustomer, app.context(), { customerId: closedId })
+    await app.wallet({ balance: '140' })
+    const used = await app.rest('POST', path, { body: payoutBody, headers: { 'idempotency-key': 'used' } })
+    expect(used.body.data.balance).toBe('100.00000000')
+    return { app, closedId, customerId }
+  }
+
+  type Case = Awaited<ReturnType<typeof startRefusingApp>>
+
+  const tooMuch = { ...payoutBody, amount: '100.00000001' }
+  const withoutRate = { ...tooMuch, currency: 'USDT', recipient_currency: 'ZAR', recipient_country: 'South Africa' }
+  const invalid = { ...withoutRate, amount: '0', customer_id: nobody }
+  const usedKey = { 'idempotency-key': 'used' }
+
+  // In order of precedence: each case also holds every later fault.
+  const cases: [number, string, (held: Case) => Parameters<Case['app']['rest']>[2]][] = [
+    [401, 'MISSING_TOKEN', () => ({ key: null, payload: '{', headers: { 'content-type': 'application/json' } })],
+    [
+      400,
+      'MALFORMED_JSON',
+      () => ({ payload: '{"amount":', headers: { ...usedKey, 'content-type': 'application/json' } }),
+    ],
+    [400, 'INVALID_INPUT', () => ({ body: invalid, headers: usedKey })],
+    [422, 'IDEMPOTENCY_KEY_REUSED', () => ({ body: { ...withoutRate, customer_id: nobody }, headers: usedKey })],
+    [404, 'RESOURCE_NOT_FOUND', () => ({ body: { ...withoutRate, customer_id: nobody } })],
+    [409, 'CUSTOMER_CLOSED', ({ closedId }) => ({ body: { ...withoutRate, customer_id: closedId } })],
+    [422, 'RATE_UNAVAILABLE', ({ customerId }) => ({ body: { ...withoutRate, customer_id: customerId } })],
+    [422, 'WALLET_NOT_FOUND', ({ customerId }) => ({ body: { ...tooMuch, customer_id: customerId } })],
+    [422, 'INSUFFICIENT_FUNDS', () => ({ body: tooMuch })],
+  ]
+
+  test.each(cases)('with %d %s, and moves nothing', async (status, code, request) => {
+    const held = await startRefusingApp()
+    const before = await whatIsStored(held.app)
+
+    const answer = await held.app.rest('POST', path, request(held))
+
+    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    expect(answer.headers['idempotent-replayed']).toBeUndefined()
+    expect(await whatIsStored(held.app)).toEqual(before)
+    // And it was the request that was refused, not the service that was stuck.
+    const next = await held.app.rest('POST', path, { body: { ...payoutBody, amount: '100' } })
+    expect(next.body.data.balance).toBe('0.00000000')
+    await held.app.expectBooksToBalance()
+  })
+
+  test('a refused request under a key leaves the key free', async () => {
+    const { app } = await startRefusingApp()
+    const headers = { 'idempotency-key': 'fresh' }
+    const refused = await app.rest('POST', path, { body: tooMuch, headers })
+    const made = await app.rest('POST', path, { body: { ...payoutBody, amount: '100' }, headers })
+    expect(refused.body.error.code).toBe('INSUFFICIENT_FUNDS')
+    expect(made.body.data.balance).toBe('0.00000000')
+    expect(made.headers['idempotent-replayed']).toBeUndefined()
+  })
+
+  test('with every faulty field at once', async () => {
+    const { app } = await startRefusingApp()
+    const before = await whatIsStored(app)
+
+    const { status, body } = await app.rest('POST', path, {
+      body: {
+        currency: 'BTC',
+        amount: true,
+        account_number: '',
+        bank_name: null,
+        recipient_currency: 'USD',
+        narration: 7,
+      },
+    })
+
+    expect(status).toBe(400)
+    const found = body.error.details.fields.map(({ field, code }: { field: string; code: string }) => [field, code])
+    expect(Object.fromEntries(found)).toEqual({
+      currency: 'INVALID_PARAMETER',
+      account_number: 'MISSING_REQUIRED_FIELD',
+      bank_name: 'MISSING_REQUIRED_FIELD',
+      bank_code: 'MISSING_REQUIRED_FIELD',
+      amount: 'INVALID_FORMAT',
+      recipient_name: 'MISSING_REQUIRED_FIELD',
+      recipient_currency: 'INVALID_PARAMETER',
+      recipient_country: 'MISSING_REQUIRED_FIELD',
+      narration: 'INVALID_FORMAT',
+    })
+    expect(found).toHaveLength(9)
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test("another merchant's customer and wallet as if they were not there", async () => {
+    const { app, customerId } = await startRefusingApp()
+    const other = await app.otherMerchant()
+
+    const forCustomer = await app.rest('POST', path, {
+      key: other.apiKey,
+      body: { ...payoutBody, customer_id: customerId },
+    })
+    const forItself = await app.rest('POST', path, { key: other.apiKey, body: payoutBody })
+
+    expect(forCustomer.body.error.code).toBe('RESOURCE_NOT_FOUND')
+    expect(forItself.body.error.code).toBe('WALLET_NOT_FOUND')
+  })
+})

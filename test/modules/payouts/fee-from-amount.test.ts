@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import type { Params } from '../../../src/database/query.ts'
+import { change, statement } from '../../../src/database/query.ts'
+import { audit } from '../../../src/modules/audit/audit.ts'
+import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
+import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
+import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
+
+const path = '/api/payouts/banks'
+const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
+
+// Ruling 110. The rate of these tests is 1500.
+describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engine) => {
+  async function start(balance: string, fee: { flat?: string; percent?: string }) {
+    let now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await setFee(app.service, { ...pair, ...fee, deductedFrom: 'AMOUNT' })
+    const walletId = await app.wallet({ balance })
+    const pay = async (amount: string, headers: Record<string, string> = {}) =>
+      (await app.rest('POST', path, { body: { ...payoutBody, amount }, headers })).body
+    return { ...app, walletId, pay, pass: (ms: number) => (now += ms) }
+  }
+
+  test('lets a caller pay out everything that the wallet holds', async () => {
+    const app = await start('40', { flat: '0.5', percent: '1' })
+
+    const { data } = await app.pay('40')
+
+    // 0.5 and 1 % of 40 are the fee; 39.1 at 1500 arrive.
+    const expected = { amount: '40.00000000', fee: '0.90000000', balance: '0.00000000', amount_fiat: '58650.00000000' }
+    expect(data).toMatchObject(expected)
+    await app.expectBooksToBalance()
+  })
+
+  test('comes back with the rest of the amount when the payout fails or is returned', async () => {
+    const app = await start('80', { flat: '1' })
+    const [failed, returned] = [(await app.pay('40')).data, (await app.pay('40')).data]
+
+    await settlePayout(app.context(), { payoutId: failed.id, status: 'FAILED' })
+    await settlePayout(app.context(), { payoutId: returned.id, status: 'COMPLETED' })
+    await app.expectBooksToBalance()
+    await settlePayout(app.context(), { payoutId: returned.id, status: 'RETURNED' })
+
+    const { body } = await app.rest('GET', `/api/wallets/${app.walletId}`)
+    expect(body.data.balance).toBe('80.00000000')
+    await app.expectBooksToBalance()
+  })
+
+  test('is shown with both sums by GraphQL, in the quote as in the payout', async () => {
+    const app = await start('100', { flat: '0.5' })
+    const sums = 'amount fee feeDeductedFrom netAmount total amountFiat'
+    const input = { assetCode: 'USDC', amount: '40', recipient: { currency: 'NGN' } }
+    const quote = await app.graphql(
+      `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ... on PayoutQuote { ${sums} balanceAfter } } }`,
+      { input },
+    )
+    const { data } = await app.pay('40')
+    const payout = await app.graphql(`query ($id: ID!) { payout(id: $id) { ${sums} balance } }`, { id: data.id })
+
+    const expected = {
+      amount: '40.00000000',
+      fee: '0.50000000',
+      feeDeductedFrom: 'AMOUNT',
+      netAmount: '39.50000000',
+      total: '40.00000000',
+      amountFiat: '59250.00000000',
+    }
+    expect(quote.data.payoutQuote).toEqual({ ...expected, balanceAfter: '60.00000000' })
+    expect(payout.data.payout).toEqual({ ...expected, balance: '60.00000000' })
+  })
+
+  test.each(['0.5', '0.49'])('refuses an amount of %s, which does not cover it', async (amount) => {
+    const app = await start('40', { flat: '0.5' })
+
+    const { error } = await app.pay(amount)
+
+    expect(error).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(error.details.fields).toMatchObject([
+      { field: 'amount', message: 'amount must be more than the fee of 0.50000000 USDC, which is deducted from it' },
+    ])
+    await app.expectBooksToBalance()
+  })
+
+  test('stays with a payout when the pair’s next fee is taken from the balance', async () => {
+    const app = await start('100', { flat: '1' })
+    const headers = { 'idempotency-key': 'once' }
+    const made = await app.pay('40', headers)
+    app.pass(1_000)
+    await app.fee('1', '0', 'BALANCE')
+
+    expect((await app.pay('40')).data).toMatchObject({ amount_fiat: '60000.00000000', balance: '19.00000000' })
+    expect(await app.pay('40', headers)).toEqual(made)
+    await settlePayout(app.context(), { payoutId: made.data.id, status: 'FAILED' })
+    const { body } = await app.rest('GET', `/api/wallets/${app.walletId}`)
+    expect(body.data.balance).toBe('59.00000000')
+    await app.expectBooksToBalance()
+  })
+
+  test('is in the files of payouts and fees, whose totals are what left the wallet', async () => {
+    const app = await start('100', { flat: '0.5' })
+    await app.pay('40')
+    app.pass(1)
+    const records = async (kind: string, type: string) => {
+      const { text } = await app.rest('GET', `/api/exports/${kind}?format=ndjson`)
+      const lines = text.trim().split('\n')
+      return lines.map((line) => JSON.parse(line)).filter((record) => record.type === type)
+    }
+    const payout = { amount: '40.00000000', fee: '0.50000000', total: '40.00000000', running_total: '40.00000000' }
+    expect(await records('payouts', 'PAYOUT')).toMatchObject([payout])
+    expect(await records('fees', 'CLOSING')).toMatchObject([{ running_total: '0.50000000' }])
+  })
+
+  test('is found by the audit when a row says that the fee came from elsewhere', async () => {
+    const app = await start('100', { flat: '0.5' })
+    const { data } = await app.pay('40')
+    const wrong = { merchantId: app.merchant.id, id: data.id }
+    await app.db.write((tx) => misstateFeeSource(tx, wrong))
+    const { findings } = await audit(app.service)
+    const found = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
+    expect(found).toContain('every payout was paid for')
+    expect(found).toContain('every payout says what was written')
+  })
+})
+
+const misstateFeeSource = statement((p: Params<{ merchantId: string; id: string }>) =>
+  change('payouts').set({ feeDeductedFrom: 'BALANCE' }).where('merchantId', '=', p.merchantId).where('id', '=', p.id),
+)

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
+import { whatIsStored } from '../../support/stored.ts'
+
+const path = '/api/payouts/banks'
+
+// Ruling 38.
+describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
+  test("is the owner's oldest in the currency that covers amount and fee", async () => {
+    const app = await startApp(engine)
+    await app.fee('1')
+    const oldest = await app.wallet({ balance: '40' })
+    const second = await app.wallet({ balance: '41' })
+    const third = await app.wallet({ balance: '500' })
+
+    const pay = async (amount: string) => {
+      const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
+      return [body.data.sender_wallet_id, body.data.balance]
+    }
+
+    // The oldest lacks the fee, the second has it to the last unit.
+    expect(await pay('40')).toEqual([second, '0.00000000'])
+    expect(await pay('40')).toEqual([third, '459.00000000'])
+    expect(await pay('39')).toEqual([oldest, '0.00000000'])
+    expect(await pay('1')).toEqual([third, '457.00000000'])
+    await app.expectBooksToBalance()
+  })
+
+  test('is refused about the oldest when none covers it, though together they would', async () => {
+    const app = await startApp(engine)
+    await app.fee('0.25')
+    await app.wallet({ balance: '30' })
+    await app.wallet({ balance: '39' })
+    const before = await whatIsStored(app)
+
+    const { status, body } = await app.rest('POST', path, { body: payoutBody })
+
+    expect(status).toBe(422)
+    expect(body.error).toEqual({
+      code: 'INSUFFICIENT_FUNDS',
+      message: 'The wallet holds 30.00000000 USDC, and the payout with its fee takes 40.25000000.',
+      details: { available: '30.00000000', required: '40.25000000' },
+    })
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('is never of another currency, another customer, the merchant for a customer or a customer for the merchant', async () => {
+    const app = await startApp(engine)
+    const [customerId, otherId] = [await app.customer(), await app.customer()]
+    const other = await app.otherMerchant()
+    const usdt = await app.wallet({ assetCode: 'USDT', balance: '1000' })
+    const otherCustomers = await app.wallet({ balance: '1000', customerId: otherId })
+    const before = await whatIsStored(app)
+
+    const refused = [
+      await app.rest('POST', path, { body: payoutBody }),
+      await app.rest('POST', path, { body: { ...payoutBody, customer_id: customerId } }),
+      await app.rest('POST', path, { body: { ...payoutBody, customer_id: otherId, currency: 'USDT' } }),
+      await app.rest('POST', path, { body: payoutBody, key: other.apiKey }),
+    ]
+
+    expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual(
+      refused.map(() => [422, 'WALLET_NOT_FOUND']),
+    )
+    expect(await whatIsStored(app)).toEqual(before)
+
+    const paid = [
+      await app.rest('POST', path, { body: { ...payoutBody, currency: 'USDT' } }),
+      await app.rest('POST', path, { body: { ...payoutBody, customer_id: otherId } }),
+    ]
+    expect(paid.map(({ body }) => body.data.sender_wallet_id)).toEqual([usdt, otherCustomers])
+  })
+
+  test('is not a fiat one, whatever it holds', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ assetCode: 'NGN', balance: '1000000' })
+    const { body } = await app.rest('POST', path, { body: payoutBody })
+    const message = 'There is no active USDC wallet to pay from.'
+    expect(body.error).toEqual({ code: 'WALLET_NOT_FOUND', message })
+  })
+})

@@ -1,0 +1,364 @@
+import { describe, expect, test } from 'vitest'
+import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
+import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/update-bank-payout-method.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
+import { getPayoutQuote } from '../../../src/modules/payouts/get-payout-quote.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import { everyEngine, payoutBody } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { tamperWith, whatIsStored } from '../../support/stored.ts'
+import type { Places } from './payout-places.ts'
+import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+
+type Input = Parameters<typeof createPayout>[1]
+
+const terms = { assetCode: 'USDC', amount: '40' } as const
+const path = '/api/payouts/banks'
+
+/** What takes the input of a payout: both must judge it alike. */
+const operations = [
+  ['createPayout', createPayout],
+  ['getPayoutQuote', getPayoutQuote],
+] as const
+
+describe.each(everyEngine)('a payout that names its wallet or payout method on %s', (engine) => {
+  test("has the method's details, and keeps them and its id when the method is changed and deleted", async () => {
+    const { app, methods, wallets } = await startWithPlaces(engine)
+
+    const payout = await perform(createPayout, app.context(), { ...terms, payoutMethodId: methods.ofMerchantZar })
+
+    expect(payout).toMatchObject({
+      ...southAfrican,
+      payoutMethodId: methods.ofMerchantZar,
+      walletId: wallets.ofMerchant,
+      exchangeRate: '18.25',
+      amountFiat: '730.00000000',
+      transferType: 'ach',
+      paymentPurpose: 'OTHER',
+      balanceAfter: 10_00000000n,
+    })
+    const method = { payoutMethodId: methods.ofMerchantZar }
+    await perform(updateBankPayoutMethod, app.context(), { ...method, accountNumber: '1' })
+    await perform(deletePayoutMethod, app.context(), method)
+    expect(await getPayout(app.context(), { payoutId: payout.id })).toEqual(payout)
+    await app.expectBooksToBalance()
+  })
+
+  test('has no method where the details are given', async () => {
+    const { app } = await startWithPlaces(engine)
+    expect(await perform(createPayout, app.context(), { ...terms, ...nigerian })).toMatchObject({
+      payoutMethodId: null,
+    })
+  })
+
+  test("goes to any method of the merchant and its customers, closed or not, and from a customer to that customer's own", async () => {
+    const { app, methods, customers } = await startWithPlaces(engine)
+    const pay = async (payoutMethodId: string, customerId?: string) =>
+      (await perform(createPayout, app.context(), { ...terms, amount: '1', payoutMethodId, customerId })).payoutMethodId
+    for (const id of [methods.ofMerchant, methods.ofPayer, methods.ofOther, methods.ofClosed]) {
+      expect(await pay(id.toUpperCase())).toBe(id)
+    }
+    expect(await pay(methods.ofPayer, customers.payer)).toBe(methods.ofPayer)
+    await app.expectBooksToBalance()
+  })
+
+  test('is paid by the wallet that it names, though an older one covers it', async () => {
+    const { app, wallets, customers } = await startWithPlaces(engine)
+    const pay = async (changes: Partial<Input>) => {
+      const { walletId, balanceAfter } = await perform(createPayout, app.context(), {
+        ...terms,
+        ...nigerian,
+        ...changes,
+      })
+      return [walletId, balanceAfter]
+    }
+    expect(await pay({ walletId: wallets.ofMerchantRich.toUpperCase() })).toEqual([
+      wallets.ofMerchantRich,
+      459_35000000n,
+    ])
+    expect(await pay({ walletId: wallets.ofMerchantUsdt, assetCode: 'USDT' })).toEqual([
+      wallets.ofMerchantUsdt,
+      30_00000000n,
+    ])
+    expect(await pay({ walletId: wallets.ofPayer, customerId: customers.payer })).toEqual([
+      wallets.ofPayer,
+      59_35000000n,
+    ])
+    await app.expectBooksToBalance()
+  })
+
+  test('is replayed under its key though the method is gone and the wallet empty', async () => {
+    const { app, methods, wallets } = await startWithPlaces(engine)
+    const keyed = () => createContext(app.service, app.merchant.id, 'the key')
+    const input = { ...terms, amount: '49', payoutMethodId: methods.ofMerchant, walletId: wallets.ofMerchant }
+    const made = await perform(createPayout, keyed(), input)
+    await perform(deletePayoutMethod, app.context(), { payoutMethodId: methods.ofMerchant })
+    const before = await whatIsStored(app)
+
+    const again = await app.service.perform(createPayout, keyed(), input)
+    expect(again).toEqual({ result: made, isReplayed: true })
+    // What the method stood for is another request: it did not name the method.
+    for (const other of [
+      { ...input, walletId: null },
+      { ...input, payoutMethodId: methods.ofPayer },
+      { ...terms, ...nigerian, amount: '49', walletId: wallets.ofMerchant },
+    ]) {
+      expect((await refusalOf(() => perform(createPayout, keyed(), other))).code).toBe('IDEMPOTENCY_KEY_REUSED')
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('shares its key with the REST endpoint where it names neither', async () => {
+    const { app } = await startWithPlaces(engine)
+    const keyed = () => createContext(app.service, app.merchant.id, 'the key')
+    const neither = { walletId: null, payoutMethodId: null }
+    const made = await perform(createPayout, keyed(), { ...terms, ...nigerian, ...neither, paymentPurpose: 'GIFTS' })
+    // The fingerprint that test/operations/idempotency pins.
+    expect(made.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
+
+    const headers = { 'idempotency-key': 'the key' }
+    const replayed = await app.rest('POST', path, { body: payoutBody, headers })
+    expect([replayed.headers['idempotent-replayed'], replayed.body.data.id]).toEqual(['true', made.id])
+
+    const other = { 'idempotency-key': 'other' }
+    const first = await app.rest('POST', path, { body: payoutBody, headers: other })
+    const input = { ...terms, ...nigerian, paymentPurpose: 'GIFTS' }
+    const again = await perform(createPayout, createContext(app.service, app.merchant.id, 'other'), input)
+    expect(again.id).toBe(first.body.data.id)
+    expect(again.id).not.toBe(made.id)
+  })
+
+  test('is none on REST, whose contract has neither field', async () => {
+    const { app, methods, wallets } = await startWithPlaces(engine)
+    const unknown = { wallet_id: wallets.ofMerchantRich, walletId: 5, payout_method_id: methods.ofMerchant }
+    const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, ...unknown } })
+    expect([status, body.data.sender_wallet_id]).toEqual([200, wallets.ofMerchant])
+    const { payouts = [] } = await whatIsStored(app)
+    expect(payouts.map((row) => JSON.parse(row).payout_method_id)).toEqual([null])
+    expect(Object.keys(body.data)).not.toContain('payout_method_id')
+  })
+
+  describe.each(operations)('is refused by %s', (name, operation) => {
+    const isQuote = name === 'getPayoutQuote'
+
+    /** By precedence: each case holds every later fault too, as far as one input can. */
+    const cases: [code: string, message: string, (places: Places) => Input][] = [
+      [
+        'INVALID_INPUT',
+        'The request has invalid fields.',
+        ({ customers }) => ({
+          ...terms,
+          amount: '0',
+          walletId: nobody,
+          payoutMethodId: nobody,
+          customerId: customers.closed,
+          accountNumber: '1',
+        }),
+      ],
+      [
+        'RESOURCE_NOT_FOUND',
+        'Customer not found.',
+        () => ({ ...terms, customerId: nobody, payoutMethodId: nobody, walletId: nobody }),
+      ],
+      [
+        'CUSTOMER_CLOSED',
+        'The customer is closed.',
+        ({ customers }) => ({ ...terms, customerId: customers.closed, payoutMethodId: nobody, walletId: nobody }),
+      ],
+      [
+        'RESOURCE_NOT_FOUND',
+        'Payout method not found.',
+        ({ methods, customers }) => ({
+          ...terms,
+          customerId: customers.payer,
+          payoutMethodId: methods.ofMerchantKes,
+          walletId: nobody,
+        }),
+      ],
+      [
+        'INVALID_INPUT',
+        'The request has invalid fields.',
+        ({ methods, customers }) => ({
+          ...terms,
+          customerId: customers.payer,
+          payoutMethodId: methods.ofPayerKes,
+          walletId: nobody,
+        }),
+      ],
+      [
+        'RATE_UNAVAILABLE',
+        'There is no rate from USDT to ZAR.',
+        ({ methods, customers }) => ({
+          ...terms,
+          assetCode: 'USDT',
+          customerId: customers.payer,
+          payoutMethodId: methods.ofPayerZar,
+          walletId: nobody,
+        }),
+      ],
+      [
+        'RESOURCE_NOT_FOUND',
+        'Wallet not found.',
+        ({ methods, customers, wallets }) => ({
+          ...terms,
+          assetCode: 'USDT',
+          amount: '5000',
+          customerId: customers.payer,
+          payoutMethodId: methods.ofPayer,
+          walletId: wallets.ofMerchant,
+        }),
+      ],
+      [
+        'WALLET_NOT_FOUND',
+        'The wallet holds USDC, and the payout is made in USDT.',
+        ({ methods, customers, wallets }) => ({
+          ...terms,
+          assetCode: 'USDT',
+          amount: '5000',
+          customerId: customers.payer,
+          payoutMethodId: methods.ofPayer,
+          walletId: wallets.ofPayer,
+        }),
+      ],
+      [
+        'INSUFFICIENT_FUNDS',
+        'The wallet holds 100.00000000 USDC, and the payout with its fee takes 100.00000001.',
+        ({ methods, customers, wallets }) => ({
+          ...terms,
+          // 1 per cent rounded up, and a quarter.
+          amount: '98.76237624',
+          customerId: customers.payer,
+          payoutMethodId: methods.ofPayer,
+          walletId: wallets.ofPayer,
+        }),
+      ],
+    ]
+
+    test.each(cases)('with %s: %s, and nothing moves', async (code, message, input) => {
+      const places = await startWithPlaces(engine)
+      const { app } = places
+      const keyed = () => createContext(app.service, app.merchant.id, 'used')
+      await perform(createPayout, keyed(), { ...terms, ...nigerian, amount: '1' })
+      const before = await whatIsStored(app)
+
+      const refusal = await refusalOf(() => operation(app.context(), input(places)))
+      expect([refusal.code, refusal.message]).toEqual([code, message])
+      // A used key is judged after what is wrong in the input itself, and by a payout only.
+      const underUsedKey = await refusalOf(() => operation(keyed(), input(places)))
+      const isFirst = input === cases[0]?.[2]
+      expect(underUsedKey.code).toBe(isQuote || isFirst ? code : 'IDEMPOTENCY_KEY_REUSED')
+      expect(await whatIsStored(app)).toEqual(before)
+      await app.expectBooksToBalance()
+    })
+
+    test('with every field that the method implies, and no other', async () => {
+      const { app, methods } = await startWithPlaces(engine)
+      const input = {
+        ...terms,
+        ...nigerian,
+        recipientCountry: 'Utopia' as 'Nigeria',
+        payoutMethodId: methods.ofMerchant,
+      }
+      const { details } = await refusalOf(() => operation(app.context(), input))
+      const message = 'must be absent where a payout method is named'
+      expect(details.fields).toEqual(
+        Object.keys(nigerian).map((field) => ({ field, code: 'INVALID_PARAMETER', message })),
+      )
+      const blank = Object.fromEntries(Object.keys(nigerian).map((field, i) => [field, ['', null, ' '][i % 3]]))
+      await operation(app.context(), { ...terms, ...blank, payoutMethodId: methods.ofMerchant })
+    })
+
+    test.each(['', ' '])(
+      'with the empty id %j of a method, beside an account in full or in part',
+      async (payoutMethodId) => {
+        const { app } = await startWithPlaces(engine)
+        const message = 'must not be empty: leave it out, or give null'
+        const fault = { field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message }
+        const refused = async (recipient: object) =>
+          (await refusalOf(() => operation(app.context(), { ...terms, ...recipient, payoutMethodId }))).details.fields
+        expect(await refused(nigerian)).toEqual([fault])
+        expect(await refused({ ...nigerian, bankCode: null })).toEqual(
+          expect.arrayContaining([fault, expect.objectContaining({ field: 'bankCode' })]),
+        )
+        if (isQuote) expect(await refused({ recipientCurrency: 'NGN' })).toEqual([fault])
+      },
+    )
+
+    test('with every field that is missing without a method', async () => {
+      const { app } = await startWithPlaces(engine)
+      const { details } = await refusalOf(() => operation(app.context(), { ...terms, bankCode: '044' }))
+      expect(details.fields).toEqual(
+        Object.keys(nigerian)
+          .filter((field) => field !== 'bankCode')
+          .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: 'is required' })),
+      )
+    })
+
+    test.each(['walletId', 'payoutMethodId'])('with a %s that is no UUID', async (field) => {
+      const { app } = await startWithPlaces(engine)
+      const details = field === 'walletId' ? nigerian : {}
+      const refusal = await refusalOf(() => operation(app.context(), { ...terms, ...details, [field]: 'none' }))
+      expect(refusal.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
+    })
+
+    test('for methods that are absent, foreign, crypto, of another owner, or of a currency without a corridor', async () => {
+      const { app, methods, customers } = await startWithPlaces(engine)
+      const refused = async (payoutMethodId: string, customerId?: string) => {
+        const input = { ...terms, payoutMethodId, customerId }
+        const { code, message, details } = await refusalOf(() => operation(app.context(), input))
+        return [code, details.fields?.map(({ field, message }) => `${field} ${message}`).join() ?? message]
+      }
+      const notFound = ['RESOURCE_NOT_FOUND', 'Payout method not found.']
+      for (const id of [nobody, methods.ofForeign]) expect(await refused(id)).toEqual(notFound)
+      for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign]) {
+        expect(await refused(id, customers.payer)).toEqual(notFound)
+      }
+      expect(await refused(methods.crypto, customers.other)).toEqual(notFound)
+      for (const owner of [undefined, customers.payer]) {
+        expect(await refused(methods.crypto, owner)).toEqual([
+          'INVALID_INPUT',
+          'payoutMethodId is a crypto address: only bank accounts are paid',
+        ])
+      }
+      expect(await refused(methods.ofMerchantKes)).toEqual([
+        'INVALID_INPUT',
+        'payoutMethodId is a method in KES, and its currency must be one of NGN, ZAR',
+      ])
+    })
+
+    test('for wallets that are absent, foreign, of another owner, of another currency, or not active', async () => {
+      const { app, wallets, customers } = await startWithPlaces(engine)
+      // No operation makes a wallet inactive yet.
+      await tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
+      const refused = async (walletId: string, customerId?: string) => {
+        const input = { ...terms, ...nigerian, walletId, customerId }
+        const { code, message } = await refusalOf(() => operation(app.context(), input))
+        return [code, message]
+      }
+      const notFound = ['RESOURCE_NOT_FOUND', 'Wallet not found.']
+      for (const id of [nobody, wallets.ofPayer]) expect(await refused(id)).toEqual(notFound)
+      for (const id of [wallets.ofMerchant, wallets.ofOther])
+        expect(await refused(id, customers.payer)).toEqual(notFound)
+      const stranger = createContext(app.service, (await app.otherMerchant()).id)
+      const foreign = { ...terms, ...nigerian, walletId: wallets.ofMerchant }
+      expect((await refusalOf(() => operation(stranger, foreign))).message).toBe('Wallet not found.')
+      expect(await refused(wallets.ofMerchantNgn)).toEqual([
+        'WALLET_NOT_FOUND',
+        'The wallet holds NGN, and the payout is made in USDC.',
+      ])
+      expect(await refused(wallets.ofMerchantRich)).toEqual([
+        'WALLET_NOT_FOUND',
+        'The wallet to pay from is not active.',
+      ])
+    })
+
+    test('for want of money in the wallet that it names, though another covers it', async () => {
+      const { app, wallets } = await startWithPlaces(engine)
+      const input = { ...terms, ...nigerian, amount: '50', walletId: wallets.ofMerchant }
+      const { code, details } = await refusalOf(() => operation(app.context(), input))
+      expect([code, details.available, details.required]).toEqual(['INSUFFICIENT_FUNDS', 50_00000000n, 50_75000000n])
+    })
+  })
+})

@@ -1,0 +1,391 @@
+import { describe, expect, test } from 'vitest'
+import { globalId } from '../../../src/graphql/schema/global-ids.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import { listen } from '../../graphql/support/listen.ts'
+import { countingStatements } from '../../graphql/support/statements.ts'
+import type { App } from '../../support/app.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { tamperWith } from '../../support/stored.ts'
+import { bearing, tokenFor } from '../client-tokens/support/tokens.ts'
+import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
+
+const terms = { assetCode: 'USDC', amount: '40' }
+const { recipientName: accountName, ...nigerianAccount } = { ...nigerian, recipientCountry: 'NIGERIA' }
+const bankAccount = { ...nigerianAccount, accountName }
+
+const inputFault = '... on InvalidInputError { fields { field code message } }'
+const refusal = `__typename ... on UserError { code message } ${inputFault}`
+
+/** Asks for a quote and for the payout of one input: both must read it alike. */
+async function quoteAndPayout(app: App, input: object, selection: readonly [ofQuote: string, ofPayout: string]) {
+  const [ofQuote, ofPayout] = selection
+  const quoted = await app.graphql(
+    `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${refusal} ... on PayoutQuote { ${ofQuote} } } }`,
+    { input },
+  )
+  const made = await app.graphql(
+    `mutation ($input: CreatePayoutInput!) { createPayout(input: $input) { ${refusal}
+      ... on CreatePayoutPayload { payout { ${ofPayout} } } } }`,
+    { input: { ...input, idempotencyKey: app.service.newId() } },
+  )
+  expect([quoted.errors, made.errors]).toEqual([[], []])
+  return { quote: quoted.data.payoutQuote, payout: made.data.createPayout }
+}
+
+describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
+  test('take an account in full, a method, a wallet and a customer, and show all that a payout says', async () => {
+    const { app, customers, methods, wallets } = await startWithPlaces(engine)
+    const common = `assetCode amount fee feeDeductedFrom netAmount total exchangeRate amountFiat recipientName
+      recipientCurrency recipientCountry transferType wallet { uuid }`
+    const input = {
+      ...terms,
+      amount: '10',
+      customerId: globalId('Customer', customers.payer),
+      walletId: wallets.ofPayer,
+      transferType: 'FED_WIRE',
+      recipient: { bankAccount: { ...bankAccount, accountNumber: '0690000031' } },
+    }
+    const checks = 'field code outcome'
+    const { quote, payout } = await quoteAndPayout(app, input, [
+      `${common} balanceAfter quotedAt payoutMethod { uuid } warnings { ${checks} }`,
+      `${common} balance createdAt updatedAt status narration paymentPurpose reason bankName bankCode accountNumber
+        receiverWalletId cryptoTransactionId network address fiatReferenceId rail customer { uuid } recipientMethod { __typename }
+        checks { ${checks} } events { status } timeline { state at cause }`,
+    ])
+    const shared = {
+      assetCode: 'USDC',
+      amount: '10.00000000',
+      fee: '0.35000000',
+      feeDeductedFrom: 'BALANCE',
+      netAmount: '10.00000000',
+      total: '10.35000000',
+      exchangeRate: '1500',
+      amountFiat: '15000.00000000',
+      recipientName: 'Ada Obi',
+      recipientCurrency: 'NGN',
+      recipientCountry: 'Nigeria',
+      transferType: 'fed_wire',
+      wallet: { uuid: wallets.ofPayer },
+    }
+    const failed = [{ field: 'accountNumber', code: 'NUBAN', outcome: 'FAILED' }]
+    const at = '2026-03-01T12:00:00.000Z'
+    expect(quote).toEqual({
+      __typename: 'PayoutQuote',
+      ...shared,
+      balanceAfter: '89.65000000',
+      quotedAt: at,
+      payoutMethod: null,
+      warnings: failed,
+    })
+    expect(payout.payout).toEqual({
+      ...shared,
+      balance: '89.65000000',
+      createdAt: at,
+      updatedAt: at,
+      status: 'PROCESSING',
+      narration: null,
+      paymentPurpose: 'OTHER',
+      reason: 'Withdraw to 0690000031/044',
+      bankName: 'Access Bank',
+      bankCode: '044',
+      accountNumber: '0690000031',
+      ...{ receiverWalletId: null, cryptoTransactionId: null, network: null, address: null, fiatReferenceId: null },
+      rail: null,
+      customer: { uuid: customers.payer },
+      recipientMethod: null,
+      checks: failed,
+      events: [],
+      timeline: [{ state: 'PROCESSING', at, cause: null }],
+    })
+
+    for (const payoutMethodId of [methods.ofMerchantZar, globalId('BankPayoutMethod', methods.ofMerchantZar)]) {
+      const { quote, payout } = await quoteAndPayout(app, { ...terms, amount: '1', recipient: { payoutMethodId } }, [
+        'recipientName recipientCurrency recipientCountry transferType payoutMethod { uuid } wallet { uuid }',
+        'recipientName recipientMethod { ... on BankPayoutMethod { uuid } } customer { uuid } wallet { uuid }',
+      ])
+      expect(quote).toMatchObject({
+        recipientName: southAfrican.recipientName,
+        recipientCurrency: 'ZAR',
+        recipientCountry: 'South Africa',
+        transferType: 'ach',
+        payoutMethod: { uuid: methods.ofMerchantZar },
+        wallet: { uuid: wallets.ofMerchant },
+      })
+      expect(payout.payout).toEqual({
+        recipientName: southAfrican.recipientName,
+        recipientMethod: { uuid: methods.ofMerchantZar },
+        customer: null,
+        wallet: { uuid: wallets.ofMerchant },
+      })
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('price a currency that nobody is named for, in a quote alone', async () => {
+    const { app } = await startWithPlaces(engine)
+    const { data } = await app.graphql(
+      `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${refusal} ... on PayoutQuote {
+        recipientName recipientCurrency recipientCountry amountFiat payoutMethod { uuid } warnings { code } } } }`,
+      { input: { ...terms, recipient: { currency: 'ZAR' } } },
+    )
+    expect(data.payoutQuote).toEqual({
+      __typename: 'PayoutQuote',
+      recipientName: null,
+      recipientCurrency: 'ZAR',
+      recipientCountry: 'South Africa',
+      amountFiat: '730.00000000',
+      payoutMethod: null,
+      warnings: [],
+    })
+  })
+
+  test('name each field that is wrong where the input has it', async () => {
+    const { app } = await startWithPlaces(engine)
+    const inAccount = (changes: object) => ({ recipient: { bankAccount: { ...bankAccount, ...changes } } })
+    const at = (field: string) => `recipient.bankAccount.${field}`
+    const { accountName: _, ...nameless } = bankAccount
+    const cases: [input: object, field: string, code: string, message: string][] = [
+      [{ amount: 'x' }, 'amount', 'INVALID_FORMAT', 'must be a decimal'],
+      [{ customerId: '' }, 'customerId', 'MISSING_REQUIRED_FIELD', 'must not be empty'],
+      [{ walletId: 'x' }, 'walletId', 'INVALID_FORMAT', 'must be'],
+      [inAccount({ accountNumber: '!' }), at('accountNumber'), 'INVALID_FORMAT', 'must'],
+      [inAccount({ bankName: ' ' }), at('bankName'), 'MISSING_REQUIRED_FIELD', 'must not be empty'],
+      [inAccount({ bankCode: '' }), at('bankCode'), 'MISSING_REQUIRED_FIELD', 'must not be empty'],
+      [inAccount({ recipientCountry: 'SOUTH_AFRICA' }), at('recipientCountry'), 'INVALID_PARAMETER', 'must be'],
+      [inAccount({ accountName: 'x'.repeat(1_000) }), at('accountName'), 'INVALID_PARAMETER', 'must'],
+      [
+        { recipient: { bankAccount: { ...nameless, recipientName: 'x'.repeat(1_000) } } },
+        at('recipientName'),
+        'INVALID_PARAMETER',
+        'must',
+      ],
+      [inAccount({ accountName: '' }), at('accountName'), 'MISSING_REQUIRED_FIELD', 'is required'],
+      [{ recipient: { bankAccount: nameless } }, at('accountName'), 'MISSING_REQUIRED_FIELD', 'is required'],
+      [
+        { recipient: { bankAccount: { ...nameless, recipientName: ' ' } } },
+        at('recipientName'),
+        'MISSING_REQUIRED_FIELD',
+        'must not be empty',
+      ],
+      [
+        inAccount({ recipientName: 'Ada Obi' }),
+        at('accountName'),
+        'INVALID_PARAMETER',
+        'must be absent where recipientName, its older name, is given',
+      ],
+      [
+        { recipient: { payoutMethodId: ' ' } },
+        'recipient.payoutMethodId',
+        'MISSING_REQUIRED_FIELD',
+        'must not be empty',
+      ],
+      [{ recipient: { payoutMethodId: 'x' } }, 'recipient.payoutMethodId', 'INVALID_FORMAT', 'must be a UUID'],
+    ]
+    for (const [input, field, code, message] of cases) {
+      const given = { ...terms, recipient: { bankAccount }, ...input }
+      const { quote, payout } = await quoteAndPayout(app, given, ['total', 'uuid'])
+      expect([input, quote.code]).toEqual([input, 'INVALID_INPUT'])
+      expect([input, quote.fields]).toEqual([
+        input,
+        [{ field, code, message: expect.stringContaining(`${field} ${message}`) }],
+      ])
+      expect([input, payout]).toEqual([input, quote])
+    }
+  })
+
+  test('are refused alike for what is not there and for want of money', async () => {
+    const { app, customers } = await startWithPlaces(engine)
+    const cases = [
+      ['RESOURCE_NOT_FOUND', { customerId: nobody }],
+      ['RESOURCE_NOT_FOUND', { walletId: nobody }],
+      ['RESOURCE_NOT_FOUND', { recipient: { payoutMethodId: nobody } }],
+      ['CUSTOMER_CLOSED', { customerId: customers.closed }],
+      ['RATE_UNAVAILABLE', { assetCode: 'USDT', recipient: { bankAccount: southAfricanAccount } }],
+      ['WALLET_NOT_FOUND', { assetCode: 'USDT', customerId: customers.other }],
+      ['INSUFFICIENT_FUNDS', { amount: '5000' }],
+      ['INVALID_INPUT', { amount: '0.00000001' }],
+    ] as const
+    for (const [code, change] of cases) {
+      const { quote, payout } = await quoteAndPayout(app, { ...terms, recipient: { bankAccount }, ...change }, [
+        'total',
+        'uuid',
+      ])
+      expect([code, quote.code, payout]).toEqual([code, code, quote])
+    }
+  })
+})
+
+const southAfricanAccount = { ...southAfrican, recipientCountry: 'SOUTH_AFRICA' }
+
+describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) => {
+  async function startWithPayout() {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '10' })
+    const keyed = createContext(app.service, app.merchant.id, 'order 17')
+    const payout = await perform(createPayout, keyed, { assetCode: 'USDC', amount: '1', ...nigerian })
+    const names = [
+      `id: "${payout.id}"`,
+      `id: "${globalId('Payout', payout.id)}", idempotencyKey: null`,
+      'idempotencyKey: "order 17"',
+      'idempotencyKey: "\\"order 17\\"", id: null',
+      `transactionId: " ${payout.transactionId.toLowerCase()} "`,
+      `referenceId: " ${payout.referenceId.toUpperCase()} "`,
+    ]
+    return { app, payout, names }
+  }
+
+  test('is found by its id, key, transaction id or reference id, and by its id with one query', async () => {
+    const { app, payout, names } = await startWithPayout()
+    const { ask, countOf } = countingStatements(app)
+    for (const name of names) {
+      const { data, errors } = await app.graphql(`{ payout(${name}) { uuid } }`)
+      expect([name, errors, data.payout]).toEqual([name, [], { uuid: payout.id }])
+    }
+    const askById = () => ask(`{ payout(${names[0]}) { uuid } }`)
+    await askById()
+    expect(await countOf(askById)).toBe(1)
+    for (const name of [
+      'id: "x"',
+      'id: ""',
+      `id: "${nobody}"`,
+      'transactionId: "0000000000"',
+      `transactionId: "${payout.transactionId}0"`,
+      `referenceId: "${payout.id}"`,
+      'referenceId: "x"',
+      'referenceId: ""',
+    ]) {
+      const { data, errors } = await app.graphql(`{ payout(${name}) { uuid } }`)
+      expect([name, errors, data]).toEqual([name, [], { payout: null }])
+    }
+  })
+
+  test.each([
+    ['', 'id', 'MISSING_REQUIRED_FIELD', 'id is required where the payout is not named otherwise'],
+    [
+      'id: null, referenceId: null',
+      'id',
+      'MISSING_REQUIRED_FIELD',
+      'id is required where the payout is not named otherwise',
+    ],
+    [
+      `id: "${nobody}", transactionId: "A"`,
+      'id',
+      'INVALID_PARAMETER',
+      'id must be absent where the payout is named otherwise',
+    ],
+    [
+      'transactionId: "A", referenceId: "B"',
+      'id',
+      'INVALID_PARAMETER',
+      'id must be absent where the payout is named otherwise',
+    ],
+    ['idempotencyKey: "é"', 'idempotencyKey', 'INVALID_FORMAT', 'idempotencyKey must'],
+  ])('is refused for the name (%s), by a query and by a subscription', async (name, field, code, message) => {
+    const { app } = await startWithPayout()
+    const given = name && `(${name})`
+    const accept = { headers: { accept: 'text/event-stream, application/json' } }
+    for (const asked of [
+      await app.graphql(`{ payout${given} { uuid } }`),
+      await app.graphql(`subscription { payoutChanged${given} { uuid } }`, {}, accept),
+    ]) {
+      expect(asked.errors).toMatchObject([
+        {
+          extensions: {
+            code: 'INVALID_INPUT',
+            fields: [{ field, code, message: expect.stringContaining(message) }],
+          },
+        },
+      ])
+    }
+  })
+
+  test('from before is not found by the transaction id that its number would have now', async () => {
+    const { app, payout } = await startWithPayout()
+    await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
+    const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)
+    expect(data).toEqual({ payout: null })
+  })
+
+  test('of another merchant is not found by any of its names', async () => {
+    const { app, names } = await startWithPayout()
+    const { apiKey: key } = await app.otherMerchant()
+    for (const name of names) {
+      const { data } = await app.graphql(`{ payout(${name}) { uuid } }`, {}, { key })
+      expect([name, data]).toEqual([name, { payout: null }])
+    }
+  })
+
+  // Ruling 119.
+  test('shows the key that it was made with to its merchant and its customer', async () => {
+    const app = await startApp(engine)
+    const [customerId, other] = [await app.customer(), await app.customer()]
+    await app.wallet({ balance: '10', customerId })
+    const input = { assetCode: 'USDC', amount: '1', customerId, ...nigerian } as const
+    const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'my payout'), input)
+    const { id: unkeyed } = await perform(createPayout, app.context(), input)
+
+    const keyOf = async (payoutId: string, options = {}) => {
+      const { data } = await app.graphql(`{ payout(id: "${payoutId}") { idempotencyKey } }`, {}, options)
+      return data.payout?.idempotencyKey ?? null
+    }
+    expect([await keyOf(id), await keyOf(unkeyed)]).toEqual(['my payout', null])
+    expect(await keyOf(id, bearing(await tokenFor(app, customerId)))).toBe('my payout')
+    expect(await keyOf(id, bearing(await tokenFor(app, other)))).toBeNull()
+    expect(await keyOf(id, { key: (await app.otherMerchant()).apiKey })).toBeNull()
+  })
+
+  test('is watched by each of its names until nothing more can become of it', async () => {
+    const { app, payout, names } = await startWithPayout()
+    const streams = await Promise.all(
+      names.map((name) => listen(app, `subscription { payoutChanged(${name}) { uuid status } }`)),
+    )
+    const status = async (expected: string) => {
+      for (const { next } of streams)
+        expect((await next())?.data?.payoutChanged).toEqual({ uuid: payout.id, status: expected })
+    }
+    await status('PROCESSING')
+    await settlePayout(app.context(), { payoutId: payout.id, status: 'FAILED' })
+    await status('FAILED')
+    for (const { next } of streams) expect(await next()).toBeNull()
+    const { errors } = await app.graphql(
+      'subscription { payoutChanged(idempotencyKey: "another") { uuid } }',
+      {},
+      { headers: { accept: 'text/event-stream, application/json' } },
+    )
+    expect(errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
+  })
+
+  test('is simulated by its id or by its key, with the cause that is told', async () => {
+    const { app, payout } = await startWithPayout()
+    const simulate = async (input: string) => {
+      const { data, errors } = await app.graphql(`mutation { simulatePayout(input: { ${input} }) { ${refusal}
+        ... on SimulatePayoutPayload { payout { uuid status events { status cause } } } } }`)
+      expect(errors).toEqual([])
+      return data.simulatePayout
+    }
+    const completed = { status: 'COMPLETED', cause: 'paid' }
+    expect(
+      await simulate('payoutIdempotencyKey: "order 17", status: COMPLETED, cause: "paid", idempotencyKey: "a"'),
+    ).toMatchObject({ payout: { uuid: payout.id, status: 'COMPLETED', events: [completed] } })
+    expect(await simulate(`payoutId: "${globalId('Payout', payout.id)}", status: RETURNED`)).toMatchObject({
+      payout: { uuid: payout.id, status: 'RETURNED', events: [completed, { status: 'RETURNED', cause: null }] },
+    })
+    expect(await simulate(`payoutId: "${payout.id}", status: FAILED`)).toMatchObject({
+      __typename: 'PayoutStatusConflictError',
+      message: "A payout that is RETURNED can't become FAILED: only one that is PROCESSING can.",
+    })
+    expect(await simulate('payoutIdempotencyKey: "another", status: FAILED')).toMatchObject({
+      __typename: 'ResourceNotFoundError',
+      message: 'Payout not found.',
+    })
+    for (const [name, field, code] of [
+      ['', 'payoutId', 'MISSING_REQUIRED_FIELD'],
+      [`payoutId: "${payout.id}", payoutIdempotencyKey: "order 17",`, 'payoutId', 'INVALID_PARAMETER'],
+      ['payoutIdempotencyKey: "é",', 'payoutIdempotencyKey', 'INVALID_FORMAT'],
+    ])
+      expect((await simulate(`${name} status: FAILED`)).fields).toMatchObject([{ field, code }])
+  })
+})

@@ -1,0 +1,60 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Refusal } from '../../../src/core/errors.ts'
+import { formatAmount } from '../../../src/core/money/amount.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { getPayoutQuote } from '../../../src/modules/payouts/get-payout-quote.ts'
+import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { doors, everyDoor } from '../../support/doors.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+import { nigerian } from './payout-places.ts'
+
+const payout = { assetCode: 'USDC', ...nigerian, paymentPurpose: 'GIFTS' } as const
+
+describe.each(everyEngine)('ruling 47: a payout of nothing on %s', (engine) => {
+  test.each(everyDoor)('is refused at %s, on its amount, and moves nothing', async (door) => {
+    const app = await startApp(engine)
+    await app.fee('0.5')
+    await app.wallet({ balance: '100' })
+    const before = await whatIsStored(app)
+
+    const refused = await doors[door].createPayout(app, { ...payout, amount: '0.00000666' })
+    expect(refused.refusal).toEqual({ code: 'INVALID_INPUT', fields: ['amount'] })
+    const { details } = await refusalOf(() => getPayoutQuote(app.context(), { ...payout, amount: '0.00000666' }))
+    const message = 'is worth less than 0.01 NGN, so nothing would arrive'
+    expect(details.fields).toEqual([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
+    expect(await whatIsStored(app)).toEqual(before)
+    // What is worth one kobo arrives, though no chain can express it (ruling 36).
+    const { result } = await doors[door].createPayout(app, { ...payout, amount: '0.00000667' })
+    expect(result.amountFiat).toBe('0.01000000')
+  })
+
+  test('is whatever is worth less than the least coin, to the quote and the payout alike', async () => {
+    let now = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now, rates: [] })
+    await app.wallet({ balance: '9999999999' })
+    const seen = { refused: 0, paid: 0 }
+    const rate = fc.oneof(fc.bigInt({ min: 1n, max: 10n ** 6n }), fc.bigInt({ min: 10n ** 9n, max: 2n * 10n ** 12n }))
+    const amount = fc.oneof(fc.bigInt({ min: 1n, max: 2_000n }), fc.bigInt({ min: 1n, max: 10n ** 12n }))
+    await fc.assert(
+      fc.asyncProperty(rate, amount, async (billionths, units) => {
+        now++
+        const text = formatAmount(billionths / 10n).replace(/^/, '') + String(billionths % 10n)
+        await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: text, isForced: true })
+        const input = { ...payout, amount: formatAmount(units) }
+        const arrives = (units * billionths) / 10n ** 15n > 0n
+        for (const operation of [getPayoutQuote, createPayout] as const) {
+          const outcome = await operation(app.context(), input).catch((error) => error)
+          if (arrives) expect(Number((outcome.result ?? outcome).amountFiat)).toBeGreaterThan(0)
+          else expect([outcome instanceof Refusal, outcome.details?.fields[0].field]).toEqual([true, 'amount'])
+        }
+        seen[arrives ? 'paid' : 'refused']++
+      }),
+      { numRuns: 60 },
+    )
+    expect(Math.min(seen.refused, seen.paid)).toBeGreaterThan(5)
+    await app.expectBooksToBalance()
+  })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
+import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
+import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
+
+const path = '/api/payouts/banks'
+
+// Ruling 43.
+describe.each(everyEngine)('the price of a payout on %s', (engine) => {
+  /** An app whose clock stands still until it is set, with a million to pay out. */
+  async function startClockedApp(time: string) {
+    let now = Date.parse(time)
+    const app = await startApp(engine, { clock: () => now, rates: [] })
+    await app.wallet({ balance: '1000000' })
+    return {
+      ...app,
+      setClock: (time: string) => {
+        now = Date.parse(time)
+      },
+      price: async (amount = '1') => {
+        const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
+        return body.error?.code ?? [body.data.exchange_rate, body.data.amount_fiat, body.data.fee]
+      },
+    }
+  }
+
+  const rate = { fromCode: 'USDC', toCode: 'NGN' }
+  const fee = { assetCode: 'USDC', recipientCurrency: 'NGN' }
+
+  test('is that of the rate in force at its creation, to the millisecond', async () => {
+    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+    expect(await app.price()).toBe('RATE_UNAVAILABLE')
+
+    // Set out of order: what counts is from when, not when it was said.
+    await setRate(app.service, { ...rate, rate: '1700', effectiveAt: '2026-03-03T00:00:00.000Z' })
+    await setRate(app.service, { ...rate, rate: '1600', effectiveAt: '2026-03-02T00:00:00.000Z' })
+    expect(await app.price()).toBe('RATE_UNAVAILABLE')
+
+    app.setClock('2026-03-01T23:59:59.999Z')
+    expect(await app.price()).toBe('RATE_UNAVAILABLE')
+    app.setClock('2026-03-02T00:00:00.000Z')
+    expect(await app.price()).toEqual(['1600', '1600.00000000', null])
+    app.setClock('2026-03-02T23:59:59.999Z')
+    expect(await app.price()).toEqual(['1600', '1600.00000000', null])
+    app.setClock('2026-03-03T00:00:00.000Z')
+    expect(await app.price()).toEqual(['1700', '1700.00000000', null])
+
+    await app.expectBooksToBalance()
+  })
+
+  test('has the fee in force at its creation, and none before the first', async () => {
+    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+    await setRate(app.service, { ...rate, rate: '1500' })
+    await setFee(app.service, { ...fee, flat: '0', percent: '0', effectiveAt: '2026-03-02T00:00:00.000Z' })
+    await setFee(app.service, { ...fee, flat: '0.3', percent: '1.5', effectiveAt: '2026-03-03T00:00:00.000Z' })
+
+    expect(await app.price()).toEqual(['1500', '1500.00000000', null])
+    app.setClock('2026-03-02T00:00:00.000Z')
+    expect(await app.price()).toEqual(['1500', '1500.00000000', '0.00000000'])
+    app.setClock('2026-03-03T00:00:00.000Z')
+    expect(await app.price()).toEqual(['1500', '1500.00000000', '0.31500000'])
+    await app.expectBooksToBalance()
+  })
+
+  test('does not change for a payout that is there, nor for its replay', async () => {
+    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+    await setRate(app.service, { ...rate, rate: '1500' })
+    const headers = { 'idempotency-key': 'once' }
+    const made = await app.rest('POST', path, { body: payoutBody, headers })
+
+    app.setClock('2026-03-02T00:00:00.000Z')
+    await setRate(app.service, { ...rate, rate: '1600' })
+    await setFee(app.service, { ...fee, flat: '1', percent: '0' })
+    const replayed = await app.rest('POST', path, { body: payoutBody, headers })
+
+    expect(replayed.text).toBe(made.text)
+    expect(made.body.data).toMatchObject({ exchange_rate: '1500', fee: null, balance: '999960.00000000' })
+  })
+
+  test.each([
+    // Down to the kobo, never up: 0.00001999 at 1500 is 0.029985, not yet three of them.
+    ['1500', '0.00001999', '0.02000000'],
+    ['1500', '0.00000667', '0.01000000'],
+    ['1545.555555555', '33.33333333', '51518.51000000'],
+    ['999999999.999999999', '1', '999999999.99000000'],
+  ])('at %s makes %s worth %s', async (value, amount, amountFiat) => {
+    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+    await setRate(app.service, { ...rate, rate: value })
+    expect(await app.price(amount)).toEqual([value, amountFiat, null])
+  })
+
+  test.each([
+    ['0', '0', '1', '0.00000000'],
+    ['2', '0', '1', '2.00000000'],
+    ['0', '1', '0.00000667', '0.00000007'],
+    ['0', '0.000000001', '0.00000667', '0.00000001'],
+    ['0', '33.333333333', '0.1', '0.03333334'],
+    ['0.00000001', '100', '5', '5.00000001'],
+  ])('with %s and %s per cent takes on %s a fee of %s', async (flat, percent, amount, charged) => {
+    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+    await setRate(app.service, { ...rate, rate: '1500' })
+    await setFee(app.service, { ...fee, flat, percent })
+    expect((await app.price(amount))[2]).toBe(charged)
+    await app.expectBooksToBalance()
+  })
+
+  test("has no other pair's fee or rate", async () => {
+    const app = await startClockedApp('2026-03-01T00:00:00.000Z')
+    await setRate(app.service, { ...rate, rate: '1500' })
+    await setRate(app.service, { fromCode: 'USDC', toCode: 'ZAR', rate: '18' })
+    await setRate(app.service, { fromCode: 'USDT', toCode: 'NGN', rate: '1499' })
+    await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'ZAR', flat: '1', percent: '0' })
+    await setFee(app.service, { assetCode: 'USDT', recipientCurrency: 'NGN', flat: '2', percent: '0' })
+    expect(await app.price()).toEqual(['1500', '1500.00000000', null])
+  })
+})

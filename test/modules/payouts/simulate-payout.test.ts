@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { getNamedPayout, getPayout } from '../../../src/modules/payouts/get-payout.ts'
+import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { tamperWith, whatIsStored } from '../../support/stored.ts'
+import { carriedPayout, transferOf } from '../rails/support/carried.ts'
+import { nigerian, nobody } from './payout-places.ts'
+
+describe.each(everyEngine)('simulatePayout on %s', (engine) => {
+  async function startWithPayout() {
+    const app = await startApp(engine)
+    await app.fee('0.5')
+    const walletId = await app.wallet({ balance: '100' })
+    const { id: payoutId } = await perform(createPayout, app.context(), {
+      assetCode: 'USDC',
+      amount: '40',
+      ...nigerian,
+    })
+    const balance = async () => (await getWallet(app.context(), { walletId })).balance
+    return { app, payoutId, balance }
+  }
+
+  test.each([
+    [['COMPLETED'], 59_50000000n],
+    [['FAILED'], 100_00000000n],
+    [['COMPLETED', 'RETURNED'], 100_00000000n],
+  ] as const)('plays the bank that answers %j', async (statuses, balanceAfter) => {
+    const { app, payoutId, balance } = await startWithPayout()
+    for (const status of statuses) {
+      const payout = await perform(simulatePayout, app.context(), { payoutId, status, cause: `it is ${status}` })
+      expect(payout.status).toBe(status)
+      expect(await getPayout(app.context(), { payoutId })).toEqual(payout)
+    }
+    expect(await balance()).toBe(balanceAfter)
+    const { payout_events: events = [] } = await whatIsStored(app)
+    expect(events.map((event) => JSON.parse(event).cause)).toEqual(statuses.map((status) => `it is ${status}`))
+    await app.expectBooksToBalance()
+  })
+
+  test('finds the payout by the key that it was made with, once', async () => {
+    const { app, payoutId: other } = await startWithPayout()
+    const request = { assetCode: 'USDC', amount: '1', ...nigerian } as const
+    const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'my payout'), request)
+    const settle = () =>
+      perform(simulatePayout, createContext(app.service, app.merchant.id, 'k'), {
+        payoutKey: 'my payout',
+        status: 'COMPLETED',
+      })
+
+    const [first, again] = [await settle(), await settle()]
+    expect(first).toMatchObject({ id, status: 'COMPLETED' })
+    expect(again).toEqual(first)
+    expect((await getPayout(app.context(), { payoutId: other })).status).toBe('PROCESSING')
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    expect(await refusalOf(() => getNamedPayout(stranger, { payoutKey: 'my payout' }))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+  })
+
+  test.each([
+    [{}, 'payoutId', 'MISSING_REQUIRED_FIELD'],
+    [{ payoutId: nobody, payoutKey: 'k' }, 'payoutId', 'INVALID_PARAMETER'],
+    [{ payoutKey: '' }, 'payoutKey', 'INVALID_FORMAT'],
+    [{ payoutKey: 'naïve' }, 'payoutKey', 'INVALID_FORMAT'],
+  ] as const)('refuses the name %j of a payout', async (name, field, code) => {
+    const { app } = await startWithPayout()
+    for (const ask of [
+      () => perform(simulatePayout, app.context(), { ...name, status: 'FAILED' }),
+      () => getNamedPayout(app.context(), name),
+    ]) {
+      expect((await refusalOf(ask)).details.fields).toMatchObject([{ field, code }])
+    }
+  })
+
+  // In order of precedence: each case also holds every later fault.
+  test.each([
+    ['SANDBOX_ONLY', 'live', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
+    ['INVALID_INPUT', 'sandbox', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
+    ['RESOURCE_NOT_FOUND', 'sandbox', { payoutId: nobody, status: 'RETURNED' }],
+    ['PAYOUT_STATUS_CONFLICT', 'sandbox', { status: 'RETURNED' }],
+  ] as const)('refuses with %s, and nothing moves', async (code, mode, input) => {
+    const { app, payoutId } = await startWithPayout()
+    const before = await whatIsStored(app)
+    const context = { ...app.context(), mode }
+    expect((await refusalOf(() => perform(simulatePayout, context, { payoutId, ...input }))).code).toBe(code)
+    expect(await whatIsStored(app)).toEqual(before)
+    await app.expectBooksToBalance()
+  })
+
+  test("refuses another merchant's payout", async () => {
+    const { app, payoutId } = await startWithPayout()
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    const refusal = await refusalOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
+    expect(refusal.message).toBe('Payout not found.')
+  })
+
+  test('plays the sandbox’s own bank for a payout that it carries, and no other system’s', async () => {
+    const { app } = await startWithPayout()
+    const [own, other] = [await carriedPayout(app.context(), '1'), await carriedPayout(app.context(), '1')]
+    const { orderId } = await transferOf(app.context(), other.id)
+    await tamperWith(app, `update payout_transfers set rail = 'lagos' where order_id = '${orderId}'`)
+    const before = await whatIsStored(app)
+    expect(
+      await refusalOf(() => perform(simulatePayout, app.context(), { payoutId: other.id, status: 'COMPLETED' })),
+    ).toMatchObject({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: 'The payout is on the rail lagos, where it is QUEUED: the bank there says what becomes of it.',
+    })
+    expect(await whatIsStored(app)).toEqual(before)
+    await perform(simulatePayout, app.context(), { payoutId: own.id, status: 'FAILED', cause: 'closed' })
+    expect(await transferOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
+  })
+
+  test('answers a key again with what it settled, whatever became of the payout since', async () => {
+    const { app, payoutId } = await startWithPayout()
+    const keyed = () => createContext(app.service, app.merchant.id, 'k')
+    const request = { payoutId, status: 'COMPLETED' } as const
+    const first = await app.service.perform(simulatePayout, keyed(), request)
+    await perform(simulatePayout, app.context(), { payoutId, status: 'RETURNED' })
+    const again = await app.service.perform(simulatePayout, keyed(), request)
+    // The operation's name is kept with each key: under another one no retry would find it.
+    const { idempotency_keys: keys = [] } = await whatIsStored(app)
+    expect(keys.map((row) => JSON.parse(row))).toMatchObject([{ key: 'k', operation: 'simulatePayout' }])
+    expect([first.isReplayed, again.isReplayed, again.result]).toEqual([false, true, first.result])
+    expect((await getPayout(app.context(), { payoutId })).status).toBe('RETURNED')
+    const { code } = await refusalOf(() => perform(simulatePayout, keyed(), { payoutId, status: 'RETURNED' }))
+    expect(code).toBe('IDEMPOTENCY_KEY_REUSED')
+  })
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { quotePayout } from '../../../../src/modules/payouts/quote.ts'
+import { comingPrices } from '../../../../src/modules/pricing/fees/coming-prices.ts'
+import { fees } from '../../../../src/modules/pricing/fees/fees.ts'
+import { setFee } from '../../../../src/modules/pricing/fees/set-fee.ts'
+import { rates } from '../../../../src/modules/pricing/rates/rates.ts'
+import { setRate } from '../../../../src/modules/pricing/rates/set-rate.ts'
+import type { Service } from '../../../../src/operations/context.ts'
+import { createService } from '../../../../src/operations/context.ts'
+import { everyEngine, startApp } from '../../../support/app.ts'
+import { refusalOf } from '../../../support/refusal-of.ts'
+import { whatIsStored } from '../../../support/stored.ts'
+
+const march = '2026-03-01T00:00:00.000Z'
+const april = '2026-04-01T00:00:00.000Z'
+
+type Listed = { readonly effectiveAt: string; readonly state: string; readonly cancelledAt: string | null }
+
+/** Rates and fees are set, cancelled and listed alike; `value` is one of a rate, or of a flat fee. */
+const prices = [
+  [
+    'rates',
+    {
+      set: (service: Service, value: string, effectiveAt?: string) =>
+        setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: value, effectiveAt, isForced: true }),
+      cancel: (service: Service, effectiveAt: string) =>
+        rates.cancel(service, { fromCode: 'USDC', toCode: 'NGN', effectiveAt }),
+      list: async (service: Service, filter: object = {}) =>
+        (await rates.list(service, filter)).items.map((row) => [...shown(row), row.rate]),
+      otherPair: { toCode: 'ZAR' },
+    },
+  ],
+  [
+    'fees',
+    {
+      set: (service: Service, value: string, effectiveAt?: string) =>
+        setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', percent: value, effectiveAt }),
+      cancel: (service: Service, effectiveAt: string) =>
+        fees.cancel(service, { assetCode: 'USDC', recipientCurrency: 'NGN', effectiveAt }),
+      list: async (service: Service, filter: object = {}) =>
+        (await fees.list(service, filter)).items.map((row) => [...shown(row), row.percent]),
+      otherPair: { recipientCurrency: 'ZAR' },
+    },
+  ],
+] as const
+
+const shown = ({ effectiveAt, state }: Listed) => [effectiveAt.slice(0, 10), state]
+
+describe.each(everyEngine)('on %s', (engine) => {
+  describe.each(prices)('%s', (noun, { set, cancel, list, otherPair }) => {
+    const start = async () => {
+      let now = march
+      const app = await startApp(engine, { clock: () => Date.parse(now), rates: [] })
+      return { app, service: app.service, goTo: (time: string) => (now = time) }
+    }
+
+    test('are listed with what each is now', async () => {
+      const { service, goTo } = await start()
+      await set(service, '10')
+      await set(service, '20', april)
+      await set(service, '30', '2026-05-01T00:00:00Z')
+      await set(service, '40', '2026-06-01T00:00:00Z')
+      await cancel(service, '2026-05-01T00:00:00Z')
+      goTo('2026-04-02T00:00:00Z')
+
+      expect(await list(service)).toEqual([
+        ['2026-06-01', 'FUTURE', '40'],
+        ['2026-05-01', 'CANCELLED', '30'],
+        ['2026-04-01', 'IN_FORCE', '20'],
+        ['2026-03-01', 'PAST', '10'],
+      ])
+      expect(await list(service, { state: 'IN_FORCE' })).toEqual([['2026-04-01', 'IN_FORCE', '20']])
+      expect(await list(service, { first: 2 })).toHaveLength(2)
+      expect(await list(service, otherPair)).toEqual([])
+    })
+
+    test('are cancelled before their time, and another may be set for it; all stay recorded', async () => {
+      const { app, service, goTo } = await start()
+      await set(service, '10')
+      await set(service, '20', april)
+      const cancelled = await cancel(service, april)
+      expect(cancelled).toMatchObject({ effectiveAt: april, cancelledAt: march })
+      // Again: as it is.
+      goTo('2026-03-02T00:00:00Z')
+      expect(await cancel(service, april)).toEqual(cancelled)
+      await set(service, '11', april)
+
+      goTo('2026-04-02T00:00:00Z')
+      expect(await list(service)).toEqual([
+        ['2026-04-01', 'IN_FORCE', '11'],
+        ['2026-04-01', 'CANCELLED', '20'],
+        ['2026-03-01', 'PAST', '10'],
+      ])
+      expect((await whatIsStored(app))[noun]).toHaveLength(3)
+    })
+
+    test('that were cancelled price no payout', async () => {
+      const { app, service, goTo } = await start()
+      await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1', effectiveAt: '2026-03-01T00:00:01Z' })
+      await set(service, '10', '2026-03-02T00:00:00Z')
+      await set(service, '20', april)
+      await cancel(service, april)
+      goTo('2026-04-02T00:00:00Z')
+      const terms = { assetCode: 'USDC', recipientCurrency: 'NGN', amount: 100_00000000n }
+      const { exchangeRate, fee } = await quotePayout(app.db, app.context(), terms)
+      expect(noun === 'rates' ? exchangeRate : fee).toBe(noun === 'rates' ? '10' : 10_00000000n)
+    })
+
+    test('that are in force, or were, are not cancelled: they may have been paid by', async () => {
+      const { app, service, goTo } = await start()
+      await set(service, '10')
+      await set(service, '20', april)
+      goTo(april)
+      const before = await whatIsStored(app)
+      for (const time of [march, april]) {
+        const refusal = await refusalOf(() => cancel(service, time))
+        expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
+      }
+      expect((await refusalOf(() => cancel(service, '2026-07-01T00:00:00Z'))).code).toBe('RESOURCE_NOT_FOUND')
+      expect((await refusalOf(() => cancel(service, 'soon'))).code).toBe('INVALID_INPUT')
+      expect(await whatIsStored(app)).toEqual(before)
+    })
+
+    test('are cancelled once by many at once, and set once for a time', async () => {
+      const { service } = await start()
+      await set(service, '20', april)
+      const cancelled = await Promise.all(Array.from({ length: 8 }, () => cancel(service, april)))
+      expect(new Set(cancelled.map(({ cancelledAt }) => cancelledAt)).size).toBe(1)
+      const sets = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => set(service, `${i + 1}`, april)))
+      expect(sets.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(await list(service)).toHaveLength(2)
+    })
+  })
+
+  test('a rate that was set while the clock was two hours ahead is told of, taken back, and never in force', async () => {
+    const hour = 3_600_000
+    let now = Date.parse(march)
+    const app = await startApp(engine, { clock: () => now })
+    const pair = { fromCode: 'USDC', toCode: 'NGN' }
+    const ahead = createService({ db: app.db, mode: 'sandbox', clock: () => now + 2 * hour })
+    const slip = await setRate(ahead, { ...pair, rate: '1300' })
+    const terms = { assetCode: 'USDC', recipientCurrency: 'NGN', amount: 100_00000000n }
+    const rateNow = async () => (await quotePayout(app.db, app.context(), terms)).exchangeRate
+
+    now += hour
+    expect(await rateNow()).toBe('1500')
+    const { later } = await setRate(app.service, { ...pair, rate: '1510' })
+    expect(later).toMatchObject([{ rate: '1300', effectiveAt: slip.effectiveAt }])
+    expect(await comingPrices(app.service)).toEqual([`rate USDC NGN 1300 from ${slip.effectiveAt}`])
+    await rates.cancel(app.service, { ...pair, effectiveAt: slip.effectiveAt })
+    expect(await comingPrices(app.service)).toEqual([])
+    now += 2 * hour
+    expect(await rateNow()).toBe('1510')
+  })
+})

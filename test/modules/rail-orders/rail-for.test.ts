@@ -1,0 +1,63 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sandboxAccount, sandboxAccounts } from '../../../src/modules/rail-orders/sandbox-accounts.ts'
+import type { Routes } from '../../../src/modules/rail-orders/select-rail.ts'
+import { railFor } from '../../../src/modules/rail-orders/select-rail.ts'
+
+const payout = {
+  assetCode: 'USDC',
+  recipientCurrency: 'NGN',
+  recipientCountry: 'Nigeria',
+  accountNumber: '0690000032',
+}
+const sandboxPayout = { ...payout, accountNumber: '9999999900' }
+
+/** The routes that apply to the payout, the most specific first: the asset before the currency before the country. */
+const applicable = ['USDC', '*'].flatMap((assetCode) =>
+  ['NGN', '*'].flatMap((currency) => ['Nigeria', '*'].map((country) => ({ assetCode, currency, country }))),
+)
+const nameOf = ({ assetCode, currency, country }: Omit<Routes[number], 'rail'>) => `${assetCode} ${currency} ${country}`
+
+const anyRoute = fc.record({
+  assetCode: fc.constantFrom('USDC', 'USDT', '*'),
+  currency: fc.constantFrom('NGN', 'ZAR', '*'),
+  country: fc.constantFrom('Nigeria', 'South Africa', '*'),
+})
+
+describe('the rail of a payout', () => {
+  test('is that of the most specific route that applies, in whatever order the routes are', () => {
+    const routes = fc.uniqueArray(anyRoute, { selector: nameOf, maxLength: 27, size: 'max' })
+    fc.assert(
+      fc.property(routes, (routes) => {
+        const names = new Set(routes.map(nameOf))
+        const expected = applicable.map(nameOf).find((name) => names.has(name)) ?? null
+        const found = railFor(
+          routes.map((route) => ({ ...route, rail: nameOf(route) })),
+          { mode: 'live' },
+          payout,
+        )
+        expect(found).toBe(expected)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('is the sandbox’s own for the accounts of its bank, in the sandbox and where no route applies', () => {
+    const route = { assetCode: '*', currency: 'NGN', country: '*', rail: 'bank' }
+    expect(railFor([], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
+    expect(railFor([{ ...route, currency: 'ZAR' }], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
+    expect(railFor([route], { mode: 'sandbox' }, sandboxPayout)).toBe('bank')
+    expect(railFor([], { mode: 'sandbox' }, payout)).toBeNull()
+    expect(railFor([], { mode: 'live' }, sandboxPayout)).toBeNull()
+  })
+})
+
+test('the sandbox’s bank knows an account by 99999999 and two digits of its list, and no other', () => {
+  for (const [digits, outcome] of Object.entries(sandboxAccounts)) {
+    expect(outcome, 'the outcome that the REST reference shows').toMatch(/^(completes|rejects|reports|does|is)\b/)
+    expect(sandboxAccount(`99999999${digits}`)).toBe(digits)
+    for (const other of [digits, `9999999${digits}`, `99999998${digits}`, `99999999${digits}0`, `0699999999${digits}`])
+      expect([other, sandboxAccount(other)]).toEqual([other, null])
+  }
+  for (const other of ['99999999', '9999999999', '99999999toString', '']) expect(sandboxAccount(other)).toBeNull()
+})

@@ -1,0 +1,382 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Refusal } from '../../../src/core/errors.ts'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
+import { settledStatuses, settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
+import { reportStates } from '../../../src/modules/rail-orders/rail-order.ts'
+import { attentionActions } from '../../../src/modules/rails/attention/attention-actions.ts'
+import { listAttention } from '../../../src/modules/rails/attention/list-attention.ts'
+import { resolveAttention, resolveAttentionByOperator } from '../../../src/modules/rails/attention/resolve-attention.ts'
+import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
+import type { Answer } from '../../../src/modules/rails/orders/record-answer.ts'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import type { App, Setup } from '../../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { cli } from '../../support/process.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+import { nigerian, nobody } from '../payouts/payout-places.ts'
+import { answer, carriedPayout, contradicted, report, transferOf } from './support/carried.ts'
+
+async function start(setup: Setup) {
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(setup, {
+    clock: () => {
+      now += 1_000
+      return now
+    },
+  })
+  const walletId = await app.wallet({ balance: '100' })
+  const balance = async () => (await getWallet(app.context(), { walletId })).balance
+  return { app, balance }
+}
+
+/** One that a bank has lost after the time in which it may be submitted again. */
+async function lost(app: App): Promise<string> {
+  const context = app.context()
+  const { id } = await carriedPayout(context)
+  await answer(context, id, { state: 'ACCEPTED' })
+  await cancelPayout(context, { payoutId: id })
+  // By turns: cancelled it is not, and then not there.
+  await answer(context, id, 'NOT_FOUND')
+  return id
+}
+
+async function resolve(app: App, payoutId: string, action: string, reason = 'the bank says so on the phone') {
+  const { data, errors } = await app.graphql(
+    `mutation ($input: ResolveAttentionInput!) {
+      resolveAttention(input: $input) {
+        ... on ResolveAttentionPayload { payout { status } }
+        ... on UserError { code message field }
+      }
+    }`,
+    { input: { payoutId, action, reason } },
+  )
+  return errors[0] ?? data.resolveAttention
+}
+
+async function attention(app: App, args = '') {
+  const { data, errors } = await app.graphql(
+    `{ attention${args} { after nodes { payout { uuid status } rail reference cause since actions } } }`,
+  )
+  expect(errors).toEqual([])
+  return data.attention
+}
+
+/** How a payout came there, what its status is, what can be done, and what that makes of payout, transfer and wallet. */
+const cases = [
+  ['RETRY', 'PROCESSING', [], 'PROCESSING', 'UNKNOWN', 90],
+  ['COMPLETE', 'PROCESSING', [], 'COMPLETED', 'COMPLETED', 90],
+  ['FAIL', 'PROCESSING', [], 'FAILED', 'REJECTED', 100],
+  ['COMPLETE', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'COMPLETED', 'COMPLETED', 90],
+  ['FAIL', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'RETURNED', 'RETURNED', 100],
+  ['FAIL', 'FAILED', ['REJECTED', 'COMPLETED'], 'FAILED', 'REJECTED', 100],
+  ['FAIL', 'RETURNED', ['RETURNED', 'REJECTED'], 'RETURNED', 'RETURNED', 100],
+] as const
+
+describe.each(everyEngineAndWorkers)('attention on %s', (setup) => {
+  test.each(cases)('%s of what is %s', async (action, was, said, becomes, state, left) => {
+    const { app, balance } = await start(setup)
+    const payoutId = said.length > 0 ? await contradicted(app.context(), ...said) : await lost(app)
+    const { nodes } = await attention(app)
+    expect(nodes).toMatchObject([
+      { payout: { uuid: payoutId, status: was }, rail: 'sandbox', cause: expect.any(String) },
+    ])
+    expect(nodes[0].actions).toContain(action)
+    expect(await resolve(app, payoutId, action)).toEqual({ payout: { status: becomes } })
+    const transfer = await transferOf(app.context(), payoutId)
+    expect(transfer.history.at(-1)).toMatchObject({ state, cause: 'the bank says so on the phone' })
+    expect(transfer).toMatchObject({ state, dueAt: action === 'RETRY' ? expect.any(BigInt) : null })
+    expect(await balance()).toBe(BigInt(left) * 100_000_000n)
+    expect((await attention(app)).nodes).toEqual([])
+    await app.expectBooksToBalance()
+  })
+})
+
+describe.each(everyEngine)('attention on %s', (engine) => {
+  test.each([
+    ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is COMPLETED already'],
+    ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is FAILED already'],
+    ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet: it can't be completed"],
+    ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'must be collected otherwise'],
+  ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
+    const { app } = await start(engine)
+    const payoutId = await contradicted(app.context(), ...said)
+    const { nodes } = await attention(app)
+    expect(nodes).toMatchObject([{ payout: { status: was } }])
+    expect(nodes[0].actions).not.toContain(action)
+    const before = await whatIsStored(app)
+    expect(await resolve(app, payoutId, action)).toEqual({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: expect.stringContaining(message),
+      field: null,
+    })
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('refuses to decide without a reason, of nothing, of what needs nobody, and of what is another’s', async () => {
+    const { app } = await start(engine)
+    const payoutId = await contradicted(app.context(), 'REJECTED', 'COMPLETED')
+    const { id: waiting } = await carriedPayout(app.context())
+    expect(await resolve(app, payoutId, 'FAIL', '  ')).toMatchObject({ code: 'INVALID_INPUT', field: 'reason' })
+    expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect(await resolve(app, waiting, 'FAIL')).toMatchObject({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: 'On the rail sandbox the payout is QUEUED: nobody needs to decide about it.',
+    })
+    const { id: byHand } = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian })
+    expect(await resolve(app, byHand, 'FAIL')).toMatchObject({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: 'No rail carries the payout: what became of it is settled by hand.',
+    })
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    const input = { payoutId, action: 'FAIL', reason: 'mine' } as const
+    expect(await refusalOf(() => perform(resolveAttention, stranger, input))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+  })
+
+  test('of real money a merchant may only have the bank asked again', async () => {
+    const { app, balance } = await start(engine)
+    const payoutId = await lost(app)
+    const context = { ...app.context(), mode: 'live' } as const
+    for (const action of ['FAIL', 'COMPLETE'] as const) {
+      const input = { payoutId, action, reason: 'please' }
+      expect(await refusalOf(() => perform(resolveAttention, context, input))).toMatchObject({
+        code: 'SANDBOX_ONLY',
+        message: `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
+      })
+    }
+    expect((await listAttention(context, {})).items).toMatchObject([{ payoutId, actions: ['RETRY'] }])
+    await perform(resolveAttention, context, { payoutId, action: 'RETRY', reason: 'please' })
+    expect(await balance()).toBe(90_00000000n)
+    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
+  })
+
+  test('tells what the bank says while nobody has decided, once each time that it says another thing', async () => {
+    const { app, balance } = await start(engine)
+    const context = app.context()
+    const payoutId = await lost(app)
+    const { nodes: before } = await attention(app)
+    const [{ cause: why }] = before
+    for (const said of [
+      { state: 'COMPLETED' },
+      { state: 'COMPLETED', reference: 'BANK-7' },
+      { state: 'RETURNED', reference: 'BANK-8', code: 'CLOSED' },
+    ] as const) {
+      await report(context, payoutId, said)
+      expect((await attention(app)).nodes[0].reference).toBe('reference' in said ? 'BANK-7' : null)
+    }
+    const { nodes } = await attention(app)
+    const cause = `${why}; the bank says COMPLETED; the bank says RETURNED: CLOSED`
+    expect(nodes).toEqual([{ ...before[0], reference: 'BANK-7', cause }])
+    expect(await balance()).toBe(90_00000000n)
+    expect((await transferOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
+      Array.from({ length: 3 }, () => 'ATTENTION'),
+    )
+    await report(context, payoutId, 'CANCELLED')
+    await report(context, payoutId, 'CANCELLED')
+    expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
+    // What it contradicted is not told twice.
+    const other = await contradicted(context, 'REJECTED', 'COMPLETED')
+    await report(context, other, { state: 'COMPLETED' })
+    expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
+  })
+
+  test.each([
+    ['COMPLETED', 'ATTENTION', 'the bank says CANCELLED of what was COMPLETED'],
+    ['RETURNED', 'ATTENTION', 'the bank says CANCELLED of what was RETURNED'],
+    ['REJECTED', 'REJECTED', null],
+  ] as const)('a bank that says CANCELLED of what it has %s leaves it %s', async (said, state, cause) => {
+    const { app, balance } = await start(engine)
+    const { id } = await carriedPayout(app.context())
+    await answer(app.context(), id, { state: said })
+    const before = await balance()
+    await report(app.context(), id, 'CANCELLED')
+    const transfer = await transferOf(app.context(), id)
+    expect(transfer).toMatchObject({ state, dueAt: null })
+    expect(transfer.history.at(-1)).toMatchObject({ state, cause })
+    expect(await balance()).toBe(before)
+    await app.expectBooksToBalance()
+  })
+
+  test('tells only why somebody must look now, and not what the payout went through before', async () => {
+    const { app } = await start(engine)
+    const { id } = await carriedPayout(app.context())
+    await answer(app.context(), id, { failure: 'it is down' })
+    await hastenQuestions(app.context(), { orderIds: [(await transferOf(app.context(), id)).orderId] })
+    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    const cause = 'the bank has no such order, and may not be asked again without a person'
+    expect((await attention(app)).nodes).toMatchObject([{ cause }])
+    await resolve(app, id, 'RETRY')
+    await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
+    expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
+  })
+
+  test('is over where an operator settles the payout otherwise, also to what it is already', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    for (const [status, ...said] of [
+      ['COMPLETED', 'COMPLETED', 'REJECTED'],
+      ['RETURNED', 'COMPLETED', 'REJECTED'],
+      ['FAILED', 'REJECTED', 'COMPLETED'],
+    ] as const) {
+      const payoutId = await contradicted(context, ...said)
+      // Whoever only asks again decides nothing.
+      const { status: before } = await getPayout(context, { payoutId })
+      await settlePayout(context, { payoutId, status: before as 'COMPLETED', cause: 'again' })
+      expect((await attention(app)).nodes).toHaveLength(1)
+      await settlePayout(context, { payoutId, status, cause: 'seen at the bank', override: true })
+      expect((await attention(app)).nodes).toEqual([])
+      expect((await transferOf(context, payoutId)).history.at(-1)).toMatchObject({ cause: 'seen at the bank' })
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('that several decide about at once is decided once', async () => {
+    const { app, balance } = await start(engine)
+    for (let round = 0; round < 5; round++) {
+      const payoutId = await lost(app)
+      const before = await balance()
+      const decided = await Promise.allSettled(
+        (['FAIL', 'COMPLETE', 'FAIL', 'RETRY', 'COMPLETE'] as const).map((action) =>
+          perform(resolveAttention, app.context(), { payoutId, action, reason: 'at once' }),
+        ),
+      )
+      expect(decided.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      const { status } = await getPayout(app.context(), { payoutId })
+      expect(await balance()).toBe(before + (status === 'FAILED' ? 10_00000000n : 0n))
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('is submitted again only where the bank can not pay it twice', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    const payoutId = await lost(app)
+    await resolve(app, payoutId, 'RETRY')
+    expect(await answer(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
+    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'ATTENTION', attempts: 1 })
+    await resolve(app, payoutId, 'RETRY')
+    await answer(context, payoutId, 'NOT_FOUND')
+    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
+    expect(await answer(context, payoutId, { state: 'COMPLETED' })).toBe('submit')
+    expect((await getPayout(context, { payoutId })).status).toBe('COMPLETED')
+  })
+
+  test('is read on from page to page, the oldest first, and by operators of all merchants', async () => {
+    const { app } = await start(engine)
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) ids.push(await contradicted(app.context(), 'REJECTED', 'COMPLETED'))
+    const found: string[] = []
+    let after: string | null = null
+    do {
+      const page: Awaited<ReturnType<typeof attention>> = await attention(
+        app,
+        `(first: 2${after === null ? '' : `, after: "${after}"`})`,
+      )
+      found.push(...page.nodes.map(({ payout }: { payout: { uuid: string } }) => payout.uuid))
+      after = page.after
+    } while (after !== null)
+    expect(found).toEqual(ids)
+    const { errors } = await app.graphql('{ attention(after: "x") { after } }')
+    expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [{ field: 'after' }] } }])
+    const place = '2026-03-01T12:00:00.000Z 019b7679-7400-7000-8000-000000000000'
+    expect((await listAttention(app.context(), { after: btoa(place) })).items).toHaveLength(5)
+    for (const after of ['?', btoa(`x${place}`), btoa(`${place}x`), btoa(place.slice(1)), btoa(place.slice(0, -1))]) {
+      const { details } = await refusalOf(() => listAttention(app.context(), { after }))
+      expect(details.fields).toEqual([
+        { field: 'after', code: 'INVALID_PARAMETER', message: 'must be one that this list gave' },
+      ])
+    }
+
+    const operator = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const listed = await cli(operator, 'attention', 'list', '--limit', '3', '--json')
+    const { payouts, next } = listed.json() as { payouts: { payoutId: string }[]; next: string }
+    expect(payouts.map(({ payoutId }) => payoutId)).toEqual(ids.slice(0, 3))
+    expect(payouts[0]).toMatchObject({
+      merchantId: app.merchant.id,
+      rail: 'sandbox',
+      payoutStatus: 'FAILED',
+      cause: 'the bank says COMPLETED of what was REJECTED',
+      actions: ['fail'],
+    })
+    const rest = (await cli(operator, 'attention', 'list', '--after', next, '--json')).json()
+    expect(rest).toMatchObject({ payouts: [{ payoutId: ids[3] }, { payoutId: ids[4] }], next: null })
+
+    const [first = ''] = ids
+    expect(await cli(operator, 'attention', 'fail', first)).toMatchObject({ code: 2 })
+    expect(await cli(operator, 'attention', 'complete', first, '--reason', 'paid')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("it can't be completed"),
+    })
+    const failed = await cli(operator, 'attention', 'fail', first, '--reason', 'the bank has put it right', '--json')
+    expect(failed.json()).toMatchObject({ id: first, status: 'FAILED', state: 'REJECTED' })
+    expect((await attention(app)).nodes).toHaveLength(4)
+  })
+
+  test('money moves once, whatever is reported, asked and decided in whatever order', async () => {
+    const { app, balance } = await start(engine)
+    const context = app.context()
+    const payouts: string[] = []
+    const answers = fc.oneof(
+      fc.constantFrom<Answer>('NOT_FOUND', 'CANCELLED', 'TOO_LATE', { failure: 'it is down' }),
+      fc.constantFrom(...reportStates).map((state): Answer => ({ state })),
+    )
+    const decisions = fc.constantFrom(...attentionActions).map((action) => (payoutId: string) => {
+      return resolveAttentionByOperator(context, { payoutId, action, reason: 'so it is' })
+    })
+    const steps = fc.oneof(
+      { weight: 3, arbitrary: answers.map((said) => (id: string) => answer(context, id, said)) },
+      {
+        weight: 1,
+        arbitrary: answers.map((said) => (id: string) => answer(context, id, said, { idempotentForMs: 0 })),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.constantFrom(...reportStates).map((state) => (id: string) => report(context, id, { state })),
+      },
+      { weight: 1, arbitrary: fc.constant((payoutId: string) => cancelPayout(context, { payoutId })) },
+      { weight: 4, arbitrary: decisions },
+      {
+        weight: 1,
+        arbitrary: fc
+          .constantFrom(...settledStatuses)
+          .map((status) => (payoutId: string) => settlePayout(context, { payoutId, status, override: true })),
+      },
+    )
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 6, maxLength: 16, size: 'max' }), async (run) => {
+        const { id } = await carriedPayout(context, '0.01')
+        payouts.push(id)
+        for (const step of run) {
+          await step(id).catch((error: unknown) => {
+            if (!(error instanceof Refusal && error.code === 'PAYOUT_STATUS_CONFLICT')) throw error
+          })
+          const { status } = await getPayout(context, { payoutId: id })
+          const { state, dueAt } = await transferOf(context, id)
+          seen.add(`${state} ${status}`)
+          // What is in the wallet again stays there, and nothing is asked of what only a person can decide.
+          if (state === 'ATTENTION') expect(dueAt).toBe(null)
+        }
+        const statuses = await Promise.all(
+          payouts.map(async (payoutId) => (await getPayout(context, { payoutId })).status),
+        )
+        const out = statuses.filter((status) => status === 'PROCESSING' || status === 'COMPLETED').length
+        expect(await balance()).toBe(100_00000000n - BigInt(out) * 1_000_000n)
+      }),
+      { numRuns: engine === 'sqlite' ? 80 : 40 },
+    )
+    await app.expectBooksToBalance()
+    const pairs = ['COMPLETED COMPLETED', 'REJECTED FAILED', 'RETURNED RETURNED', 'CANCELLED FAILED']
+    const open = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED'].map((state) => `${state} PROCESSING`)
+    const possible = ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'].map((status) => `ATTENTION ${status}`)
+    expect([...seen].filter((pair) => ![...pairs, ...open, ...possible].includes(pair))).toEqual([])
+    expect(seen.size).toBeGreaterThan(8)
+  })
+})

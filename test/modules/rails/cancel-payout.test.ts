@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
+import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
+import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
+import { runOrder } from '../../../src/modules/rails/orders/process-order.ts'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import type { App, Setup } from '../../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { cli } from '../../support/process.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+import { nigerian, nobody } from '../payouts/payout-places.ts'
+import { answer, carriedPayout, contradicted, report, transferOf } from './support/carried.ts'
+
+async function start(setup: Setup) {
+  const app = await startApp(setup)
+  const walletId = await app.wallet({ balance: '100' })
+  const balance = async () => (await getWallet(app.context(), { walletId })).balance
+  return { app, balance }
+}
+
+async function cancel(app: App, input: object) {
+  const { data, errors } = await app.graphql(
+    `mutation ($input: CancelPayoutInput!) {
+      cancelPayout(input: $input) {
+        ... on CancelPayoutPayload { payout { status timeline { state cause } } }
+        ... on UserError { code message field }
+      }
+    }`,
+    { input },
+  )
+  expect(errors).toEqual([])
+  return data.cancelPayout
+}
+
+/** A bank that takes every order, and says of each question what a test has it say. */
+function bankThat(answers: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
+  const accepted = async () => ({ state: 'ACCEPTED' as const })
+  return {
+    name: 'sandbox',
+    callsAtOnce: 1,
+    callMs: 1_000,
+    idempotentForMs: 0,
+    submit: accepted,
+    find: accepted,
+    ...answers,
+  }
+}
+
+describe.each(everyEngineAndWorkers)('cancelPayout on %s', (setup) => {
+  test('gives the money back where the bank was never asked, and answers the same when asked again', async () => {
+    const { app, balance } = await start(setup)
+    const { id: payoutId } = await carriedPayout(app.context())
+    expect(await balance()).toBe(90_00000000n)
+    const input = { payoutId, idempotencyKey: 'once' }
+    const first = await cancel(app, input)
+    expect(first.payout).toEqual({
+      status: 'FAILED',
+      timeline: [
+        { state: 'QUEUED', cause: null },
+        { state: 'CANCELLED', cause: null },
+      ],
+    })
+    expect(await cancel(app, input)).toEqual(first)
+    expect(await cancel(app, { payoutId })).toEqual(first)
+    expect(await balance()).toBe(100_00000000n)
+    const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { events { status cause } } }', {
+      id: payoutId,
+    })
+    expect(data.payout.events).toEqual([{ status: 'FAILED', cause: 'cancelled' }])
+    // Nobody asks the bank of it any more.
+    expect(await answer(app.context(), payoutId, { state: 'COMPLETED' })).toBe(null)
+    await app.expectBooksToBalance()
+  })
+})
+
+describe.each(everyEngine)('cancelPayout on %s', (engine) => {
+  test('finds the payout by the key that it was made with', async () => {
+    const { app } = await start(engine)
+    const context = createContext(app.service, app.merchant.id, 'made with')
+    await carriedPayout(context)
+    expect((await cancel(app, { payoutIdempotencyKey: 'made with' })).payout.status).toBe('FAILED')
+    expect(await cancel(app, {})).toMatchObject({ code: 'INVALID_INPUT', field: 'payoutId' })
+  })
+
+  test('asks the bank that has the payout, which takes it back', async () => {
+    const { app, balance } = await start(engine)
+    const context = app.context()
+    const { id: payoutId } = await carriedPayout(context)
+    await answer(context, payoutId, { state: 'ACCEPTED' })
+    for (let i = 0; i < 2; i++) expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
+    expect(await balance()).toBe(90_00000000n)
+    const { orderId } = await transferOf(context, payoutId)
+    expect(await runOrder(context, bankThat({ cancel: async () => 'CANCELLED' }), orderId)).toBe('answered')
+    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
+    expect((await cancel(app, { payoutId })).payout.status).toBe('FAILED')
+    expect(await balance()).toBe(100_00000000n)
+    const events = 'query($id: ID!) { payout(id: $id) { events { status cause } } }'
+    expect((await app.graphql(events, { id: payoutId })).data.payout.events).toEqual([
+      { status: 'FAILED', cause: 'cancelled' },
+    ])
+    await app.expectBooksToBalance()
+  })
+
+  test.each([
+    ['has reported it as rejected before it answers', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
+    ['answers twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
+    ['reports late that it had taken it', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
+  ] as const)('needs nobody to look where the bank %s', async (_, said, state) => {
+    const { app, balance } = await start(engine)
+    const context = app.context()
+    const { id: payoutId } = await carriedPayout(context)
+    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await cancel(app, { payoutId })
+    for (const each of said) await report(context, payoutId, each)
+    expect(await transferOf(context, payoutId)).toMatchObject({ state, dueAt: null })
+    expect(await balance()).toBe(100_00000000n)
+    await app.expectBooksToBalance()
+  })
+
+  test.each([
+    ['says that it is too late', { cancel: async () => 'TOO_LATE' as const }],
+    ['takes nothing back', {}],
+  ])('goes on where the bank %s', async (_, answers) => {
+    const { app, balance } = await start(engine)
+    const context = app.context()
+    const { id: payoutId } = await carriedPayout(context)
+    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await cancel(app, { payoutId })
+    const { orderId } = await transferOf(context, payoutId)
+    await runOrder(context, bankThat(answers), orderId)
+    const transfer = await transferOf(context, payoutId)
+    expect(transfer).toMatchObject({ state: 'ACCEPTED', cancelAskedAt: null, dueAt: expect.any(BigInt) })
+    expect(transfer.history.at(-1)).toMatchObject({ state: 'ACCEPTED', cause: 'it is too late to cancel it' })
+    expect(await balance()).toBe(90_00000000n)
+  })
+
+  test('asks what became of it by turns where the bank does not answer that question', async () => {
+    let now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.wallet({ balance: '100' })
+    const context = app.context()
+    const { id: payoutId } = await carriedPayout(context)
+    await answer(context, payoutId, { state: 'ACCEPTED' })
+    await cancel(app, { payoutId })
+    const asked: (string | null)[] = []
+    for (let i = 0; i < 4; i++) {
+      asked.push(await answer(context, payoutId, { failure: 'no route' }))
+      now += 3_600_000
+    }
+    expect(asked).toEqual(['cancel', 'find', 'cancel', 'find'])
+  })
+
+  test('is asked for next whatever the bank reports by itself meanwhile', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    for (const before of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
+      const { id: payoutId } = await carriedPayout(context)
+      await answer(context, payoutId, before)
+      await cancel(app, { payoutId })
+      for (let i = 0; i < 3; i++) await report(context, payoutId, { state: 'ACCEPTED' })
+      expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
+      expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED' })
+    }
+  })
+
+  test('keeps what waits to be submitted again from being submitted, until the bank has spoken', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    const { id: payoutId } = await carriedPayout(context)
+    await answer(context, payoutId, { failure: 'no answer' })
+    const { orderId } = await transferOf(context, payoutId)
+    await hastenQuestions(context, { orderIds: [orderId] })
+    await answer(context, payoutId, 'NOT_FOUND')
+    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
+    expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
+    const asked = (await transferOf(context, payoutId)).history.at(-1)
+    expect(asked).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
+    expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
+    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
+    await app.expectBooksToBalance()
+  })
+
+  test('refuses what can not be cancelled, says why, and nothing moves', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    const { id: byHand } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
+    const { id: submitting } = await carriedPayout(context)
+    const { orderId } = await transferOf(context, submitting)
+    await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs: 0 } })
+    const { id: completed } = await carriedPayout(context)
+    await answer(context, completed, { state: 'COMPLETED' })
+    const attention = await contradicted(context, 'REJECTED', 'COMPLETED')
+    const before = await whatIsStored(app)
+    for (const [payoutId, message] of [
+      [byHand, 'No rail carries the payout'],
+      [submitting, 'is being submitted to the rail sandbox at this moment'],
+      [completed, 'is COMPLETED on the rail sandbox'],
+      [attention, 'A person must look at the payout'],
+    ] as const) {
+      expect(await cancel(app, { payoutId })).toEqual({
+        code: 'PAYOUT_STATUS_CONFLICT',
+        message: expect.stringContaining(message),
+        field: null,
+      })
+    }
+    expect(await cancel(app, { payoutId: nobody })).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    expect(await refusalOf(() => perform(cancelPayout, stranger, { payoutId: completed }))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
+    expect((await whatIsStored(app)).payout_transfers).toEqual(before.payout_transfers)
+    expect((await whatIsStored(app)).payout_events).toEqual(before.payout_events)
+  })
+
+  test('is there for operators, too', async () => {
+    const { app } = await start(engine)
+    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const { id } = await carriedPayout(app.context())
+    const done = await cli(place, 'payout', 'cancel', id, '--json')
+    expect(done).toMatchObject({ code: 0, stderr: '' })
+    expect(done.json()).toMatchObject({ id, status: 'FAILED', rail: 'sandbox', state: 'CANCELLED' })
+    expect((await cli(place, 'payout', 'show', id, '--json')).json()).toMatchObject({
+      rail: 'sandbox',
+      timeline: [{ state: 'QUEUED' }, { state: 'CANCELLED' }],
+      events: [{ status: 'FAILED', cause: 'cancelled' }],
+    })
+    await app.expectBooksToBalance()
+  })
+})
+
+describe.each(everyEngine)('payout settle on %s', (engine) => {
+  test('takes --override where a rail is at work, and says so', async () => {
+    const { app } = await start(engine)
+    const context = app.context()
+    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const { id } = await carriedPayout(context)
+    await answer(context, id, { state: 'ACCEPTED' })
+    const refused = await cli(place, 'payout', 'settle', id, 'failed')
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^--override must be given, because the payout is on the rail sandbox, where it is ACCEPTED/,
+      ),
+    })
+    const done = await cli(
+      place,
+      'payout',
+      'settle',
+      id,
+      'failed',
+      '--override',
+      '--reason',
+      'seen at the bank',
+      '--json',
+    )
+    expect(done.json()).toMatchObject({ id, status: 'FAILED' })
+    expect(await transferOf(context, id)).toMatchObject({ state: 'REJECTED', dueAt: null })
+    // What the bank says afterwards is for a person to look at, and moves nothing.
+    await report(context, id, { state: 'COMPLETED', reference: 'BANK-1' })
+    expect(await transferOf(context, id)).toMatchObject({ state: 'ATTENTION' })
+    await app.expectBooksToBalance()
+  })
+})

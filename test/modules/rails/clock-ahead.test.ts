@@ -1,0 +1,214 @@
+// What is left of an hour by which a machine's clock was ahead for some seconds.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { timestamp } from '../../../src/core/ids.ts'
+import { contextByClock } from '../../../src/modules/merchants/sandbox-clock.ts'
+import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
+import type { Transfer } from '../../../src/modules/rail-orders/rail-order.ts'
+import { httpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
+import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
+import { mayBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
+import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { startRails } from '../../../src/modules/rails/orders/worker.ts'
+import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { signedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import type { Mode } from '../../../src/operations/context.ts'
+import { createService } from '../../../src/operations/context.ts'
+import { createServer } from '../../../src/server/host.ts'
+import type { App, Setup } from '../../support/app.ts'
+import { loggerOfPlanFaults, payoutBody, startApp } from '../../support/app.ts'
+import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
+import { wallTime } from '../../support/times.ts'
+import { createBank } from './support/bank.ts'
+
+const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
+
+/** A service whose machine has a clock that is set by hand, beside one that goes on by itself. */
+async function startWithClocks(setup: Setup, mode: Mode) {
+  const clocks = { wall: Date.parse('2026-03-01T12:00:00.000Z'), monotonic: 0 }
+  const wallClock = () => wallTime(clocks.wall)
+  const posting = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
+  const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [posting] })
+  await setAddressKey(app)
+  // A price that is in force for a clock that is set back as well.
+  clocks.wall += 2 * hour
+  await app.wallet({ network: 'erc20', balance: '1000' })
+  await setRoute(app.service, { rail: 'bank' })
+  return {
+    app,
+    posting,
+    now: () => clocks.wall,
+    /** The clock goes on, from an hour ahead of what it should be where it `isAhead`, and is right again then. */
+    pass: (ms: number) => {
+      clocks.wall += ms
+      clocks.monotonic += ms
+    },
+    setClock: (by: number) => {
+      clocks.wall += by
+    },
+    /** A process that starts on the same database, with a clock that has never been ahead. */
+    restarted: () => createService({ db: app.db, mode, secrets: app.service.secrets, clock: () => clocks.wall }),
+    run: (rail: Rail, service = app.service) => {
+      const rails = startRails({
+        service,
+        rails: [rail],
+        paused: [],
+        contextOf: (merchantId) => contextByClock(service, merchantId),
+        onUnknown: () => {},
+        onFault: (error) => {
+          throw error
+        },
+        clock: () => clocks.monotonic,
+      })
+      onTestFinished(() => rails.stop())
+      return rails
+    },
+  }
+}
+
+async function pay(app: App) {
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+  return { id: body.data.id as string, orderId: body.data.reference_id as string }
+}
+
+async function timeline(app: App, id: string): Promise<string[]> {
+  const query = 'query($id: ID!) { payout(id: $id) { timeline { state } } }'
+  const { data } = await app.graphql(query, { id })
+  return data.payout.timeline.map(({ state }: { state: string }) => state)
+}
+
+const statusOf = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
+
+describe.each(everyEngineAndMode)('a clock that was an hour ahead for some seconds, on %s in %s', (engine, mode) => {
+  test.each(['forward', 'back'])(
+    'leaves a bank’s reports accepted after it was set %s and right again',
+    async (way) => {
+      const { app, now, pass, setClock } = await startWithClocks(engine, mode)
+      const by = way === 'forward' ? hour : -hour
+      setClock(by)
+      await pay(app)
+      pass(3 * second)
+      setClock(-by)
+      const { id, orderId } = await pay(app)
+      const payload = JSON.stringify({ id: orderId, state: 'COMPLETED', reference: 'B-1' })
+      const signed = signedHeaders('msg_1', { body: payload, signer: signerOf([secret]), now: wallTime(now()) })
+      const posted = await app.rest('POST', '/rails/bank/reports', { key: null, payload, headers: { ...signed } })
+      expect([posted.status, await statusOf(app, id)]).toEqual([200, 'COMPLETED'])
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test.each(['the same process', 'a process that starts then'])(
+    'has payouts submitted soon after, by %s',
+    async (who) => {
+      const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
+      const before = await pay(app)
+      setClock(hour)
+      const during = await pay(app)
+      pass(3 * second)
+      setClock(-hour)
+      const after = await pay(app)
+      const bank = createBank()
+      const rails = run(bank.rail, who === 'the same process' ? app.service : restarted())
+      await rails.look()
+      for (const { id } of [before, during, after]) await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test.each(['the same process', 'a process that starts then'])(
+    'has a bank asked again soon after, by %s',
+    async (who) => {
+      const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
+      const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
+      const rails = run(bank.rail)
+      await rails.look()
+      setClock(hour)
+      const { id } = await pay(app)
+      await rails.look()
+      await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
+      pass(3 * second)
+      setClock(-hour)
+      if (who !== 'the same process') await rails.stop()
+      await (who === 'the same process' ? rails : run(bank.rail, restarted())).look()
+      await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
+      await app.expectBooksToBalance()
+    },
+  )
+
+  test('has another machine ask about orders that it put off, without a restart there', async () => {
+    const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
+    const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
+    const right = run(bank.rail)
+    await right.look()
+    setClock(24 * hour)
+    const ahead = run(bank.rail, restarted())
+    const { id } = await pay(app)
+    await ahead.look()
+    await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
+    await ahead.stop()
+    setClock(-24 * hour)
+    await right.look()
+    pass(15 * minute)
+    await right.look()
+    await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
+    await app.expectBooksToBalance()
+  })
+
+  test('leaves prices that are set for later out of force until then', async () => {
+    const { app, now, pass, setClock } = await startWithClocks(engine, mode)
+    const effectiveAt = new Date(now() + 30 * minute).toISOString()
+    await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1550', effectiveAt })
+    const rate = async () => {
+      const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
+      return body.data.exchange_rate
+    }
+    setClock(hour)
+    expect(await rate()).toBe('1550')
+    pass(3 * second)
+    setClock(-hour)
+    expect(await rate()).toBe('1500')
+    pass(31 * minute)
+    expect(await rate()).toBe('1550')
+  })
+
+  test('is no reason to submit an order again that it dated ahead', async () => {
+    const { app, setClock } = await startWithClocks(engine, mode)
+    const { wallClock } = app.service
+    const submittedAt = timestamp(wallClock() + hour)
+    const order = { attempts: 1, submittedAt, createdAt: submittedAt } as Transfer
+    const may = () => mayBeSubmitted({ wallClock, aheadMs: 0 }, order, { idempotentForMs: 2 * hour })
+    expect(may()).toBe(false)
+    setClock(hour)
+    expect(may()).toBe(true)
+    setClock(2 * hour + second)
+    expect(may()).toBe(false)
+  })
+
+  test('leaves tokens their fifteen minutes, and those made then no more', async () => {
+    const { app, now, pass, setClock, restarted } = await startWithClocks(engine, mode)
+    const make = async () => {
+      const body = { customer_id: null, scopes: ['read'] }
+      return (await app.rest('POST', '/api/client-tokens', { body })).body.data as { token: string; expires_at: string }
+    }
+    setClock(hour)
+    const { token: tokenOfThen } = await make()
+    pass(3 * second)
+    setClock(-hour)
+    const { token, expires_at } = await make()
+    expect(Date.parse(expires_at) - now()).toBeLessThanOrEqual(15 * minute)
+    const server = createServer({ service: restarted(), logger: loggerOfPlanFaults(), rateLimit: null })
+    onTestFinished(() => server.close())
+    const read = async (bearer = token) => {
+      const headers = { authorization: `Bearer ${bearer}` }
+      const here = await app.rest('GET', '/api/wallets', { key: null, headers })
+      const there = await server.inject({ method: 'GET', url: '/api/wallets', headers })
+      return [here.status, there.statusCode]
+    }
+    expect(await read()).toEqual([200, 200])
+    expect(await read(tokenOfThen)).toEqual([401, 401])
+    pass(15 * minute)
+    expect(await read()).toEqual([401, 401])
+    expect(await read(tokenOfThen)).toEqual([401, 401])
+  })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { CallHeaders, Order, Rail } from '../../../src/modules/rails/adapters/rail.ts'
+import { observedRail, outcomeOfCall } from '../../../src/modules/rails/adapters/traced-rail.ts'
+import { createBank } from './support/bank.ts'
+import { dullOrder } from './support/orders.ts'
+
+test('each call of an observed rail is seen, and made with the headers of who sees it or else of the caller', async () => {
+  const order = dullOrder()
+  const sent: unknown[] = []
+  const answering =
+    <Answer>(answer: Answer) =>
+    async (_: Order, headers?: CallHeaders) => {
+      sent.push(headers)
+      return answer
+    }
+  const rail: Rail = {
+    ...createBank().rail,
+    submit: answering({ state: 'ACCEPTED' as const }),
+    find: answering('NOT_FOUND' as const),
+    cancel: answering('TOO_LATE' as const),
+  }
+  const seen: unknown[] = []
+  for (const own of [undefined, { traceparent: 'own' }]) {
+    const observed = observedRail(rail, async (call, about, ask) => {
+      const answer = await ask(own)
+      seen.push([call, about.id, outcomeOfCall(answer)])
+      return answer
+    })
+    const given = { traceparent: 'given' }
+    await observed.submit(order, given)
+    await observed.find(order, given)
+    await observed.cancel?.(order, given)
+    expect(observed).toMatchObject({ name: 'bank', callsAtOnce: 4 })
+  }
+  expect(sent).toEqual(['given', 'given', 'given', 'own', 'own', 'own'].map((traceparent) => ({ traceparent })))
+  const calls = [
+    ['submit', order.id, 'ACCEPTED'],
+    ['find', order.id, 'NOT_FOUND'],
+    ['cancel', order.id, 'TOO_LATE'],
+  ]
+  expect(seen).toEqual([...calls, ...calls])
+})
+
+test('an observed rail takes nothing back where the rail takes nothing back', () => {
+  expect(observedRail(createBank().rail, (_, __, ask) => ask()).cancel).toBe(undefined)
+})

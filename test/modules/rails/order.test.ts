@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import type { Transfer } from '../../../src/modules/rail-orders/rail-order.ts'
+import { orderOf } from '../../../src/modules/rails/orders/bank-order.ts'
+import { startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+
+const recipient = { accountNumber: '0690000032', bankName: 'A bank', bankCode: '044', recipientName: 'Ada Obi' }
+
+test.each([
+  ['NGN', 'Nigeria', 'nip'],
+  ['ZAR', 'South Africa', 'eft'],
+] as const)('ruling 41: an order in %s to %s names the local rail %s, whatever was asked for', async (...corridor) => {
+  const [recipientCurrency, recipientCountry, rail] = corridor
+  const app = await startApp('sqlite')
+  await app.wallet({ balance: '100' })
+  for (const transferType of [null, 'ach', 'fed_wire', 'swift'] as const) {
+    const input = {
+      ...recipient,
+      recipientCurrency,
+      recipientCountry,
+      assetCode: 'USDC',
+      amount: '1',
+      transferType,
+    } as const
+    const payout = await perform(createPayout, app.context(), input)
+    expect(payout.transferType).toBe(transferType ?? 'ach')
+    const transfer = { orderId: payout.referenceId, submittedAt: null, attempts: 1 } as Transfer
+    expect(orderOf(payout, transfer, app.context()).transferType).toBe(rail)
+  }
+})
+
+test('an order asks for what its payout says, by the merchant’s time', async () => {
+  const app = await startApp('sqlite', { clock: () => Date.parse('2026-03-01T12:00:00.000Z') })
+  await app.wallet({ balance: '100' })
+  const corridor = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
+  const said = { paymentPurpose: 'GIFTS', narration: 'for the roof' } as const
+  const input = { ...recipient, ...corridor, ...said, assetCode: 'USDC', amount: '2' } as const
+  const payout = await perform(createPayout, app.context(), input)
+  const order = {
+    id: payout.referenceId,
+    transactionId: payout.transactionId,
+    amount: '3000.00000000',
+    currency: 'NGN',
+    country: 'Nigeria',
+    transferType: 'nip',
+    recipient: { name: 'Ada Obi', accountNumber: '0690000032', bankName: 'A bank', bankCode: '044' },
+    purpose: 'GIFTS',
+    narration: 'for the roof',
+    createdAt: '2026-03-01T12:00:00.000Z',
+    now: Date.parse('2026-03-01T12:00:00.000Z'),
+  }
+  const orderAfter = (attempts: number, submittedAt: string | null) =>
+    orderOf(payout, { orderId: payout.referenceId, submittedAt, attempts } as Transfer, app.context())
+  expect(orderAfter(1, null)).toEqual({ ...order, submittedAt: order.createdAt, attempts: 1 })
+  const submittedAt = '2026-03-01T13:00:00.000Z'
+  expect(orderAfter(2, submittedAt)).toEqual({ ...order, submittedAt, attempts: 2 })
+})

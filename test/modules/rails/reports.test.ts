@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Refusal } from '../../../src/core/errors.ts'
+import { wallClockOf } from '../../../src/core/ids.ts'
+import { httpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
+import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { readLeftReports, receiveReports } from '../../../src/modules/rails/orders/receive-reports.ts'
+import { insertReport } from '../../../src/modules/rails/repository.ts'
+import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { signedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import type { Mode } from '../../../src/operations/context.ts'
+import type { App, Setup } from '../../support/app.ts'
+import { payoutBody, startApp } from '../../support/app.ts'
+import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
+import { demoPlace, startService } from '../../support/process.ts'
+import { wallTime } from '../../support/times.ts'
+
+const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
+const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock: wallClockOf() })
+
+async function startWithPayout(setup: Setup, mode: Mode, clock = Date.now) {
+  const app = await startApp(setup, { mode, clock, rails: [bank] })
+  await setAddressKey(app)
+  await app.wallet({ network: 'erc20', balance: '100' })
+  await setRoute(app.service, { rail: 'bank' })
+  const { body } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
+  return { app, id: body.data.id as string, orderId: body.data.reference_id as string }
+}
+
+type Posting = { readonly id?: string; readonly now?: number; readonly key?: string; readonly path?: string }
+
+function post(app: App, body: object, { id = 'msg_1', now = Date.now(), key = secret, path = 'bank' }: Posting = {}) {
+  const text = JSON.stringify(body)
+  const headers = { ...signedHeaders(id, { body: text, signer: signerOf([key]), now: wallTime(now) }) }
+  return app.rest('POST', `/rails/${path}/reports`, { key: null, payload: text, headers })
+}
+
+function rethrow(error: unknown): void {
+  throw error
+}
+
+const status = async (app: App, id: string) => (await app.rest('GET', `/api/payouts/${id}`)).body.data.status
+
+const setups = [...everyEngineAndMode, ['workers', 'live']] as const
+
+describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode) => {
+  test('settles a payout, once however often it comes', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const report = { id: orderId, state: 'COMPLETED', reference: 'B-1' }
+    for (const time of [1, 2]) {
+      expect(await post(app, report), `time ${time}`).toMatchObject({
+        status: 200,
+        body: { status: 'success', data: { received: 1 } },
+      })
+    }
+    expect((await app.rest('GET', `/api/payouts/${id}`)).body.data).toMatchObject({
+      status: 'COMPLETED',
+      fiat_reference_id: 'B-1',
+    })
+    await post(app, { reports: [{ id: orderId, state: 'RETURNED', code: 'CLOSED' }] }, { id: 'msg_2' })
+    await post(app, { id: orderId, state: 'ACCEPTED' }, { id: 'msg_3' })
+    expect(await status(app, id)).toBe('RETURNED')
+    await app.expectBooksToBalance()
+  })
+
+  test('is refused unless the rail has signed it just now, and nothing is kept of it', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const report = { id: orderId, state: 'REJECTED' }
+    const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
+    const minutes = 60_000
+    for (const [posting, refusal] of [
+      [{ key: other }, 401],
+      [{ now: Date.now() - 6 * minutes }, 401],
+      [{ now: Date.now() + 6 * minutes }, 401],
+      [{ path: 'other' }, 404],
+      [{ path: 'sandbox' }, 404],
+    ] as const) {
+      expect([posting, (await post(app, report, posting)).status]).toEqual([posting, refusal])
+    }
+    const unsigned = await app.rest('POST', '/rails/bank/reports', { body: report })
+    expect([unsigned.status, unsigned.body.error.code]).toEqual([401, 'MISSING_TOKEN'])
+    expect((await app.rest('GET', '/rails/bank/reports')).status).toBe(405)
+    expect(await status(app, id)).toBe('PROCESSING')
+    // Its id was not used up.
+    expect((await post(app, report)).status).toBe(200)
+    expect(await status(app, id)).toBe('FAILED')
+  })
+
+  test('names what can not be read, and says nothing of orders that are not here', async () => {
+    const { app, orderId } = await startWithPayout(setup, mode)
+    const wrong = await post(app, { id: orderId, state: 'PAID' })
+    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'INVALID_INPUT'])
+    for (const unknown of ['01980c60-1f2e-7d3c-8b4a-5a00000004d2', 'no-uuid']) {
+      expect(await post(app, { id: unknown, state: 'COMPLETED' }, { id: `msg_${unknown.length}` })).toMatchObject({
+        status: 200,
+        body: { data: { received: 1 } },
+      })
+    }
+    await app.expectBooksToBalance()
+  })
+
+  test('is refused under the id of another: it would be taken for that, and be lost', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
+    expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: 'INVALID_INPUT', message: expect.stringMatching(/^webhook-id must be another for each post: /) },
+      },
+    })
+    expect(await status(app, id)).toBe('PROCESSING')
+    expect((await post(app, { id: orderId, state: 'COMPLETED' }, { id: 'msg_2' })).status).toBe(200)
+    expect(await status(app, id)).toBe('COMPLETED')
+  })
+
+  test('is done by another where the process that took it has died', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
+    const receivedAt = new Date(Date.now() - 60_000).toISOString()
+    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+    expect(await status(app, id)).toBe('COMPLETED')
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+  })
+
+  test('is left to who took it for ten seconds, whichever clock was ahead', async () => {
+    const now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(setup, { mode, clock: () => now })
+    for (const ageMs of [10_000, 10_001, -10_000, -10_001]) {
+      const receivedAt = new Date(now - ageMs).toISOString()
+      const body = JSON.stringify({ id: String(ageMs), state: 'COMPLETED' })
+      await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: `msg ${ageMs}`, body, receivedAt }))
+    }
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual(['10001', '-10001'])
+    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+  })
+
+  test('is tried again where it could not be followed, and keeps no other from it', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const receivedAt = new Date(Date.now() - 60_000).toISOString()
+    const unknown = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
+    for (const [messageId, ids] of [
+      ['msg_1', [unknown, orderId]],
+      ['msg_2', ['no-uuid']],
+    ] as const) {
+      const body = JSON.stringify({ reports: ids.map((each) => ({ id: each, state: 'COMPLETED' })) })
+      await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId, body, receivedAt }))
+    }
+    for (const fault of [new Error('the disk is full'), new Refusal('UNAVAILABLE', 'The writer is not there.')]) {
+      const faults: Error[] = []
+      const onFault = (error: unknown) => void faults.push(error as Error)
+      const perform = () => Promise.reject(fault)
+      expect(await readLeftReports({ ...app.service, perform }, bank, onFault)).toEqual([])
+      expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
+        ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, fault]),
+      )
+      expect(await status(app, id)).toBe('PROCESSING')
+    }
+    expect((await readLeftReports(app.service, bank, rethrow)).toSorted()).toEqual([unknown, 'no-uuid'])
+    expect(await status(app, id)).toBe('COMPLETED')
+  })
+
+  test('is over where it can not be read any more, and is nothing where the bank reports nothing by itself', async () => {
+    const app = await startApp(setup, { mode })
+    const receivedAt = new Date(Date.now() - 60_000).toISOString()
+    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))
+    const faults: unknown[] = []
+    const onFault = (error: unknown) => void faults.push(error)
+    const { reports: _, ...silent } = bank
+    expect(await readLeftReports(app.service, silent, onFault)).toEqual([])
+    expect(faults).toEqual([])
+    for (let time = 0; time < 2; time++) expect(await readLeftReports(app.service, bank, onFault)).toEqual([])
+    expect(faults).toHaveLength(1)
+  })
+
+  test('names the orders that are not here, or on another rail', async () => {
+    const { app, id, orderId } = await startWithPayout(setup, mode)
+    const body = JSON.stringify({ id: orderId.toUpperCase(), state: 'COMPLETED' })
+    const railNamed = (name: string) => ({ ...bank, name }) as Parameters<typeof receiveReports>[1]
+    const receivedBy = (name: string) => receiveReports(app.service, railNamed(name), { messageId: 'msg_1', body })
+    expect(await receivedBy('other')).toEqual({ received: 1, unknown: [orderId.toUpperCase()] })
+    expect(await receivedBy('other')).toEqual({ received: 1, unknown: [] })
+    expect(await status(app, id)).toBe('PROCESSING')
+    expect(await receivedBy('bank')).toEqual({ received: 1, unknown: [] })
+    expect(await status(app, id)).toBe('COMPLETED')
+  })
+})
+
+test('is signed by a shell as the docs say', async () => {
+  const { env, ...place } = await demoPlace({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
+  const { address } = await startService({ ...place, env })
+  const docs = readFileSync(join(import.meta.dirname, '../../../docs/rails.md'), 'utf8')
+  const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []
+  const said = (secret: string) =>
+    JSON.parse(
+      execFileSync('sh', ['-c', script.replace('http://127.0.0.1:4000', address)], {
+        encoding: 'utf8',
+        env: { ...env, RAIL_SECRET_BANK: secret },
+      }),
+    )
+  expect(said(secret)).toEqual({ status: 'success', data: { received: 1 } })
+  expect(said(`whsec_${Buffer.alloc(32, 4).toString('base64')}`).error.code).toBe('INVALID_TOKEN')
+})

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { dropRoute, listRails, pause, resume, setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { startApp } from '../../support/app.ts'
+import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
+import { perform } from '../../support/perform.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { nigerian } from '../payouts/payout-places.ts'
+import { answer } from './support/carried.ts'
+
+describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (engine, mode) => {
+  test('are those that are configured, routed to, paused or at work, each with what it carries', async () => {
+    const now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { mode, clock: () => now })
+    await setAddressKey(app)
+    await app.wallet({ network: 'erc20', balance: '100' })
+    const own = mode === 'sandbox' ? ['sandbox'] : []
+    const idle = { isConfigured: true, pausedAt: null, routes: [], open: [] }
+    expect(await listRails(app.service, ['bank'])).toEqual([...own, 'bank'].map((rail) => ({ rail, ...idle })))
+
+    await setRoute(app.service, { rail: 'old' })
+    const payouts = []
+    for (let each = 0; each < 3; each++) {
+      payouts.push(await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian }))
+    }
+    await answer(app.context(), payouts[0]?.id ?? '', { state: 'ACCEPTED' })
+    expect(await setRoute(app.service, { rail: 'bank' })).toEqual({
+      ...{ rail: 'bank', assetCode: '*', currency: '*', country: '*' },
+    })
+    await setRoute(app.service, { rail: 'bank', assetCode: 'USDC', currency: 'ZAR', country: 'South Africa' })
+    expect(await pause(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: true })
+    expect(await listRails(app.service, ['bank'])).toEqual([
+      ...own.map((rail) => ({ rail, ...idle })),
+      { rail: 'bank', ...idle, routes: ['* * *', 'USDC ZAR South Africa'] },
+      { rail: 'held', ...idle, isConfigured: false, pausedAt: '2026-03-01T12:00:00.000Z' },
+      { rail: 'old', ...idle, isConfigured: false, open: ['ACCEPTED 1', 'QUEUED 2'] },
+    ])
+
+    expect(await dropRoute(app.service, {})).toMatchObject({ rail: 'bank', assetCode: '*' })
+    expect(await resume(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: false })
+    const left = (await listRails(app.service, [])).filter(({ rail }) => rail !== 'sandbox')
+    expect(left.map(({ rail, routes }) => [rail, routes])).toEqual([
+      ['bank', ['USDC ZAR South Africa']],
+      ['old', []],
+    ])
+    expect(await refusalOf(() => dropRoute(app.service, {}))).toMatchObject({ message: 'Route not found.' })
+    expect(await refusalOf(() => resume(app.service, { rail: 'held' }))).toMatchObject({
+      message: 'Paused rail not found.',
+    })
+  })
+
+  test('have names that stand in paths and variables, and routes that there are', async () => {
+    const app = await startApp(engine, { mode })
+    const fieldsOf = async (operation: () => unknown) => (await refusalOf(operation)).details.fields
+    const message = 'must be 1 to 32 small letters, digits and hyphens, a letter first'
+    for (const rail of ['', 'Bank', '1bank', '-bank', 'b'.repeat(33), 'bank!', 'a_b', ' bank', 'bank\n']) {
+      const refused = [{ field: 'rail', code: 'INVALID_FORMAT', message }]
+      for (const operation of [setRoute, pause, resume]) {
+        expect(await fieldsOf(() => operation(app.service, { rail }))).toEqual(refused)
+      }
+    }
+    for (const rail of ['b', 'b'.repeat(32), 'b-1']) await setRoute(app.service, { rail })
+    const wrong = { assetCode: 'NGN', currency: 'USD', country: 'Ghana' }
+    const refused = [
+      ['assetCode', 'must be one of USDC, USDT'],
+      ['currency', 'must be one of NGN, ZAR'],
+      ['country', 'must be one of Nigeria, South Africa'],
+    ].map(([field, message]) => ({ field, code: 'INVALID_PARAMETER', message }))
+    expect(await fieldsOf(() => setRoute(app.service, { rail: 'bank', ...wrong }))).toEqual(refused)
+    expect(await fieldsOf(() => dropRoute(app.service, wrong))).toEqual(refused)
+    const setSandbox = () => setRoute(app.service, { rail: 'sandbox' })
+    if (mode === 'sandbox') expect(await setSandbox()).toMatchObject({ rail: 'sandbox' })
+    else {
+      expect(await fieldsOf(setSandbox)).toEqual([
+        {
+          ...{ field: 'rail', code: 'INVALID_PARAMETER' },
+          message: 'must be another: the rail sandbox pays nobody, and exists in MODE=sandbox only',
+        },
+      ])
+    }
+  })
+})

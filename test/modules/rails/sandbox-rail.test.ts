@@ -1,0 +1,303 @@
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { contextByClock } from '../../../src/modules/merchants/sandbox-clock.ts'
+import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
+import { sandboxRail } from '../../../src/modules/rails/adapters/sandbox-rail.ts'
+import { advanceClock } from '../../../src/modules/rails/orders/advance-clock.ts'
+import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
+import { answerBegun, limitsOf } from '../../../src/modules/rails/orders/process-order.ts'
+import { pause, resume } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { startRails } from '../../../src/modules/rails/orders/worker.ts'
+import type { App, Setup } from '../../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { dullOrder } from './support/orders.ts'
+
+/** The service with the bank of the sandbox at work, and a wallet with 1,000 USDC. */
+async function startBank(setup: Setup) {
+  const app = await startApp(setup)
+  const walletId = await app.wallet({ network: 'erc20', balance: '1000' })
+  startRunner(app, sandboxRail)
+  return { app, walletId }
+}
+
+function startRunner(app: App, rail: Rail) {
+  const rails = startRails({
+    service: app.service,
+    rails: [rail],
+    paused: [],
+    contextOf: (merchantId) => contextByClock(app.service, merchantId),
+    onUnknown: () => {},
+    onFault: (error) => {
+      throw error
+    },
+  })
+  onTestFinished(() => rails.stop())
+  return rails
+}
+
+async function pay(app: App, digits: string): Promise<string> {
+  const body = { ...payoutBody, account_number: `99999999${digits}` }
+  const paid = await app.rest('POST', '/api/payouts/banks', { body })
+  expect(paid.body.data).toMatchObject({ status: 'PROCESSING', fiat_reference_id: null })
+  return paid.body.data.id
+}
+
+async function payout(app: App, id: string) {
+  return (await app.rest('GET', `/api/payouts/${id}`)).body.data
+}
+
+async function advance(app: App, input: object) {
+  const { data, errors } = await app.graphql(
+    `mutation ($input: AdvanceClockInput!) {
+      advanceClock(input: $input) { __typename ... on AdvanceClockPayload { now } ... on UserError { code message } }
+    }`,
+    { input },
+  )
+  expect(errors).toEqual([])
+  return data.advanceClock
+}
+
+/** What becomes of a payout: by its account, at once and after the clock was moved on. */
+const outcomes: readonly (readonly [digits: string, ...statuses: readonly string[]])[] = [
+  ['00', 'COMPLETED'],
+  ['01', 'PROCESSING', 'PT59M', 'PROCESSING', 'PT1M', 'COMPLETED'],
+  ['10', 'FAILED'],
+  ['11', 'FAILED'],
+  ['12', 'FAILED'],
+  ['13', 'FAILED'],
+  ['20', 'COMPLETED', 'PT23H', 'COMPLETED', 'PT1H', 'RETURNED'],
+  ['30', 'PROCESSING', 'PT11S', 'COMPLETED'],
+  ['31', 'PROCESSING', 'PT11S', 'COMPLETED'],
+  ['32', 'PROCESSING', 'PT1S', 'COMPLETED', 'P1D', 'COMPLETED'],
+  ['33', 'PROCESSING', 'PT1S', 'RETURNED', 'P1D', 'RETURNED'],
+  ['34', 'FAILED', 'P1D', 'FAILED'],
+  ['40', 'PROCESSING', 'PT50M', 'PROCESSING', 'PT3H', 'COMPLETED'],
+]
+
+describe.each(everyEngineAndWorkers)('the bank of the sandbox, on %s', (setup) => {
+  test('does what the account says, each at its time', async () => {
+    const { app } = await startBank(setup)
+    for (const [digits, first, ...later] of outcomes) {
+      const id = await pay(app, digits)
+      await advance(app, { by: 'PT0S' })
+      expect([digits, (await payout(app, id)).status]).toEqual([digits, first])
+      for (let step = 0; step < later.length; step += 2) {
+        expect(await advance(app, { by: later[step] })).toMatchObject({ __typename: 'AdvanceClockPayload' })
+        expect([digits, later[step], (await payout(app, id)).status]).toEqual([digits, later[step], later[step + 1]])
+      }
+    }
+    await app.expectBooksToBalance()
+  })
+})
+
+// Each answer is a write between those of payouts that are accepted: more at once would slow these down.
+test.each(everyEngine)(
+  'the bank of the sandbox, on %s, is asked about two payouts at once, however many wait',
+  async (engine) => {
+    const app = await startApp(engine)
+    await app.wallet({ network: 'erc20', balance: '1000' })
+    const ids = [await pay(app, '00')]
+    while (ids.length < 7) ids.push(await pay(app, '00'))
+    const asked: string[] = []
+    const open = Promise.withResolvers<void>()
+    const submit: Rail['submit'] = async (order) => {
+      asked.push(order.id)
+      await open.promise
+      return sandboxRail.submit(order)
+    }
+    const rails = startRunner(app, { ...sandboxRail, submit })
+
+    await expect.poll(() => asked.length).toBe(2)
+    await rails.look()
+    expect((await payout(app, ids[6] as string)).status).toBe('PROCESSING')
+    expect(asked).toHaveLength(2)
+    open.resolve()
+
+    for (const id of ids) await expect.poll(async () => (await payout(app, id)).status).toBe('COMPLETED')
+  },
+)
+
+const [second, hour, day] = [1_000, 3_600_000, 24 * 3_600_000]
+const accepted = { state: 'ACCEPTED' }
+const completed = { state: 'COMPLETED' }
+const returned = { state: 'RETURNED', code: 'ACCOUNT_CLOSED' }
+const rejected = (code: string) => ({ state: 'REJECTED', code })
+const notFound = 'NOT_FOUND'
+const silent = 'no answer'
+
+type Said = object | string
+
+/** What the sandbox's bank says so long after it was first asked, to what is submitted and to what is asked for. */
+test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: Said, found: Said | null]>([
+  ['00', 1, 0, completed, null],
+  ['01', 1, -second, { ...accepted, nextAfterMs: hour }, null],
+  ['01', 1, 0, { ...accepted, nextAfterMs: hour }, null],
+  ['01', 1, hour - 1, { ...accepted, nextAfterMs: 1 }, null],
+  ['01', 1, hour, completed, null],
+  ['10', 1, 0, rejected('NO_SUCH_ACCOUNT'), null],
+  ['11', 1, 0, rejected('ACCOUNT_INACTIVE'), null],
+  ['12', 1, 0, rejected('NAME_DIFFERS'), null],
+  ['13', 1, 0, rejected('LIMIT_EXCEEDED'), null],
+  ['20', 1, day - 1, { ...completed, nextAfterMs: 1 }, null],
+  ['20', 1, day, returned, null],
+  ['30', 1, 0, silent, completed],
+  ['31', 1, 0, silent, notFound],
+  ['31', 2, 0, completed, null],
+  ['32', 1, 0, { ...accepted, nextAfterMs: second }, null],
+  ['32', 1, second, { ...completed, nextAfterMs: second }, null],
+  ['32', 1, 2 * second, completed, null],
+  ['33', 1, 0, { ...accepted, nextAfterMs: second }, null],
+  ['33', 1, second, { ...returned, nextAfterMs: second }, null],
+  ['33', 1, 2 * second, completed, null],
+  ['34', 1, 0, { ...rejected('NO_SUCH_ACCOUNT'), nextAfterMs: second }, null],
+  ['34', 1, second, completed, null],
+  ['40', 1, hour - 1, silent, null],
+  ['40', 1, hour, completed, notFound],
+  ['40', 2, hour, completed, null],
+  ['99', 1, 0, completed, null],
+])('the sandbox’s bank has account %s, after %i submissions and %i ms, %j', async (...each) => {
+  const [digits, attempts, ageMs, submitted, found] = each
+  const plain = dullOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
+  const order = {
+    ...plain,
+    recipient: { ...plain.recipient, accountNumber: `99999999${digits}` },
+    attempts,
+    now: Date.parse(plain.submittedAt) + ageMs,
+  }
+  const says = (said: Said) => (typeof said === 'object' ? { ...said, reference: 'SANDBOX-40516273849A' } : said)
+  const heard = (answer: Promise<unknown>) =>
+    answer.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
+  expect(await heard(sandboxRail.submit(order))).toEqual(says(submitted))
+  expect(await heard(sandboxRail.find(order))).toEqual(says(found ?? submitted))
+})
+
+test('the sandbox’s bank is asked by two calls at a time, and never left alone', () => {
+  expect(sandboxRail).toMatchObject({ callsAtOnce: 2, callMs: 10_000, failsAlone: true, idempotentForMs: 30 * day })
+})
+
+describe('advanceClock', () => {
+  const start = Date.parse('2026-03-01T12:00:00.000Z')
+  const startStill = () => startApp('sqlite', { clock: () => start })
+
+  test.each([
+    ['PT0S', 0],
+    ['PT1S', second],
+    ['PT90M', 90 * 60 * second],
+    ['P1D', day],
+    ['P52W', 364 * day],
+    ['P1W2DT3H4M5S', 9 * day + 3 * hour + 4 * 60 * second + 5 * second],
+    ['PT999999S', 999_999 * second],
+    ['P3660D', 3_660 * day],
+  ])('moves the clock on by %s, which is %i ms', async (by, ms) => {
+    const app = await startStill()
+    expect(await advance(app, { by })).toMatchObject({ now: new Date(start + ms).toISOString() })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: new Date(start + ms).toISOString() })
+  })
+
+  test.each([
+    '',
+    'P',
+    'PT',
+    'P1',
+    '1H',
+    'P1DT',
+    'P1M',
+    'P1Y',
+    'PT1.5H',
+    'PT-1H',
+    'P1H',
+    'xPT1H',
+    'PT1Hx',
+    'PT1000000S',
+  ])('takes %j for no duration', async (by) => {
+    const app = await startStill()
+    const message = 'by must be a duration such as PT1H, P1D or P1W.'
+    const missing = 'to must be given, or by.'
+    expect(await advance(app, { by })).toMatchObject({ code: 'INVALID_INPUT', message: by === '' ? missing : message })
+  })
+
+  test('goes to a moment that is not past, no further than ten years, and one of two ways', async () => {
+    const app = await startStill()
+    const at = (ms: number) => new Date(start + ms).toISOString()
+    expect(await advance(app, { to: at(0) })).toMatchObject({ now: at(0) })
+    expect(await advance(app, { to: at(hour) })).toMatchObject({ now: at(hour) })
+    const forward = `must be later than ${at(hour)}, which it is already: a clock goes forward only.`
+    expect(await advance(app, { to: at(hour - 1) })).toMatchObject({ message: `to ${forward}` })
+    const limit = `must lead no further than to ${at(3_660 * day)}.`
+    expect(await advance(app, { to: at(3_660 * day + 1) })).toMatchObject({ message: `to ${limit}` })
+    expect(await advance(app, { by: 'P3660D' })).toMatchObject({ message: `by ${limit}` })
+    expect(await advance(app, {})).toMatchObject({ message: 'to must be given, or by.' })
+    expect(await advance(app, { to: at(2 * hour), by: 'PT1H' })).toMatchObject({
+      message: 'by must not be given together with to.',
+    })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: at(hour) })
+  })
+
+  test('goes as far as its idempotency key said first', async () => {
+    const app = await startStill()
+    const input = { by: 'PT1H', idempotencyKey: 'once' }
+    const now = new Date(start + hour).toISOString()
+    for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now })
+    expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+  })
+
+  test('has each thing happen at its own time, whatever other rail is paused', async () => {
+    const app = await startStill()
+    await app.wallet({ network: 'erc20', balance: '1000' })
+    await pause(app.service, { rail: 'bank' })
+    const steps = async (digits: string) => {
+      const id = await pay(app, digits)
+      await advance(app, { by: 'P2D' })
+      const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state at } } }', { id })
+      const [first] = data.payout.timeline
+      return data.payout.timeline.map(({ state, at }: { state: string; at: string }) => [
+        state,
+        Date.parse(at) - Date.parse(first.at),
+      ])
+    }
+    const taken = ['QUEUED', 'SUBMITTING', 'ACCEPTED'].map((state) => [state, 0])
+    expect(await steps('01')).toEqual([...taken, ['COMPLETED', hour]])
+    expect(await steps('32')).toEqual([...taken, ['COMPLETED', second]])
+    expect(await steps('20')).toEqual([...taken.slice(0, 2), ['COMPLETED', 0], ['RETURNED', day]])
+  })
+
+  test('is refused in live', async () => {
+    const app = await startApp('sqlite', { mode: 'live' })
+    const refused = await refusalOf(() => advanceClock(app.context(), { by: 'PT1H' }))
+    expect(refused.code).toBe('SANDBOX_ONLY')
+  })
+})
+
+describe.each(everyEngine)('advanceClock, on %s', (engine) => {
+  test('submits nothing to a rail that is paused, and asks for what was submitted', async () => {
+    const { app } = await startBank(engine)
+    const early = await pay(app, '01')
+    await advance(app, { by: 'PT1S' })
+    await pause(app.service, { rail: 'sandbox' })
+    const waiting = await pay(app, '00')
+    await advance(app, { by: 'PT2H' })
+    expect([(await payout(app, early)).status, (await payout(app, waiting)).status]).toEqual([
+      'COMPLETED',
+      'PROCESSING',
+    ])
+    await resume(app.service, { rail: 'sandbox' })
+    await advance(app, { by: 'PT0S' })
+    expect((await payout(app, waiting)).status).toBe('COMPLETED')
+  })
+
+  test('waits for what the bank is being asked already, which counts from before', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ network: 'erc20', balance: '1000' })
+    const id = await pay(app, '20')
+    const { reference_id: orderId } = await payout(app, id)
+    const context = app.context()
+    const begun = await beginCall(context, { orderId, rail: limitsOf(sandboxRail) })
+    const advancing = advance(app, { by: 'P1D' })
+    await setTimeout(50)
+    await answerBegun(context, sandboxRail, begun as NonNullable<typeof begun>)
+    await advancing
+    expect((await payout(app, id)).status).toBe('RETURNED')
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
+import { mostSteps } from '../../../src/modules/payouts/payout-timeline.ts'
+import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
+import { moveTransfer } from '../../../src/modules/rail-orders/transition-order.ts'
+import { countingStatements } from '../../graphql/support/statements.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { nigerian } from '../payouts/payout-places.ts'
+import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
+
+describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
+  test('is shown of every payout of a page, with its time and its cause', async () => {
+    let now = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => now })
+    await app.wallet({ balance: '100' })
+    const context = app.context()
+    const later = () => {
+      now += 60_000
+    }
+    const { id: byHand } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
+    const { id: onRail } = await carriedPayout(context)
+    const { id: waiting } = await carriedPayout(context)
+    later()
+    await answer(context, onRail, { failure: 'it is down' })
+    await perform(simulatePayout, context, { payoutId: byHand, status: 'COMPLETED' })
+    later()
+    await answer(context, onRail, 'NOT_FOUND')
+    await answer(context, onRail, { state: 'ACCEPTED' })
+    await perform(simulatePayout, context, { payoutId: byHand, status: 'RETURNED', cause: 'no such account' })
+    later()
+    await report(context, onRail, { state: 'REJECTED', reference: 'BANK-1' })
+    await report(context, onRail, { state: 'COMPLETED', reference: 'BANK-1' })
+
+    const { data, errors } = await app.graphql(
+      '{ payouts { nodes { uuid rail status fiatReferenceId timeline { state at cause } } } }',
+    )
+    expect(errors).toEqual([])
+    const at = (minutes: number) => `2026-03-01T12:0${minutes}:00.000Z`
+    const step = (state: string, minutes: number, cause: string | null = null) => ({ state, at: at(minutes), cause })
+    expect(data.payouts.nodes).toEqual([
+      { uuid: waiting, rail: 'sandbox', status: 'PROCESSING', fiatReferenceId: null, timeline: [step('QUEUED', 0)] },
+      {
+        uuid: onRail,
+        rail: 'sandbox',
+        status: 'FAILED',
+        fiatReferenceId: 'BANK-1',
+        timeline: [
+          step('QUEUED', 0),
+          step('SUBMITTING', 1),
+          step('UNKNOWN', 1, 'it is down'),
+          step('QUEUED', 2, 'the bank has no such order'),
+          step('SUBMITTING', 2),
+          step('ACCEPTED', 2),
+          step('REJECTED', 3),
+          step('ATTENTION', 3, 'the bank says COMPLETED of what was REJECTED'),
+        ],
+      },
+      {
+        uuid: byHand,
+        rail: null,
+        status: 'RETURNED',
+        fiatReferenceId: null,
+        timeline: [step('PROCESSING', 0), step('COMPLETED', 1), step('RETURNED', 2, 'no such account')],
+      },
+    ])
+  })
+
+  test('has the bank’s words beside what they are about: what came back was paid before for no such cause', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { id } = await carriedPayout(app.context())
+    await answer(app.context(), id, { state: 'RETURNED', code: 'CLOSED' })
+    const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { events { status cause } } }', { id })
+    expect(data.payout.events).toEqual([
+      { status: 'COMPLETED', cause: null },
+      { status: 'RETURNED', cause: 'CLOSED' },
+    ])
+  })
+
+  test('is read by as many queries for many payouts as for one', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    for (let i = 0; i < 5; i++) await carriedPayout(app.context())
+    const { ask, countOf } = countingStatements(app)
+    const read = (first: number) => () => ask(`{ payouts(first: ${first}) { nodes { rail timeline { state } } } }`)
+    // The list, and the transfers, once for both fields.
+    expect([await countOf(read(5)), await countOf(read(1))]).toEqual([2, 2])
+  })
+
+  test('shows the first and the latest of what goes to and fro for long', async () => {
+    const app = await startApp(engine)
+    await app.wallet({ balance: '100' })
+    const { id } = await carriedPayout(app.context())
+    const states = ['SUBMITTING', 'UNKNOWN'] as const
+    for (let i = 0; i < 30; i++) {
+      const transfer = await transferOf(app.context(), id)
+      const state = states[i % 2] as (typeof states)[number]
+      await app.db.write((tx) => moveTransfer(tx, app.context(), transfer, { state, cause: `step ${i}` }), {
+        merchantId: app.merchant.id,
+      })
+    }
+    const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state cause } } }', { id })
+    const shown = [0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map((i) => ({
+      state: states[i % 2],
+      cause: `step ${i}`,
+    }))
+    expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...shown])
+    expect(data.payout.timeline).toHaveLength(mostSteps)
+  })
+})

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest'
+import type { Refusal } from '../../../src/core/errors.ts'
+import { inventedId } from '../../../src/database/stub-reader.ts'
+import { faultsOfDocument } from '../../../src/graphql/documents/validate-document.ts'
+import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
+import { listDocuments } from '../../../src/modules/trusted-documents/list-documents.ts'
+import { removeDocument } from '../../../src/modules/trusted-documents/remove-document.ts'
+import { trustedCharacters } from '../../../src/modules/trusted-documents/trusted-document.ts'
+import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
+import type { App } from '../../support/app.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+
+const who = '{ merchant { name } }'
+const wallets = 'query Wallets { wallets { totalCount } }'
+const faultsIn = (text: string) => faultsOfDocument(sandboxSchema, text)
+
+const add = (app: App, manifest: unknown) =>
+  addDocuments(app.service, {
+    manifest: typeof manifest === 'string' ? manifest : JSON.stringify(manifest),
+    faultsIn,
+  })
+const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) => id)
+
+/** The sentences of a refusal. */
+async function faultsOf(adding: Promise<unknown>): Promise<readonly string[]> {
+  const refusal = await adding.then(
+    () => null,
+    (error: Refusal) => error,
+  )
+  return refusal?.details.fields?.map(({ field, message }) => `${field} ${message}`) ?? [String(refusal?.code)]
+}
+
+const apollo = (operations: readonly object[]) => ({
+  format: 'apollo-persisted-query-manifest',
+  version: 1,
+  operations,
+})
+
+describe.each(everyEngine)('addDocuments on %s', (engine) => {
+  test('takes the manifests of relay-compiler and the client preset, and Apollo’s with names', async () => {
+    const app = await startApp(engine)
+    expect(await add(app, { b2f0: who, a1e9: wallets })).toEqual({ added: 2, known: 0 })
+    const operation = { id: 'c3', name: 'Wallets', type: 'query', body: wallets }
+    expect(await add(app, apollo([operation]))).toEqual({ added: 1, known: 0 })
+    const listed = (await listDocuments(app.service)).map(({ id, name, text }) => [id, name, text])
+    expect(listed).toEqual([
+      ['a1e9', null, wallets],
+      ['b2f0', null, who],
+      ['c3', 'Wallets', wallets],
+    ])
+  })
+
+  test('adds what is new of a manifest that grew, and nothing of one that did not', async () => {
+    const app = await startApp(engine)
+    await add(app, { a: who })
+    expect(await add(app, { a: who, b: wallets })).toEqual({ added: 1, known: 1 })
+    expect(await add(app, `\uFEFF${JSON.stringify({ a: who, b: wallets })}`)).toEqual({ added: 0, known: 2 })
+  })
+
+  test('refuses another text under an id for good, and what is removed may come back', async () => {
+    const app = await startApp(engine)
+    await add(app, { a: who })
+    expect(await faultsOf(add(app, { z: wallets, a: wallets }))).toEqual(['a is the id of another text already'])
+    expect(await removeDocument(app.service, { id: 'a' })).toEqual({ removed: 'a' })
+    expect(await faultsOf(add(app, { a: wallets }))).toEqual(['a is the id of another text already'])
+    expect(await ids(app)).toEqual([])
+    expect(await add(app, { a: who })).toEqual({ added: 1, known: 0 })
+    expect(await ids(app)).toEqual(['a'])
+    for (const id of ['none', 'A'])
+      expect(await faultsOf(removeDocument(app.service, { id }))).toEqual(['RESOURCE_NOT_FOUND'])
+  })
+
+  test('tells every fault of every document, and adds none of the others', async () => {
+    const app = await startApp(engine)
+    const deep = '{ a '.repeat(13) + '}'.repeat(13)
+    const costly = '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }'
+    const twice = 'mutation { a: createPayout(input: $x) { __typename } b: createPayout(input: $x) { __typename } }'
+    const operations = [
+      { id: '1', name: 'Fine', body: who },
+      { id: '2', name: 'Unclosed', body: '{ merchant' },
+      { id: '3', name: 'Unknown', body: '{ nothing somethingElse }' },
+      { id: '4', name: 'Costly', body: costly },
+      { id: '5', name: 'Empty', body: ' ' },
+      { id: '6', name: 'Fragment', body: 'fragment F on Query { merchant { name } }' },
+      { id: '7', name: 'Deep', body: deep },
+      { id: '8', name: 'Long', body: `{ merchant { name } } #${'x'.repeat(10_000)}` },
+      { id: '9', name: 'Money', body: twice },
+    ]
+    const faults = await faultsOf(add(app, apollo(operations)))
+    expect(faults.map((fault) => fault.replace(/^(\w+ \(\d\)).*/, '$1'))).toEqual([
+      'Unclosed (2)',
+      'Unknown (3)',
+      'Unknown (3)',
+      'Costly (4)',
+      'Empty (5)',
+      'Fragment (6)',
+      'Deep (7)',
+      'Long (8)',
+      ...faults.slice(8).map(() => 'Money (9)'),
+    ])
+    expect(faults).toContain('Costly (4) is refused: its operation costs 11111 at least, and may cost 10000')
+    expect(await ids(app)).toEqual([])
+  })
+
+  test('refuses what only costs too much for some variables when it is asked for, and not before', async () => {
+    const app = await startApp(engine)
+    const sized =
+      'query ($n: Int!, $ids: [ID!]!) { nodes(ids: $ids) { id } customers(first: $n) { nodes { wallets(first: 100) { nodes { id currency } } } } }'
+    expect(await add(app, { sized })).toEqual({ added: 1, known: 0 })
+    const ask = async (n: number) =>
+      (await app.rest('POST', '/graphql', { body: { documentId: 'sized', variables: { n, ids: [inventedId(1)] } } }))
+        .body
+    expect((await ask(1)).errors).toBeUndefined()
+    expect((await ask(100)).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX')
+  })
+
+  test.each<readonly [what: string, manifest: unknown, fault: string]>([
+    ['no JSON', '{', 'MALFORMED_JSON'],
+    ['a list', [], 'manifest must be a JSON object'],
+    ['nothing', {}, 'manifest has no documents'],
+    ['an id twice', '{"a":"{ __typename }","a":"{ merchant { name } }"}', 'a must be given once'],
+    ['no text', { a: 1 }, 'a must have the text of a document'],
+    ['an id with a space', { 'a b': who }, 'the id "a b" must be 1 to 200 characters of ASCII without spaces'],
+    ['an empty id', { '': who }, 'the id "" must be 1 to 200 characters of ASCII without spaces'],
+    [
+      'another format',
+      { format: 'other', version: 1, operations: [] },
+      'manifest must have the format apollo-persisted-query-manifest in version 1',
+    ],
+    [
+      'another version',
+      { ...apollo([]), version: 2 },
+      'manifest must have the format apollo-persisted-query-manifest in version 1',
+    ],
+    ['no operations', { ...apollo([]), operations: {} }, 'manifest must have a list of operations'],
+    [
+      'an operation twice',
+      apollo([
+        { id: 'a', body: who },
+        { id: 'a', body: wallets },
+      ]),
+      'a must be given once',
+    ],
+    [
+      'an operation without an id',
+      apollo([{ body: who }]),
+      'the id null must be 1 to 200 characters of ASCII without spaces',
+    ],
+  ])('refuses a manifest with %s', async (_, manifest, fault) => {
+    const app = await startApp(engine)
+    expect(await faultsOf(add(app, manifest))).toEqual([fault])
+    expect(await ids(app)).toEqual([])
+  })
+
+  test('takes so much and no more', async () => {
+    const app = await startApp(engine)
+    const long = (id: number) => `query Q${id} { merchant { name } } #`.padEnd(10_000, 'x')
+    const most = trustedCharacters / 10_000
+    const manifest = Object.fromEntries(Array.from({ length: most }, (_, id) => [`id${id}`, long(id)]))
+    expect(await add(app, manifest)).toEqual({ added: most, known: 0 })
+    expect(await faultsOf(add(app, { more: who }))).toEqual([
+      `manifest has too much: all documents together may have ${trustedCharacters} characters, and would have ${trustedCharacters + who.length}`,
+    ])
+    await removeDocument(app.service, { id: 'id0' })
+    expect(await add(app, { more: who })).toEqual({ added: 1, known: 0 })
+  })
+
+  test('by several at once leaves each document once', async () => {
+    const app = await startApp(engine)
+    const manifests = Array.from({ length: 8 }, (_, place) => ({ shared: who, [`own${place}`]: wallets }))
+    const outcomes = await Promise.all(manifests.map((manifest) => add(app, manifest)))
+    expect(outcomes.reduce((sum, { added }) => sum + added, 0)).toBe(9)
+    const revisions = (await listDocuments(app.service))
+      .map(({ revision }) => revision)
+      .sort((one, other) => one - other)
+    expect(revisions).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+})

@@ -1,0 +1,128 @@
+import { HDKey } from '@scure/bip32'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../src/database/open-database.ts'
+import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
+import { setExtendedPublicKeys } from '../../../src/modules/merchants/set-extended-public-keys.ts'
+import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import type { App } from '../../support/app.ts'
+import { everyEngine, newDatabase, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { junkRoot } from '../networks/junk-mnemonic.ts'
+
+const accountKey = (account: number) => junkRoot.derive(`m/44'/60'/${account}'`).publicExtendedKey
+
+/** The same key as a wallet writes it that exports it from elsewhere: addresses derive from neither. */
+function exportedFromElsewhere(text: string): string {
+  const { publicKey, chainCode } = HDKey.fromExtendedKey(text)
+  return new HDKey({
+    publicKey: publicKey as Uint8Array<ArrayBuffer>,
+    chainCode: chainCode as Uint8Array<ArrayBuffer>,
+    depth: 3,
+    index: 0x80000009,
+    parentFingerprint: 0x12345678,
+  }).publicExtendedKey
+}
+
+async function addressOn(app: App, merchantId: string, network: string): Promise<string> {
+  const input = { currency: 'USDT', description: 'Deposits', network }
+  const { addresses } = await perform(createWallet, createContext(app.service, merchantId), input)
+  return addresses[0]?.address as string
+}
+
+describe.each(everyEngine)('deposit addresses on %s', (engine) => {
+  test.each(['live', 'sandbox'] as const)(
+    'come from no key of another merchant in %s, from wherever a wallet says that it exported it',
+    async (mode) => {
+      const app = await startApp(engine, { mode })
+      const other = await app.otherMerchant()
+      const key = accountKey(1)
+      await setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey: key })
+
+      for (const text of [key, exportedFromElsewhere(key)]) {
+        for (const field of ['evmExtendedPublicKey', 'tronExtendedPublicKey']) {
+          const setting = setExtendedPublicKeys(app.service, { merchantId: other.id, [field]: text })
+          await expect(setting).rejects.toMatchObject({
+            code: 'INVALID_INPUT',
+            details: { fields: [{ field, message: 'must not be the key of another merchant' }] },
+          })
+        }
+      }
+      expect(exportedFromElsewhere(key)).not.toBe(key)
+    },
+  )
+
+  test("come in live from no key of the sandbox's, however it is written", async () => {
+    const app = await startApp(engine, { mode: 'live' })
+    const evmExtendedPublicKey = exportedFromElsewhere(accountKey(0))
+
+    const setting = setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey })
+
+    await expect(setting).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+  })
+
+  test('are given once among all merchants of a sandbox without keys of their own (ruling 114)', async () => {
+    const app = await startApp(engine)
+    const merchants = [app.merchant.id, (await app.otherMerchant()).id, (await app.otherMerchant()).id]
+
+    const given: string[] = []
+    for (const network of ['erc20', 'trc20', 'solana', 'polygon']) {
+      for (const merchantId of [...merchants, ...merchants]) given.push(await addressOn(app, merchantId, network))
+    }
+
+    expect(new Set(given).size).toBe(given.length)
+  })
+
+  test('are not given again by a key that another merchant gave up (ruling 114)', async () => {
+    const app = await startApp(engine, { mode: 'live' })
+    const other = await app.otherMerchant()
+    const set = (merchantId: string, evmExtendedPublicKey: string) =>
+      setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey })
+    await set(app.merchant.id, accountKey(1))
+    const first = [await addressOn(app, app.merchant.id, 'erc20'), await addressOn(app, app.merchant.id, 'bep20')]
+    await set(app.merchant.id, accountKey(2))
+    await set(other.id, accountKey(1))
+
+    expect(first).not.toContain(await addressOn(app, other.id, 'erc20'))
+
+    // The merchant's own key again, as another wallet writes it.
+    await set(other.id, accountKey(3))
+    await set(app.merchant.id, exportedFromElsewhere(accountKey(1)))
+    expect(first).not.toContain(await addressOn(app, app.merchant.id, 'erc20'))
+  })
+
+  test('go on after a merchant sets its own key again as another wallet exports it', async () => {
+    const app = await startApp(engine, { mode: 'live' })
+    const key = accountKey(3)
+    const setKey = (text: string) =>
+      setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey: text })
+    await setKey(key)
+    const before = await addressOn(app, app.merchant.id, 'erc20')
+    expect((await setKey(exportedFromElsewhere(key))).evmExtendedPublicKey).toBe(key)
+    expect(await addressOn(app, app.merchant.id, 'erc20')).not.toBe(before)
+  })
+
+  test('that a database from before gave to two merchants stay theirs, and are given to nobody else', async () => {
+    const { url, remove } = await newDatabase(engine)
+    spoilPostgresDatabase(url)
+    onTestFinished(remove)
+    const onFatal = () => {}
+    const app = await startApp(engine, { place: { url, remove: async () => {} } })
+    const old = await addressOn(app, app.merchant.id, 'erc20')
+    const run = async (text: string) => {
+      if (engine === 'postgres') return void (await runSql(url, text))
+      const file = new Sqlite(url.replace('sqlite:', ''))
+      file.exec(text)
+      file.close()
+    }
+    await run('drop table given_addresses')
+    await run(`delete from migrations where name = '0045-given-addresses'`)
+    await (await openDatabase({ url, onFatal })).close()
+
+    const other = await createMerchant(app.service, { name: 'Other' })
+
+    expect(await addressOn(app, other.id, 'erc20')).not.toBe(old)
+  })
+})

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest'
+import { findWalletAddresses, findWalletAddressesByIds } from '../../../src/modules/wallets/find-wallet-addresses.ts'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { wallets } from '../../../src/modules/wallets/list.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+
+describe.each(everyEngine)('wallets by their ids on %s', (engine) => {
+  test('are found with their balance, and their addresses by either id', async () => {
+    const app = await startApp(engine)
+    const stablecoin = await app.wallet({ balance: '12.5' })
+    const fiat = await app.wallet({ assetCode: 'NGN', customerId: await app.customer() })
+    const { addresses, ...row } = await getWallet(app.context(), { walletId: stablecoin })
+
+    expect(await wallets.find(app.context(), [stablecoin])).toEqual([row])
+    expect(row.balance).toBe(1_250_000_000n)
+    expect((await wallets.find(app.context(), [stablecoin, fiat])).map(({ id }) => id).toSorted()).toEqual(
+      [stablecoin, fiat].toSorted(),
+    )
+    expect(addresses).toHaveLength(1)
+    expect(await findWalletAddresses(app.context(), [stablecoin, fiat, 'garbage'])).toEqual(addresses)
+    const ids = addresses.map(({ id }) => id)
+    expect(await findWalletAddressesByIds(app.context(), [...ids, 'garbage', fiat])).toEqual(addresses)
+  })
+
+  test('are not found by another merchant, nor are their addresses', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const [address] = await findWalletAddresses(app.context(), [walletId])
+    const other = createContext(app.service, (await app.otherMerchant()).id)
+    expect(await wallets.find(other, [walletId])).toEqual([])
+    expect(await findWalletAddresses(other, [walletId])).toEqual([])
+    expect(await findWalletAddressesByIds(other, [address?.id ?? ''])).toEqual([])
+  })
+})

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { maxAmount } from '../../../src/core/money/amount.ts'
+import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
+import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { simulateDeposit } from '../../../src/modules/wallets/simulate-deposit.ts'
+import { createContext } from '../../../src/operations/context.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+
+const nowhere = '019b7679-7400-7000-8000-000000000000'
+
+describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
+  const balanceOf = async (app: Awaited<ReturnType<typeof startApp>>, walletId: string) =>
+    (await getWallet(app.context(), { walletId })).balance
+
+  test.each(['USDC', 'NGN'])('adds money to a %s wallet, under a reference of its own each time', async (assetCode) => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet({ assetCode })
+
+    const first = await perform(simulateDeposit, app.context(), { walletId, amount: '2.5' })
+    const second = await perform(simulateDeposit, app.context(), { walletId, amount: '2.5', reference: '' })
+
+    expect(first).toMatchObject({ walletId, amount: 2_50000000n, balanceAfter: 2_50000000n })
+    expect(first.reference).toMatch(/^simulated [0-9a-f-]{36}$/)
+    expect(second.balanceAfter).toBe(5_00000000n)
+    expect(second.reference).not.toBe(first.reference)
+    expect(await balanceOf(app, walletId)).toBe(5_00000000n)
+    await app.expectBooksToBalance()
+  })
+
+  test('is the deposit of its reference, which pays once', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const input = { walletId, amount: '3', reference: ' invoice 1 ' }
+    const first = await perform(simulateDeposit, app.context(), input)
+    const before = await whatIsStored(app)
+    expect(first.reference).toBe('invoice 1')
+    expect(await perform(simulateDeposit, app.context(), input)).toEqual(first)
+    expect(await depositToWallet(app.context(), input)).toEqual(first)
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test('answers the same deposit to the same idempotency key, and refuses another one', async () => {
+    const app = await startApp(engine)
+    const [walletId, otherId] = [await app.wallet(), await app.wallet()]
+    const keyed = () => createContext(app.service, app.merchant.id, 'the key')
+    const first = await perform(simulateDeposit, keyed(), { walletId, amount: '3' })
+    await perform(simulateDeposit, app.context(), { walletId, amount: '4' })
+    const before = await whatIsStored(app)
+
+    const same = { walletId: walletId.toUpperCase(), amount: '3.0', reference: null }
+    const again = await app.service.perform(simulateDeposit, keyed(), same)
+    expect(again).toEqual({ result: first, isReplayed: true })
+    for (const input of [
+      { walletId, amount: '3.00000001' },
+      { walletId: otherId, amount: '3' },
+      { walletId, amount: '3', reference: first.reference },
+    ]) {
+      expect((await refusalOf(() => perform(simulateDeposit, keyed(), input))).code).toBe('IDEMPOTENCY_KEY_REUSED')
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+    expect(await balanceOf(app, walletId)).toBe(7_00000000n)
+    await app.expectBooksToBalance()
+  })
+
+  test('makes one deposit of many at once under one key', async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const made = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        perform(simulateDeposit, createContext(app.service, app.merchant.id, 'the key'), { walletId, amount: '1' }),
+      ),
+    )
+    expect(new Set(made.map(({ reference }) => reference)).size).toBe(1)
+    expect(await balanceOf(app, walletId)).toBe(1_00000000n)
+  })
+
+  // In order of precedence: each case also holds every later fault.
+  test.each([
+    ['SANDBOX_ONLY', 'live', 'used', { walletId: 'none', amount: '0', reference: 'taken' }],
+    ['INVALID_INPUT', 'sandbox', 'used', { walletId: nowhere, amount: '0', reference: 'taken' }],
+    ['IDEMPOTENCY_KEY_REUSED', 'sandbox', 'used', { walletId: nowhere, amount: '2', reference: 'taken' }],
+    ['RESOURCE_NOT_FOUND', 'sandbox', null, { walletId: nowhere, amount: '2', reference: 'taken' }],
+    ['DEPOSIT_REFERENCE_REUSED', 'sandbox', null, { amount: '9999999999', reference: 'taken' }],
+    ['BALANCE_LIMIT_EXCEEDED', 'sandbox', null, { amount: '9999999999' }],
+  ] as const)('refuses with %s, and nothing moves', async (code, mode, key, input) => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const amount = '9999999999.99999999'
+    await perform(simulateDeposit, createContext(app.service, app.merchant.id, 'used'), {
+      walletId,
+      amount,
+      reference: 'taken',
+    })
+    // Nine of the largest deposits leave room for less than one more.
+    for (let i = 0; i < 8; i++) await perform(simulateDeposit, app.context(), { walletId, amount })
+    const held = await balanceOf(app, walletId)
+    expect(maxAmount - held).toBeLessThan(9_999_999_999_00000000n)
+    const before = await whatIsStored(app)
+
+    const context = { ...createContext(app.service, app.merchant.id, key), mode }
+    const refusal = await refusalOf(() => perform(simulateDeposit, context, { walletId, ...input }))
+
+    expect(refusal.code).toBe(code)
+    expect(await whatIsStored(app)).toEqual(before)
+    await app.expectBooksToBalance()
+  })
+
+  test("refuses another merchant's wallet", async () => {
+    const app = await startApp(engine)
+    const walletId = await app.wallet()
+    const stranger = createContext(app.service, (await app.otherMerchant()).id)
+    expect((await refusalOf(() => perform(simulateDeposit, stranger, { walletId, amount: '1' }))).message).toBe(
+      'Wallet not found.',
+    )
+  })
+})

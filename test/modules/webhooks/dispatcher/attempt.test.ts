@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { attempt } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
+import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
+import { newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { dueTime, wallTime } from '../../../support/times.ts'
+import { dullEvent } from '../transport/support/events.ts'
+
+const start = Date.parse('2026-03-02T09:00:00.000Z')
+const endpoint = { url: 'https://example.com/', format: 'stablestack' } as StoredWebhookEndpoint
+
+/** Attempts an event; the sender answers with a status, or fails. */
+async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = {}) {
+  const faults: unknown[] = []
+  let now = start
+  const item = { sequence: 7, objectId: 'an object', message: dullEvent({ data }), tries, known: null }
+  const send = async () => {
+    now += 40
+    if (answer instanceof Error) throw answer
+    return { status: answer, error: null, durationMs: 40, retryAfter: null, answer: 'ok' }
+  }
+  const { attempted } = await attempt(item, {
+    endpoint,
+    sender: { send, close: () => {} },
+    signer: signerOf([newSharedSecret()]),
+    wallClock: () => wallTime(now),
+    random: () => 0.5,
+    onFault: (fault) => faults.push(fault),
+  })
+  return { attempted, faults }
+}
+
+test('an attempt is told with its time, its answer and when the next is due', async () => {
+  const { attempted, faults } = await attemptWith(500)
+  expect(attempted).toEqual({
+    ...{ sequence: 7, objectId: 'an object', happenedAt: dullEvent().timestamp, known: null, tries: 0 },
+    ...{ attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 40, status: 500, answer: 'ok', error: null },
+    ...{ becomes: 'pending', nextAttemptAt: dueTime(start + 40 + 5_000) },
+  })
+  expect(faults).toEqual([])
+})
+
+test.each([
+  [200, 0, 'delivered', null],
+  [200, 9, 'delivered', null],
+  [500, 8, 'pending', expect.anything()],
+  [500, 9, 'exhausted', null],
+] as const)(
+  'after an answer of %i to an event that was tried %i times before it is %s',
+  async (status, tries, becomes, nextAttemptAt) => {
+    expect((await attemptWith(status, { tries })).attempted).toMatchObject({ becomes, nextAttemptAt })
+  },
+)
+
+test.each([
+  ['written', 200, 'no JSON'],
+  ['sent', new Error('no room'), '{}'],
+] as const)('an event that can not be %s is a failed attempt, which is tried again', async (_, answer, data) => {
+  const { attempted, faults } = await attemptWith(answer, { data })
+  expect(attempted).toMatchObject({
+    ...{ status: null, answer: null, durationMs: 0, error: 'other: The event could not be sent.', becomes: 'pending' },
+  })
+  expect(faults.length).toBe(1)
+})

@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { rotateWebhookSecret } from '../../../../src/modules/webhooks/endpoints/rotate-webhook-secret.ts'
+import type { Service } from '../../../../src/operations/context.ts'
+import { perform } from '../../../support/perform.ts'
+import { answering, day, everyWorld, hour, minute, second, startWorld } from './support/world.ts'
+
+describe.each(everyWorld)('without being looked after, what sends on %s in %s', (engine, mode) => {
+  test('reads on behind events that all wait for an earlier one of their object', async () => {
+    const { app, dispatch, endpoint, onItsOwn, changes, receiver } = await startWorld(engine, mode)
+    const slow = await app.customer()
+    const { url, got } = await receiver((response, { objectId }) => {
+      if (objectId !== slow) response.end()
+    })
+    await endpoint(url)
+    // More than are read together.
+    await changes(100, slow)
+    const quick = await app.customer()
+    // It finds that all wait once nothing is being read any more.
+    let [begun, waits] = [0, 0]
+    const waitMs = () => {
+      if (waits === begun) return 0
+      waits++
+      return 50
+    }
+    const count = () => {
+      begun++
+    }
+    dispatch({ throttle: { waitMs, count } })
+    await onItsOwn(() => got.some(({ objectId }) => objectId === quick))
+    expect(got.length).toBe(2)
+  })
+
+  test('takes up again what it had to drop because later events came to wait', async () => {
+    const { app, dispatch, endpoint, until, onItsOwn, pass, deliveries, change, customers, receiver } =
+      await startWorld(engine, mode)
+    const held = Promise.withResolvers<void>()
+    const failing = new Set<string>()
+    const { url, got } = await receiver(async (response, { objectId }, count) => {
+      if (count <= 6) failing.add(objectId)
+      else if (!failing.has(objectId)) await held.promise
+      response.statusCode = count <= 6 ? 500 : 200
+      response.end()
+    })
+    let reads = 0
+    const execute: Service['db']['execute'] = async (query, params) => {
+      const rows = await app.db.execute(query, params)
+      if ('now' in params && 'limit' in params) reads++
+      return rows as never
+    }
+    const id = await endpoint(url)
+    const dispatcher = dispatch({ service: { ...app.service, db: { ...app.db, execute } } })
+    const made = await customers(6)
+    await until(async () => (await deliveries(id)).size === 6)
+    // Two that hang take all the room that an endpoint has which was never seen to answer.
+    await customers(2)
+    await until(() => got.length === 8)
+    const before = reads
+    pass(6 * second)
+    await dispatcher.look()
+    await onItsOwn(() => reads > before)
+    await delay(20)
+    for (const customer of made) await change(customer)
+    await delay(50)
+    expect(got.length).toBe(8)
+    held.resolve()
+    await onItsOwn(() => got.length === 8 + 12)
+    for (const customer of made) {
+      const own = got.filter(({ objectId }) => objectId === customer).map(({ sequence }) => sequence)
+      expect(own).toEqual([own[0], own[0], own[2]])
+    }
+  })
+
+  // More than are read together, and more than are looked at together.
+  test.each([25, 60])('tries all of %i events again that are due', async (count) => {
+    const { dispatch, endpoint, until, onItsOwn, stored, pass, deliveries, customers, receiver } = await startWorld(
+      engine,
+      mode,
+    )
+    const tries = new Map<number, number>()
+    // Some are delivered, so that the endpoint gets four at once.
+    const { url } = await receiver((response, { sequence }) => {
+      tries.set(sequence, (tries.get(sequence) ?? 0) + 1)
+      response.statusCode = tries.get(sequence) === 1 && sequence % 5 > 0 ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    const dispatcher = dispatch()
+    await customers(count)
+    await until(async () => (await stored(id)).cursor === count)
+    pass(6 * second)
+    await dispatcher.look()
+    await onItsOwn(() => [...tries.values()].reduce((one, other) => one + other) === (count * 9) / 5)
+    await onItsOwn(async () => [...(await deliveries(id)).values()].every(({ status }) => status === 'delivered'))
+  })
+
+  test('stores how far it has read past what it does not send every five seconds, and when it stops', async () => {
+    const { app, dispatch, endpoint, until, onItsOwn, stored, changes, elapse, nowhere } = await startWorld(
+      engine,
+      mode,
+    )
+    const id = await endpoint(nowhere, { types: ['wallet.created'] })
+    const customer = await app.customer()
+    elapse(minute)
+    let latest = 0
+    const execute: Service['db']['execute'] = async (query, params) => {
+      const rows = await app.db.execute(query, params)
+      if ('limit' in params && 'after' in params && typeof params.after === 'number')
+        latest = params.after + rows.length
+      return rows as never
+    }
+    const dispatcher = dispatch({ service: { ...app.service, db: { ...app.db, execute } } })
+    await until(async () => (await stored(id)).cursor === 1)
+    await changes(2, customer)
+    await onItsOwn(() => latest === 3)
+    elapse(4 * second)
+    for (let looks = 0; looks < 3; looks++) await dispatcher.look()
+    await delay(20)
+    expect((await stored(id)).cursor).toBe(1)
+    elapse(second)
+    await until(async () => (await stored(id)).cursor === 3)
+    await changes(2, customer)
+    await onItsOwn(() => latest === 5)
+    await delay(20)
+    await dispatcher.stop()
+    expect((await stored(id)).cursor).toBe(5)
+  })
+
+  test('looks every second for endpoints that were added', async () => {
+    const { app, dispatch, endpoint, onItsOwn, receiver } = await startWorld(engine, mode)
+    const { url, got } = await receiver()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const dispatcher = dispatch()
+    await dispatcher.look()
+    await endpoint(url)
+    await app.customer()
+    await vi.advanceTimersByTimeAsync(second - 1)
+    await delay(20)
+    expect(got).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    vi.useRealTimers()
+    await onItsOwn(() => got.length === 1)
+  })
+
+  test('signs with a secret that was replaced for a minute at most after its time', async () => {
+    const { app, dispatch, endpoint, until, pass, elapse, receiver } = await startWorld(engine, mode)
+    const { url, received } = await receiver()
+    const webhookId = await endpoint(url)
+    await perform(rotateWebhookSecret, app.context(), { webhookId, overlapHours: 1 })
+    dispatch()
+    const signatures = async () => {
+      const before = received.length
+      await app.customer()
+      await until(() => received.length > before)
+      return String(received.at(-1)?.headers['webhook-signature']).split(' ').length
+    }
+    expect(await signatures()).toBe(2)
+    pass(hour)
+    elapse(minute + 1)
+    await app.customer()
+    await until(() => received.length === 2)
+    expect(await signatures()).toBe(1)
+  })
+
+  test('removes deliveries after 30 days, of all endpoints in turn, and looks for such once an hour', async () => {
+    const { app, dispatch, endpoint, until, deliveries, customers, pass, elapse, receiver } = await startWorld(
+      engine,
+      mode,
+    )
+    const { url } = await receiver()
+    const ids = [await endpoint(url), await endpoint(url)]
+    const sizes = () => Promise.all(ids.map(async (id) => (await deliveries(id)).size))
+    const dispatcher = dispatch()
+    await customers(2)
+    await until(async () => (await sizes()).join() === '2,2')
+    // The first time round it found nothing to remove.
+    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    pass(31 * day)
+    await app.customer()
+    await until(async () => (await sizes()).join() === '3,3')
+    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    expect(await sizes()).toEqual([3, 3])
+    elapse(hour)
+    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    expect(await sizes()).toEqual([1, 1])
+  })
+
+  test('sends nothing once it has stopped', async () => {
+    const { app, dispatch, endpoint, until, receiver } = await startWorld(engine, mode)
+    const { url, got } = await receiver(answering(200))
+    await endpoint(url)
+    const dispatcher = dispatch()
+    await app.customer()
+    await until(() => got.length === 1)
+    await dispatcher.stop()
+    await endpoint(url)
+    await app.customer()
+    await dispatcher.look()
+    await delay(50)
+    expect(got.length).toBe(1)
+  })
+})

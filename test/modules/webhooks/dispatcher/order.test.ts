@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { eventId } from '../../../../src/modules/outbox/event.ts'
+import { enableWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/enable-webhook-endpoint.ts'
+import { replayWebhookEvents } from '../../../../src/modules/webhooks/endpoints/replay-webhook-events.ts'
+import { attemptDelaysMs } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
+import { perform } from '../../../support/perform.ts'
+import { day, everyWorld, hour, second, startWorld } from './support/world.ts'
+
+describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
+  test('is every event, once, and the log has it', async () => {
+    const { dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
+    const { url, sequences } = await receiver()
+    const id = await endpoint(url)
+    await customers(100)
+    dispatch()
+    await until(() => sequences().length === 100)
+    await until(async () => (await stored(id)).cursor === 100)
+    expect(sequences().sort((one, other) => one - other)).toEqual(Array.from({ length: 100 }, (_, place) => place + 1))
+    const log = await deliveries(id)
+    expect([...log.values()].every(({ status, attempts }) => status === 'delivered' && attempts === 1)).toBe(true)
+    expect([...log.values()].every(({ log }) => log.length === 1 && log[0]?.status === 200)).toBe(true)
+  })
+
+  test('comes in order for each object, and objects do not wait for each other', async () => {
+    const { app, dispatch, endpoint, until, pass, change, receiver } = await startWorld(engine, mode)
+    let isDown = true
+    const first = await app.customer()
+    const { url, got } = await receiver((response, { objectId }) => {
+      response.statusCode = isDown && objectId === first ? 500 : 200
+      response.end()
+    })
+    await endpoint(url)
+    dispatch()
+    for (let count = 0; count < 3; count++) await change(first)
+    const other = await app.customer()
+    await change(other)
+    const of = (id: string) => got.filter(({ objectId }) => objectId === id).map(({ sequence }) => sequence)
+    await until(() => of(other).length === 2)
+    expect(of(first)).toEqual([2])
+    isDown = false
+    // What comes now waits as well.
+    await change(first)
+    pass(6 * second)
+    await until(() => of(first).length === 5)
+    expect(of(first)).toEqual([2, 2, 3, 4, 7])
+    expect(of(other)).toEqual([5, 6])
+  })
+
+  test('goes on with an object once an event of it is exhausted', async () => {
+    const { app, dispatch, endpoint, until, pass, change, deliveries, receiver } = await startWorld(engine, mode)
+    const customer = await app.customer()
+    const { url, sequences } = await receiver((response, { sequence }) => {
+      response.statusCode = sequence === 2 ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    dispatch()
+    await change(customer)
+    await change(customer)
+    for (let attempts = 1; attempts <= attemptDelaysMs.length; attempts++) {
+      await until(async () => (await deliveries(id)).get(2)?.attempts === attempts)
+      pass(30 * hour)
+    }
+    await until(() => sequences().includes(3))
+    expect(sequences()).toEqual([...attemptDelaysMs.map(() => 2), 3])
+    expect((await deliveries(id)).get(2)?.status).toBe('exhausted')
+  })
+
+  test('does not hold up other objects by hundreds of events of one', async () => {
+    const { app, dispatch, endpoint, until, changes, receiver } = await startWorld(engine, mode)
+    const slow = await app.customer()
+    const held = Promise.withResolvers<void>()
+    const { url, got } = await receiver(async (response, { objectId }) => {
+      if (objectId === slow) await held.promise
+      response.end()
+    })
+    await endpoint(url)
+    await changes(300, slow)
+    const quick = await app.customer()
+    dispatch()
+    await until(() => got.some(({ objectId }) => objectId === quick))
+    expect(got.filter(({ objectId }) => objectId === slow).length).toBe(1)
+    held.resolve()
+    const slowOnes = () => got.filter(({ objectId }) => objectId === slow).map(({ sequence }) => sequence)
+    await until(() => slowOnes().length >= 30)
+    expect(slowOnes().slice(0, 30)).toEqual(Array.from({ length: 30 }, (_, place) => place + 2))
+  })
+
+  test('is what was asked for again, noticed soon, in its place among what is pending', async () => {
+    const { app, dispatch, endpoint, until, pass, change, events, receiver } = await startWorld(engine, mode)
+    const customer = await app.customer()
+    let isDown = false
+    const { url, sequences } = await receiver((response) => {
+      response.statusCode = isDown ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    dispatch()
+    for (let count = 0; count < 2; count++) await change(customer)
+    await until(() => sequences().length === 2)
+    const [, second, third] = await events()
+    const again = async (event = third) => {
+      if (event === undefined) throw new Error('no such event')
+      await perform(replayWebhookEvents, app.context(), { webhookId: id, eventId: eventId(event) })
+    }
+    await again()
+    await until(() => sequences().length === 3)
+    expect(sequences()).toEqual([2, 3, 3])
+
+    isDown = true
+    await again(second)
+    await until(() => sequences().length === 4)
+    isDown = false
+    await again(third)
+    await until(() => true)
+    await delay(50)
+    // The third waits for the second, which is tried again later.
+    expect(sequences()).toEqual([2, 3, 3, 2])
+    pass(6 * 1_000)
+    await until(() => sequences().length === 6)
+    expect(sequences()).toEqual([2, 3, 3, 2, 2, 3])
+  })
+
+  test('is everything since a number again, where its owner says so', async () => {
+    const { app, dispatch, endpoint, until, change, stored, receiver } = await startWorld(engine, mode)
+    const customer = await app.customer()
+    const { url, sequences } = await receiver()
+    const id = await endpoint(url)
+    dispatch()
+    for (let count = 0; count < 3; count++) await change(customer)
+    await until(async () => (await stored(id)).cursor === 4)
+    await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 1 })
+    await until(() => sequences().length === 6)
+    expect(sequences()).toEqual([2, 3, 4, 2, 3, 4])
+  })
+
+  test('keeps its order where an owner has all of it tried at once', async () => {
+    const { app, dispatch, endpoint, until, change, receiver } = await startWorld(engine, mode)
+    const customer = await app.customer()
+    let isDown = true
+    const { url, sequences } = await receiver((response) => {
+      response.statusCode = isDown ? 500 : 200
+      response.end()
+    })
+    const id = await endpoint(url)
+    const dispatcher = dispatch()
+    for (let count = 0; count < 4; count++) await change(customer)
+    await until(() => sequences().length === 1)
+    await delay(50)
+    isDown = false
+    await perform(enableWebhookEndpoint, app.context(), { webhookId: id })
+    await dispatcher.look()
+    await until(() => sequences().length === 5)
+    expect(sequences()).toEqual([2, 2, 3, 4, 5])
+  })
+
+  test('leaves out what the endpoint does not want, and remembers that', async () => {
+    const { app, dispatch, endpoint, until, stored, changes, pass, elapse, receiver } = await startWorld(engine, mode)
+    const { url, got } = await receiver()
+    const id = await endpoint(url, { types: ['customer.created'] })
+    const customer = await app.customer()
+    await changes(700, customer)
+    await app.customer()
+    await changes(10, customer)
+    pass(day)
+    dispatch()
+    await until(async () => (await stored(id)).cursor === 712)
+    expect(got.map(({ type }) => type)).toEqual(['customer.created', 'customer.created'])
+    // Nothing happens any more, and yet the cursor goes on.
+    await changes(3, customer)
+    elapse(5 * second)
+    await until(async () => (await stored(id)).cursor === 715, 'the cursor passes what is not sent')
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createPace } from '../../../../src/modules/webhooks/dispatcher/endpoint-concurrency.ts'
+import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
+import { judge } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
+import type { Sent } from '../../../../src/modules/webhooks/transport/send.ts'
+import { wallTime } from '../../../support/times.ts'
+
+type Endpoint = Pick<StoredWebhookEndpoint, 'status' | 'failures'>
+
+const untried: Endpoint = { status: 'enabled', failures: 0 }
+
+/** The pace of an endpoint by a clock of the test's own. */
+function startPace(endpoint: Endpoint = untried) {
+  let time = 10_000
+  const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => time)
+  onTestFinished(() => monotonic.mockRestore())
+  const pace = createPace(endpoint as StoredWebhookEndpoint, { wallClock: () => wallTime(0) })
+  return {
+    ...pace,
+    pass: (ms: number) => {
+      time += ms
+    },
+    /** How many attempts may be on their way at once. */
+    most: () => [0, 1, 2, 3, 4, 5].find((inFlight) => !pace.hasRoom(inFlight)),
+    answer: (
+      status: number | null,
+      { durationMs = 1, retryAfter = null, times = 1 }: Partial<Sent & { times: number }> = {},
+    ) => {
+      const sent: Sent = { status, durationMs, retryAfter, error: null, answer: null }
+      for (let answers = 0; answers < times; answers++) pace.note(judge(status), sent)
+    },
+  }
+}
+
+describe('an endpoint gets', () => {
+  test('two at once until its first success, and four from then on', () => {
+    const { most, answer } = startPace()
+    expect(most()).toBe(2)
+    answer(500)
+    expect(most()).toBe(2)
+    answer(200)
+    expect(most()).toBe(4)
+    answer(500)
+    expect(most()).toBe(4)
+  })
+
+  test('one after twenty failures on end, with a pause of a second after each, until a success', () => {
+    const { most, answer, pass } = startPace()
+    answer(500, { times: 19 })
+    expect(most()).toBe(2)
+    for (let failures = 0; failures < 2; failures++) {
+      answer(500)
+      pass(999)
+      expect(most()).toBe(0)
+      pass(1)
+      expect(most()).toBe(1)
+    }
+    answer(200)
+    expect(most()).toBe(4)
+  })
+
+  test('one at once where that many failures are stored', () => {
+    expect([19, 20].map((failures) => startPace({ status: 'enabled', failures }).most())).toEqual([2, 1])
+  })
+
+  test('one where it is disabled and is tried', () => {
+    const { most, answer } = startPace({ status: 'disabled', failures: 0 })
+    answer(200)
+    expect(most()).toBe(1)
+  })
+
+  test.each([429, 502, 504])('one after it has answered %i, until a success', (status) => {
+    const { most, answer } = startPace()
+    answer(200)
+    answer(status)
+    expect(most()).toBe(1)
+    answer(500)
+    expect(most()).toBe(1)
+    answer(200)
+    expect(most()).toBe(4)
+  })
+})
+
+describe('a rest that an endpoint asks for', () => {
+  test.each([
+    [429, '5', 5_000],
+    [429, '60', 60_000],
+    [429, '61', 60_000],
+    [429, null, 0],
+    // It says nothing of the endpoint as a whole.
+    [500, '5', 0],
+  ])('with %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
+    const { most, answer, pass } = startPace()
+    answer(status, { retryAfter })
+    if (restMs > 0) {
+      pass(restMs - 1)
+      expect(most()).toBe(0)
+      pass(1)
+    }
+    expect(most()).toBeGreaterThan(0)
+  })
+
+  test('is not shorter than the pause after many failures', () => {
+    const { most, answer, pass } = startPace()
+    answer(500, { times: 19 })
+    answer(429, { retryAfter: '0' })
+    pass(999)
+    expect(most()).toBe(0)
+    answer(429, { retryAfter: '3' })
+    pass(1_000)
+    expect(most()).toBe(0)
+  })
+})
+
+test('it is doubtful whether an endpoint answers until it did so soon, and after each failure', () => {
+  const { isDoubtful, answer } = startPace()
+  const afterAnswer = (status: number | null, durationMs = 1) => {
+    answer(status, { durationMs })
+    return isDoubtful()
+  }
+  expect(isDoubtful()).toBe(true)
+  expect(afterAnswer(500)).toBe(true)
+  expect(afterAnswer(200)).toBe(false)
+  expect(afterAnswer(200, 1_000)).toBe(true)
+  expect(afterAnswer(200, 999)).toBe(false)
+  expect(afterAnswer(null)).toBe(true)
+  expect(startPace({ status: 'enabled', failures: 1 }).isDoubtful()).toBe(true)
+})

@@ -1,0 +1,181 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Queued } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
+import { createQueue, mostOpen } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
+
+type Attempted = { readonly item: Queued; readonly isOver: boolean }
+type Step = (typeof steps)[number]
+
+/** What happens beside each other: attempts, what is recorded of them and heard of that, and what is read and taken over. */
+const steps = ['begin', 'succeed', 'fail', 'commit', 'hear', 'read due', 'read feed', 'take'] as const
+
+const [mostAtOnce, feedRead, fewOpen] = [4, 16, 8]
+
+/**
+ * A queue with the store that it is fed from and recorded in. It fails as soon as something begins that may not.
+ *
+ * @param objects of the events of the feed, in their order
+ * @param past whether those that were attempted before are over, from the first one on
+ */
+function startWorld(objects: readonly number[], past: readonly boolean[]) {
+  const feed = objects.map((object, place): Queued => ({ sequence: place + 1, objectId: `object ${object}` }))
+  /** What is stored of deliveries: over, due, or waiting for another of its object. */
+  const stored = new Map<number, 'over' | 'due' | 'waiting'>()
+  let attempted: Attempted[] = []
+  let waiting: Queued[] = []
+  let unheard: { recorded: readonly Queued[]; pending: ReadonlySet<string> } | null = null
+  let take: (() => void) | null = null
+  let position = Math.min(past.length, feed.length)
+  const inFlight: Queued[] = []
+  let held: Queued | undefined
+  const queue = createQueue<Queued>((items) => waiting.push(...items))
+  const isPending = ({ sequence }: Queued) => stored.has(sequence) && stored.get(sequence) !== 'over'
+  const firstPendingOf = (objectId: string) => feed.find((each) => each.objectId === objectId && isPending(each))
+  const isOver = ({ sequence }: Queued) => stored.get(sequence) === 'over'
+
+  for (const { sequence, objectId } of feed.slice(0, position)) {
+    const isFirst = firstPendingOf(objectId) === undefined
+    stored.set(sequence, past[sequence - 1] ? 'over' : isFirst ? 'due' : 'waiting')
+  }
+
+  function begin(): boolean {
+    const item = inFlight.length < mostAtOnce ? queue.begin() : null
+    if (item === null) return false
+    const ofObject = feed.filter(({ objectId }) => objectId === item.objectId)
+    expect(ofObject.filter((each) => each.sequence < item.sequence && !isOver(each))).toEqual([])
+    expect(inFlight.filter(({ objectId }) => objectId === item.objectId)).toEqual([])
+    expect(isOver(item)).toBe(false)
+    inFlight.push(item)
+    return true
+  }
+
+  function end(place: number, isOver: boolean): void {
+    const others = inFlight.filter((each) => each !== held)
+    const item = others[place % others.length]
+    if (item === undefined) return
+    inFlight.splice(inFlight.indexOf(item), 1)
+    queue.end(item)
+    attempted.push({ item, isOver })
+  }
+
+  /** As `recordAttempts` does. */
+  function commit(): void {
+    if (unheard !== null) return
+    const recorded = [...attempted.map(({ item }) => item), ...waiting]
+    for (const { sequence } of waiting) stored.set(sequence, 'waiting')
+    for (const { item, isOver } of attempted) stored.set(item.sequence, isOver ? 'over' : 'due')
+    const pending = new Set<string>()
+    for (const { objectId } of recorded) {
+      const first = firstPendingOf(objectId)
+      if (first === undefined) continue
+      stored.set(first.sequence, 'due')
+      pending.add(objectId)
+    }
+    attempted = []
+    waiting = []
+    unheard = { recorded, pending }
+  }
+
+  function hear(): void {
+    if (unheard !== null) queue.noteRecorded(unheard.recorded, unheard.pending)
+    unheard = null
+  }
+
+  function readDue(): void {
+    queue.startReadingRetries()
+    const due = feed.filter((each) => stored.get(each.sequence) === 'due' && firstPendingOf(each.objectId) === each)
+    take = () => {
+      for (const { sequence, objectId } of due) {
+        if (!queue.hasRetry(sequence) && !queue.isStale(objectId)) queue.addRetry({ sequence, objectId })
+      }
+    }
+  }
+
+  function readFeed(): void {
+    if (queue.openCount() >= (queue.isBlocked() ? mostOpen : fewOpen)) return
+    const events = feed.slice(position, position + feedRead)
+    const pending = events.map(({ objectId }) => objectId).filter((objectId) => firstPendingOf(objectId))
+    const fresh = events.filter((each) => !isPending(each))
+    position += events.length
+    take = () => queue.addOpen(fresh, pending)
+  }
+
+  function takeRead(): void {
+    take?.()
+    take = null
+  }
+
+  const doing: Record<Step, (choice: number) => void> = {
+    begin,
+    succeed: (choice) => end(choice, true),
+    fail: (choice) => end(choice, false),
+    commit,
+    hear,
+    'read due': () => (take === null ? readDue() : undefined),
+    'read feed': () => (take === null ? readFeed() : undefined),
+    take: takeRead,
+  }
+
+  /** Goes on until nothing changes, where all succeeds but what is held. */
+  function drain(): void {
+    for (let idle = 0; idle < 3; idle++) {
+      if (unheard !== null && unheard.recorded.length > 0) idle = 0
+      hear()
+      takeRead()
+      readDue()
+      takeRead()
+      const before = position
+      readFeed()
+      takeRead()
+      if (position > before) idle = 0
+      while (begin()) idle = 0
+      for (let count = inFlight.length; count > 0; count--) end(0, true)
+      commit()
+    }
+  }
+
+  return {
+    drain,
+    /** Has one that is on its way never end; its object's events. */
+    hold: () => {
+      held = inFlight[0]
+      return feed.filter(({ objectId }) => objectId === held?.objectId)
+    },
+    notOver: () => feed.filter((each) => !isOver(each)),
+    step: (step: Step, choice: number) => doing[step](choice),
+  }
+}
+
+const objects = fc.array(fc.nat(3), { maxLength: 200, size: 'max' })
+const past = fc.array(fc.boolean(), { maxLength: 20 })
+const happenings = fc.array(fc.tuple(fc.constantFrom(...steps), fc.nat(mostAtOnce - 1)), {
+  maxLength: 400,
+  size: 'max',
+})
+
+test('of one object nothing begins before all that came before it is over, and nothing is forgotten or begun again', () => {
+  fc.assert(
+    fc.property(objects, past, happenings, (objects, past, happenings) => {
+      const { step, drain, notOver } = startWorld(objects, past)
+      for (const [what, choice] of happenings) step(what, choice)
+      drain()
+      expect(notOver()).toEqual([])
+    }),
+  )
+})
+
+// As many of one object as are kept open at most, and more.
+const backlog = fc.constantFrom(1, 1, 1, mostOpen + 10)
+
+test('no object waits for another, of which an attempt does not end', () => {
+  fc.assert(
+    fc.property(backlog, objects, happenings, (backlog, objects, happenings) => {
+      const { hold, step, drain, notOver } = startWorld([...Array(backlog).fill(0), ...objects], [])
+      for (const what of ['read feed', 'take', 'begin'] as const) step(what, 0)
+      const own = hold()
+      for (const [what, choice] of happenings) step(what, choice)
+      drain()
+      expect(notOver()).toEqual(own)
+    }),
+  )
+})

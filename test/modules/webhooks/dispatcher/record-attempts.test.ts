@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest'
+import type { Attempted, Report } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
+import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
+import { deliveriesNumbered, storeDelivery } from '../../../../src/modules/webhooks/dispatcher/repository.ts'
+import { storeWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/repository.ts'
+import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
+import type { Engine } from '../../../support/app.ts'
+import { everyEngine } from '../../../support/app.ts'
+import { dueTime } from '../../../support/times.ts'
+import { day, minute, startWorld } from './support/world.ts'
+
+const start = Date.parse('2026-03-02T09:00:00.000Z')
+const at = (ms: number) => new Date(start + ms).toISOString()
+const [soon, later] = [dueTime(start + 7), dueTime(start + 99)]
+
+type Row = Pick<Parameters<typeof storeDelivery>[1], 'status' | 'attempts' | 'attemptsBefore' | 'nextAttemptAt'>
+
+/** A merchant with an endpoint and some events of as many customers, to which nothing was sent yet. */
+async function startStored(engine: Engine, count = 1) {
+  const world = await startWorld(engine)
+  const { app, endpoint, customers, nowhere, events } = world
+  const endpointId = await endpoint(nowhere)
+  await customers(count)
+  const { id: merchantId } = app.merchant
+  const objectIds = (await events()).map(({ objectId }) => objectId)
+  const failed = { status: 500, answer: 'no', error: null, becomes: 'pending', nextAttemptAt: soon } as const
+
+  function attempted(sequence: number, change: Partial<Attempted> = {}): Attempted {
+    const objectId = objectIds[sequence - 1] as string
+    const times = { happenedAt: at(0), attemptedAt: at(5), durationMs: 3 }
+    return { sequence, objectId, ...times, known: null, tries: 0, ...failed, ...change }
+  }
+
+  return {
+    ...world,
+    objectIds,
+    attempted,
+    delivered: (sequence: number) => attempted(sequence, { status: 200, becomes: 'delivered', nextAttemptAt: null }),
+    record: (change: Partial<Report>) =>
+      recordAttempts(app.context(), {
+        ...{ endpointId, attempted: [], waiting: [], cursor: { from: 0, to: 0 }, isGone: false },
+        ...change,
+      }),
+    store: (sequence: number, row: Row, objectId = objectIds[sequence - 1] as string) =>
+      app.db.write((tx) => storeDelivery(tx, { merchantId, endpointId, sequence, objectId, createdAt: at(0), ...row })),
+    rows: async (...sequences: number[]) => {
+      const found = await deliveriesNumbered(app.db, { merchantId, endpointId, sequences })
+      return found.sort((one, other) => one.sequence - other.sequence)
+    },
+    endpointNow: () => world.stored(endpointId),
+    change: async (change: Partial<StoredWebhookEndpoint>) => {
+      const endpoint = await world.stored(endpointId)
+      await app.db.write((tx) => storeWebhookEndpoint(tx, { ...endpoint, ...change }), { merchantId })
+    },
+  }
+}
+
+const pending = (attempts: number, attemptsBefore = 0): Row => ({
+  status: 'pending',
+  attempts,
+  attemptsBefore,
+  nextAttemptAt: later,
+})
+const over = (status: 'delivered' | 'exhausted', attempts: number, attemptsBefore = 0): Row => ({
+  status,
+  attempts,
+  attemptsBefore,
+  nextAttemptAt: null,
+})
+const [delivers, fails, givesUp] = [
+  { becomes: 'delivered', nextAttemptAt: null },
+  { becomes: 'pending', nextAttemptAt: soon },
+  { becomes: 'exhausted', nextAttemptAt: null },
+] as const
+
+describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
+  test.each<[string, Row | null, Partial<Attempted>, { isMoved?: boolean }, Row]>([
+    ['that delivers a new event', null, delivers, {}, over('delivered', 1)],
+    ['that fails for a new event', null, fails, {}, { ...pending(1), nextAttemptAt: soon }],
+    ['that was the last for a new event', null, givesUp, {}, over('exhausted', 1)],
+    [
+      'that delivers an event from which the cursor has moved away',
+      null,
+      delivers,
+      { isMoved: true },
+      over('delivered', 1),
+    ],
+    [
+      'that fails for an event from which the cursor has moved away',
+      null,
+      fails,
+      { isMoved: true },
+      over('exhausted', 1),
+    ],
+    ['that was the last, where the cursor has moved away', null, givesUp, { isMoved: true }, over('exhausted', 1)],
+    [
+      'that fails for an event which is sent once more',
+      over('delivered', 2),
+      fails,
+      {},
+      { ...pending(3, 2), nextAttemptAt: soon },
+    ],
+    [
+      'that delivers an event which is tried again',
+      pending(2),
+      { ...delivers, known: 2, tries: 2 },
+      {},
+      over('delivered', 3),
+    ],
+    [
+      'that fails for one again',
+      pending(3, 1),
+      { ...fails, known: 3, tries: 2 },
+      {},
+      { ...pending(4, 1), nextAttemptAt: soon },
+    ],
+    [
+      'also where the cursor has moved',
+      pending(2),
+      { ...delivers, known: 2, tries: 2 },
+      { isMoved: true },
+      over('delivered', 3),
+    ],
+    ['but an event that was tried meanwhile stays', pending(2), { ...delivers, known: 1, tries: 1 }, {}, pending(3)],
+    [
+      'but an event that was asked for meanwhile stays',
+      pending(2, 2),
+      { ...delivers, known: 2, tries: 2 },
+      {},
+      pending(3, 2),
+    ],
+    ['but a new event that is pending already stays', pending(1), delivers, {}, pending(2)],
+    [
+      'but an event that is over meanwhile stays',
+      over('exhausted', 2),
+      { ...delivers, known: 2, tries: 2 },
+      {},
+      over('exhausted', 3),
+    ],
+    [
+      'but an event that is delivered meanwhile stays',
+      over('delivered', 2, 1),
+      { ...fails, known: 1, tries: 1 },
+      {},
+      over('delivered', 3, 1),
+    ],
+  ])('%s', async (_, row, change, { isMoved = false }, expected) => {
+    const { record, attempted, store, rows } = await startStored(engine)
+    if (row) await store(1, row)
+    const from = isMoved ? 5 : 0
+    expect(await record({ attempted: [attempted(1, change)], cursor: { from, to: 1 } })).toMatchObject({ isMoved })
+    expect(await rows(1)).toEqual([{ sequence: 1, ...expected }])
+  })
+
+  test('of which the log tells all, numbered by the attempts of the event', async () => {
+    const { record, attempted, store, app, endpointNow } = await startStored(engine)
+    await store(1, pending(1))
+    await record({ attempted: [attempted(1, { known: 1, tries: 1, error: 'timeout: none' })] })
+    const { id: webhookId } = await endpointNow()
+    const { body } = await app.rest('GET', `/api/webhooks/${webhookId}/deliveries`)
+    expect(body.data[0].attempts).toEqual([
+      { attempted_at: at(5), duration_ms: 3, status: 500, answer: 'no', error: 'timeout: none' },
+    ])
+  })
+})
+
+describe.each(everyEngine)('what waits for an earlier event of its object on %s', (engine) => {
+  const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
+
+  test('is due once that is over, the first of them alone, and other objects stay as they are', async () => {
+    const { record, attempted, delivered, rows, objectIds, pass, changes } = await startStored(engine, 2)
+    const [one, other] = objectIds as [string, string]
+    for (const objectId of [one, one, other]) await changes(1, objectId)
+    const waiting = [one, one, other].map((objectId, place) => ({ sequence: place + 3, objectId }))
+    const failed = [attempted(1), attempted(2)]
+    expect(await record({ attempted: failed, waiting })).toMatchObject({
+      pending: expect.arrayContaining([one, other]),
+    })
+    expect(await rows(3, 4, 5)).toEqual([3, 4, 5].map((sequence) => ({ sequence, ...stored })))
+    pass(minute)
+    const now = dueTime(start + minute)
+    const again = { ...delivered(1), known: 1, tries: 1 }
+    expect(await record({ attempted: [again] })).toEqual({ isMoved: false, isEnabled: true, pending: [one] })
+    expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([now, null, null])
+  })
+
+  test('is not stored where the cursor has moved, because it is read again', async () => {
+    const { record, rows, objectIds } = await startStored(engine)
+    const waiting = [{ sequence: 1, objectId: objectIds[0] as string }]
+    expect(await record({ waiting, cursor: { from: 3, to: 4 } })).toMatchObject({ isMoved: true, pending: [] })
+    expect(await rows(1)).toEqual([])
+  })
+
+  test('is tried from the start of the schedule where it was over before', async () => {
+    const { record, rows, store, objectIds } = await startStored(engine)
+    await store(1, over('delivered', 3))
+    await record({ waiting: [{ sequence: 1, objectId: objectIds[0] as string }] })
+    // Nothing of its object is before it.
+    expect(await rows(1)).toEqual([
+      { sequence: 1, ...stored, attempts: 3, attemptsBefore: 3, nextAttemptAt: dueTime(start) },
+    ])
+  })
+})
+
+describe.each(everyEngine)('of an endpoint on %s', (engine) => {
+  const failing = { failures: 19, failingSince: at(-5 * day) }
+
+  test.each<[string, Partial<StoredWebhookEndpoint>, { sent?: readonly (200 | 500)[]; isGone?: boolean }, object]>([
+    [
+      'failures on end are counted, since the first of them',
+      {},
+      { sent: [500, 500] },
+      { failures: 2, failingSince: at(5), status: 'enabled' },
+    ],
+    [
+      'failures are counted on from those before',
+      failing,
+      { sent: [500] },
+      { failures: 20, failingSince: at(-5 * day) },
+    ],
+    [
+      'one success ends them, also among failures',
+      failing,
+      { sent: [500, 200] },
+      { failures: 0, failingSince: null, status: 'enabled' },
+    ],
+    [
+      'twenty failures in five days disable it, and have it tried a day later',
+      failing,
+      { sent: [500] },
+      { status: 'disabled', disabledReason: 'failing', probeAt: at(day) },
+    ],
+    [
+      'nineteen do not',
+      { ...failing, failures: 18 },
+      { sent: [500] },
+      { status: 'enabled', disabledReason: null, probeAt: null },
+    ],
+    [
+      'nor do twenty in less than five days',
+      { ...failing, failingSince: at(-5 * day + 1) },
+      { sent: [500] },
+      { status: 'enabled', failures: 20 },
+    ],
+    [
+      'one answer that it is gone disables it for good',
+      {},
+      { sent: [500], isGone: true },
+      { status: 'disabled', disabledReason: 'gone', probeAt: null, failures: 1 },
+    ],
+    [
+      'a probe that succeeds enables it',
+      { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30, failingSince: at(-9 * day) },
+      { sent: [200] },
+      { status: 'enabled', disabledReason: null, probeAt: null, failures: 0 },
+    ],
+    [
+      'a probe that fails has it tried a day later',
+      { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30 },
+      { sent: [500] },
+      { status: 'disabled', disabledReason: 'failing', probeAt: at(day), failures: 31 },
+    ],
+    [
+      'what was on its way when its owner disabled it does not enable it',
+      { status: 'disabled', disabledReason: 'by_request', failures: 3 },
+      { sent: [200] },
+      { status: 'disabled', disabledReason: 'by_request', failures: 0, probeAt: null },
+    ],
+    ['without an attempt only the cursor moves', failing, {}, { ...failing, status: 'enabled' }],
+    [
+      'without an attempt a probe is not put off',
+      { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30 },
+      {},
+      { status: 'disabled', probeAt: at(0), failures: 30 },
+    ],
+    [
+      'without an attempt one that is disabled stays so',
+      { status: 'disabled', disabledReason: 'gone' },
+      {},
+      { status: 'disabled', disabledReason: 'gone' },
+    ],
+  ])('%s', async (_, before, { sent = [], isGone = false }, expected) => {
+    const { record, attempted, delivered, change, endpointNow, events } = await startStored(engine, 2)
+    await change(before)
+    const { updatedAt, status } = await endpointNow()
+    const outcomes = sent.map((status, place) => (status === 200 ? delivered(place + 1) : attempted(place + 1)))
+    const recorded = await record({ attempted: outcomes, isGone, cursor: { from: 0, to: 2 } })
+    const after = await endpointNow()
+    expect(after).toMatchObject({ ...expected, cursor: 2 })
+    expect(recorded?.isEnabled).toBe(after.status === 'enabled')
+    if (sent.length === 0) expect(recorded?.pending).toEqual([])
+    // Whoever sends tells by this that it is to be read anew.
+    const isProbe = before.disabledReason === 'failing'
+    expect(after.updatedAt > updatedAt).toBe(after.status !== status || (isProbe && sent.length > 0))
+    const told = (await events()).filter(({ type }) => type === 'webhook_endpoint.disabled')
+    expect(told.length).toBe(status === 'enabled' && after.status === 'disabled' ? 1 : 0)
+    for (const { objectId, time, data } of told) {
+      expect([objectId, Number(time)]).toEqual([after.id, Date.parse(after.updatedAt)])
+      expect(JSON.stringify(data)).not.toContain('secrets')
+    }
+  })
+
+  test('that is deleted nothing is recorded', async () => {
+    const { record, attempted, rows, app, endpointNow } = await startStored(engine)
+    const { id } = await endpointNow()
+    expect((await app.rest('DELETE', `/api/webhooks/${id}`)).status).toBe(200)
+    expect(await record({ attempted: [attempted(1)] })).toBeNull()
+    expect(await rows(1)).toEqual([])
+  })
+})

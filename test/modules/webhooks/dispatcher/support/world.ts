@@ -1,0 +1,224 @@
+import type { ServerResponse } from 'node:http'
+import { onTestFinished, vi } from 'vitest'
+import { unavailable } from '../../../../../src/core/errors.ts'
+import { createCustomer } from '../../../../../src/modules/customers/create-customer.ts'
+import { updateCustomer } from '../../../../../src/modules/customers/update-customer.ts'
+import type { EventType } from '../../../../../src/modules/outbox/event.ts'
+import { recordEvent } from '../../../../../src/modules/outbox/record-event.ts'
+import { eventsAfter } from '../../../../../src/modules/outbox/repository.ts'
+import type { Dispatcher } from '../../../../../src/modules/webhooks/dispatcher/dispatcher.ts'
+import { startDispatcher } from '../../../../../src/modules/webhooks/dispatcher/dispatcher.ts'
+import type { Leases } from '../../../../../src/modules/webhooks/dispatcher/leases.ts'
+import { noLeases } from '../../../../../src/modules/webhooks/dispatcher/leases.ts'
+import { endpointsByIds } from '../../../../../src/modules/webhooks/dispatcher/repository.ts'
+import type { Throttle } from '../../../../../src/modules/webhooks/dispatcher/throttle.ts'
+import { createWebhookEndpoint } from '../../../../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
+import { listWebhookDeliveries } from '../../../../../src/modules/webhooks/endpoints/list-webhook-deliveries.ts'
+import { createSender } from '../../../../../src/modules/webhooks/transport/send.ts'
+import type { Context, Mode, Perform, Service } from '../../../../../src/operations/context.ts'
+import { createContext } from '../../../../../src/operations/context.ts'
+import type { Engine } from '../../../../support/app.ts'
+import { dullCustomer, everyEngine, startApp } from '../../../../support/app.ts'
+import { perform } from '../../../../support/perform.ts'
+import { certificate } from '../../transport/support/certificate.ts'
+import { namesOf, startReceiver } from '../../transport/support/receiver.ts'
+
+export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
+
+/** What a receiver got, as far as tests ask. */
+export type Got = { readonly sequence: number; readonly type: string; readonly objectId: string; readonly id: string }
+
+type Reply = (response: ServerResponse, got: Got, count: number) => unknown
+
+/** Where nothing else has to be done. */
+export const unthrottled: Throttle = { waitMs: () => 0, count: () => {} }
+
+/** What sends with, where it is not the only one and has nothing else to do. */
+type Sending = { readonly service?: Service; readonly leases?: Leases; readonly throttle?: Throttle }
+
+/** The sandbox repairs what a worker got wrong of due times, because merchants move its clock: so `live` is tested on each engine. */
+export const everyWorld: readonly (readonly [engine: Engine, mode: Mode])[] = [
+  ['sqlite', 'sandbox'],
+  ...everyEngine.map((engine) => [engine, 'live'] as const),
+]
+
+const monotonicTime = performance.now.bind(performance)
+
+/** A service with clocks of the test's own, a merchant, and receivers; what sends is started by the test. */
+export async function startWorld(engine: Engine, mode: Mode = 'live') {
+  let time = Date.parse('2026-03-02T09:00:00.000Z')
+  let elapsedMs = 0
+  const app = await startApp(engine, { mode, clock: () => time })
+  const faults: unknown[] = []
+  const dispatchers: Dispatcher[] = []
+  const receivers: Awaited<ReturnType<typeof startReceiver>>[] = []
+  const failures: { isDown: boolean; tries: number }[] = []
+  let changes = 0
+
+  const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => monotonicTime() + elapsedMs)
+  onTestFinished(() => monotonic.mockRestore())
+
+  /** Starts what sends, for the service or for another on the same database. */
+  function dispatch({ service = app.service, leases = noLeases, throttle = unthrottled }: Sending = {}) {
+    const sender = createSender(
+      mode === 'sandbox'
+        ? { mode, allowed: [] }
+        : { mode, allowed: ['127.0.0.0/8'], lookUp: namesOf({ 'hooks.test': [['127.0.0.1']] }), ca: certificate },
+    )
+    const onFault = (error: unknown) => faults.push(error)
+    // It looks when a test says so, and not each second besides, unless the test has a timer of its own for that.
+    const hasFakeTimers = vi.isFakeTimers()
+    if (!hasFakeTimers) vi.useFakeTimers({ toFake: ['setInterval'] })
+    const started = startDispatcher({ service, sender, leases, throttle, onFault, random: () => 0.5 })
+    if (!hasFakeTimers) vi.useRealTimers()
+    let stopping: Promise<void> | undefined
+    const stop = () => {
+      stopping ??= started.stop()
+      return stopping
+    }
+    const dispatcher = { ...started, stop }
+    dispatchers.push(dispatcher)
+    onTestFinished(async () => {
+      const stopped = stop()
+      // What a receiver holds would be waited for.
+      for (const { breakOff } of receivers) breakOff()
+      for (const state of failures) state.isDown = false
+      if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(5 * second)
+      await stopped
+    })
+    return dispatcher
+  }
+
+  /** Waits until something is so, and has all look meanwhile. */
+  function until(isSo: () => unknown, what = String(isSo)): Promise<void> {
+    return waitUntil(isSo, what, async () => {
+      for (const dispatcher of dispatchers) await dispatcher.look().catch((error) => faults.push(error))
+    })
+  }
+
+  async function waitUntil(isSo: () => unknown, what: string, look: () => unknown): Promise<void> {
+    const begunAt = monotonicTime()
+    // Looks take longer on a busy machine, as all else does.
+    for (let looks = 0; !(await isSo()); looks++) {
+      if (looks > 1_000 && monotonicTime() - begunAt > 5_000) throw new Error(`not so in time: ${what}`)
+      await look()
+      if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(50)
+      else await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+
+  /** A receiver that answers what `reply` says, and lists what it got. */
+  async function receiver(reply: Reply = (response) => response.end()) {
+    const got: Got[] = []
+    const started = await startReceiver(
+      (response, { body }) => {
+        const { sequence, type, object, id } = JSON.parse(body)
+        const one = { sequence, type, objectId: object.id, id }
+        got.push(one)
+        return reply(response, one, got.length)
+      },
+      { isSecure: mode === 'live' },
+    )
+    receivers.push(started)
+    const { url, received } = started
+    const sequences = () => got.map(({ sequence }) => sequence)
+    return { url: url.replace('https://127.0.0.1', 'https://hooks.test'), got, received, sequences }
+  }
+
+  /** An endpoint of a merchant at a URL; its id. */
+  async function endpoint(url: string, options: object = {}, context: Context = app.context()): Promise<string> {
+    return (await perform(createWebhookEndpoint, context, { url, ...options })).id
+  }
+
+  const contextOf = (merchantId: string) => createContext(app.service, merchantId)
+
+  /** Makes events of new customers, as many as are asked for, at once. */
+  async function customers(count: number, context: Context = app.context()): Promise<string[]> {
+    const made = Array.from({ length: count }, () => perform(createCustomer, context, dullCustomer))
+    return (await Promise.all(made)).map(({ id }) => id)
+  }
+
+  return {
+    app,
+    faults,
+    dispatch,
+    until,
+    /** Waits until something is so though nobody has anything look. */
+    onItsOwn: (isSo: () => unknown, what = String(isSo)) => waitUntil(isSo, what, () => {}),
+    /** The service, whose attempts can't be recorded while `isDown`; how often that was tried. */
+    failing: () => {
+      const state = { isDown: true, tries: 0 }
+      failures.push(state)
+      const performs: Perform = (operation, context, input) => {
+        if (operation.name === 'recordAttempts') state.tries++
+        return state.isDown && operation.name === 'recordAttempts'
+          ? Promise.reject(unavailable())
+          : operation(context, input)
+      }
+      return { state, service: { ...app.service, perform: performs } }
+    },
+    receiver,
+    endpoint,
+    contextOf,
+    customers,
+    /** A URL at which nobody listens. */
+    nowhere: mode === 'live' ? 'https://hooks.test:1/' : 'http://127.0.0.1:1/',
+    /** Lets the time of day go on, which others may set. */
+    pass: (milliseconds: number) => {
+      time += milliseconds
+    },
+    /** Lets the time go on that nobody sets. */
+    elapse: (milliseconds: number) => {
+      elapsedMs += milliseconds
+    },
+    /** Other merchants, each with as many endpoints at a URL; their contexts. */
+    merchants: (count: number, { url, endpoints }: { url: string; endpoints: number }) =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const context = contextOf((await app.otherMerchant()).id)
+          await Promise.all(Array.from({ length: endpoints }, () => endpoint(url, {}, context)))
+          return context
+        }),
+      ),
+    async stored(id: string, merchantId = app.merchant.id) {
+      const [row] = await endpointsByIds(app.db, { merchantId, ids: [id] })
+      if (row === undefined) throw new Error('there is no such endpoint')
+      return row
+    },
+    /** What became of each event, by its sequence. */
+    async deliveries(webhookId: string) {
+      const { items } = await listWebhookDeliveries(app.context(), { webhookId, limit: 100 })
+      return new Map(items.map((each) => [each.sequence, each]))
+    },
+    events: () => eventsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: 10_000 }),
+    /** Makes one more event of a customer. */
+    async change(customerId: string): Promise<void> {
+      await perform(updateCustomer, app.context(), { customerId, firstName: `Ada ${changes++}` })
+    },
+    /** Makes many events of a customer in one transaction. */
+    async changes(count: number, objectId: string, type: EventType = 'customer.updated'): Promise<void> {
+      const [event] = await eventsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: 1 })
+      const happening = { type, objectId, at: new Date(time).toISOString(), data: event?.data ?? {} }
+      await app.db.write(
+        async (tx) => {
+          for (let made = 0; made < count; made++) await recordEvent(tx, app.context(), happening)
+        },
+        { merchantId: app.merchant.id },
+      )
+    },
+  }
+}
+
+/** Has timers go on only while a test waits, and then fast. */
+export function useFakeTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+/** Answers with a status and nothing else. */
+export function answering(status: number): Reply {
+  return (response) => {
+    response.statusCode = status
+    response.end()
+  }
+}

@@ -1,0 +1,178 @@
+import type { Mode } from '../../../../src/operations/context.ts'
+import type { App, Setup } from '../../../support/app.ts'
+import type { DoorName } from '../../../support/doors.ts'
+
+/** Each suite runs in the sandbox on SQLite, and live on all else. */
+export function modeOn(setup: Setup): Mode {
+  return setup === 'sqlite' ? 'sandbox' : 'live'
+}
+
+type Input = Readonly<Record<string, unknown>>
+
+/** What a door answers: an endpoint with its secret where that is new, or a refusal with the faulty fields. */
+export type Answered = {
+  readonly code: string | null
+  readonly fields: readonly string[]
+  readonly message: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+  readonly endpoint: any
+  readonly secret: string | null
+}
+
+type Options = { readonly key?: string; readonly idempotencyKey?: string }
+
+/** What is done to an endpoint, by the name of its mutation, and where REST has it. */
+const paths = {
+  createWebhookEndpoint: ['POST', ''],
+  updateWebhookEndpoint: ['PUT', ''],
+  deleteWebhookEndpoint: ['DELETE', ''],
+  rotateWebhookSecret: ['POST', '/rotate'],
+  testWebhookEndpoint: ['POST', '/test'],
+  enableWebhookEndpoint: ['POST', '/enable'],
+  disableWebhookEndpoint: ['POST', '/disable'],
+  replayWebhookEvents: ['POST', '/replay'],
+} as const
+
+/** Every change of an endpoint. */
+export const changes = Object.keys(paths) as (keyof typeof paths)[]
+
+/** Asks a door for a change, in the operation's own words; answers in camel case. */
+export async function ask(
+  door: DoorName,
+  app: App,
+  name: keyof typeof paths,
+  input: Input,
+  { key, idempotencyKey }: Options = {},
+): Promise<Answered> {
+  const keyed = key === undefined ? {} : { key }
+  if (door === 'rest') {
+    const { webhookId, ...body } = input
+    const [method, last] = paths[name]
+    const answer = await app.rest(method, `/api/webhooks${webhookId === undefined ? '' : `/${webhookId}`}${last}`, {
+      body: renamed(body, (each) => each.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+      ...keyed,
+      ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
+    })
+    if (answer.body.error) return refused(answer.body.error)
+    return answered(answer.body.data ? camelCased(answer.body.data) : null)
+  }
+  const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const isKeyed = name === 'createWebhookEndpoint' || name === 'rotateWebhookSecret'
+  const payload = name === 'deleteWebhookEndpoint' ? '__typename' : `webhookEndpoint { ${selection} }`
+  const { data, errors } = await app.graphql(
+    `mutation($input: ${Name}Input!) { ${name}(input: $input) { ... on ${Name}Payload { ${payload} ${isKeyed ? 'secret' : ''} }
+      ... on UserError { code message } ... on InvalidInputError { fields { field } } } }`,
+    { input: { ...withEnums(input), ...(idempotencyKey !== undefined && { idempotencyKey }) } },
+    keyed,
+  )
+  if (errors.length > 0) return refused({ ...errors[0].extensions, message: errors[0].message })
+  const found = data[name]
+  if (found.code) return refused({ code: found.code, message: found.message, details: { fields: found.fields } })
+  return answered(found.webhookEndpoint ? { ...seen(found.webhookEndpoint), secret: found.secret } : null)
+}
+
+/** The endpoint as a door shows it, or `null`. */
+export async function shown(door: DoorName, app: App, id: string, { key }: Options = {}) {
+  const keyed = key === undefined ? {} : { key }
+  if (door === 'rest') {
+    const { body } = await app.rest('GET', `/api/webhooks/${id}`, keyed)
+    return body.data ? camelCased(body.data) : null
+  }
+  const { data } = await app.graphql(`query($id: ID!) { webhookEndpoint(id: $id) { ${selection} } }`, { id }, keyed)
+  return data.webhookEndpoint && seen(data.webhookEndpoint)
+}
+
+/** The URLs of the endpoints, as a door lists them. */
+export async function listedUrls(door: DoorName, app: App, { key }: Options = {}): Promise<string[]> {
+  const keyed = key === undefined ? {} : { key }
+  if (door === 'rest') {
+    const { body } = await app.rest('GET', '/api/webhooks', keyed)
+    return body.data.map(({ url }: { url: string }) => url)
+  }
+  const { data } = await app.graphql('{ webhookEndpoints { totalCount nodes { url } } }', {}, keyed)
+  return data.webhookEndpoints.nodes.map(({ url }: { url: string }) => url)
+}
+
+/** The log of an endpoint as a door shows it: `before` is a sequence at REST, and a cursor at GraphQL. */
+export async function log(door: DoorName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
+  if (door === 'rest') {
+    const given = Object.entries({ status, limit: first, before }).filter(([, value]) => value != null)
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+    const { body } = await app.rest('GET', `/api/webhooks/${id}/deliveries?${query}`)
+    return { items: body.data.map(camelCased), next: body.pagination.before }
+  }
+  const { data } = await app.graphql(
+    `query($id: ID!, $filter: WebhookDeliveryFilter, $first: Int, $after: String) { webhookEndpoint(id: $id) {
+      deliveries(first: $first, after: $after, filter: $filter) { totalCount pageInfo { endCursor hasNextPage } nodes {
+        eventId eventType sequence status nextAttemptAt attempts { attemptedAt durationMs status error answer } } } } }`,
+    { id, first, after: before, filter: { status: status ? String(status).toUpperCase() : null } },
+  )
+  const { nodes, pageInfo } = data.webhookEndpoint.deliveries
+  return { items: nodes.map(seen), next: pageInfo.hasNextPage ? pageInfo.endCursor : null }
+}
+
+const selection =
+  'id: uuid url types format description status disabledReason publicKey sentUpTo failures failingSince createdAt updatedAt'
+
+function answered(endpoint: { secret?: string } | null): Answered {
+  const { secret = null, ...rest } = endpoint ?? {}
+  return { code: null, fields: [], message: '', endpoint: rest, secret }
+}
+
+type Refused = {
+  code: string
+  message: string
+  fields?: { field: string }[] | null
+  details?: { fields?: { field: string }[] | null }
+}
+
+function refused({ code, message, fields, details = {} }: Refused): Answered {
+  const faults = fields ?? details.fields ?? []
+  const names = faults.map(({ field }) =>
+    field.replace(/^input\./, '').replace(/_(\w)/g, (_, each) => each.toUpperCase()),
+  )
+  return { code, message, fields: names, endpoint: null, secret: null }
+}
+
+const enumFields = ['format', 'from']
+
+/** The input with the names of enums. */
+function withEnums(input: Input): Input {
+  const named = (value: unknown) => String(value).toUpperCase().replace('.', '_')
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      name,
+      name === 'types' && Array.isArray(value)
+        ? value.map(named)
+        : enumFields.includes(name) && typeof value === 'string'
+          ? named(value)
+          : value,
+    ]),
+  )
+}
+
+/** What GraphQL shows with the values that REST has. */
+function seen(row: Record<string, unknown>): Record<string, unknown> {
+  const small = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value)
+  const type = (value: unknown) =>
+    String(value)
+      .toLowerCase()
+      .replace(/^(payout_method|webhook_endpoint|customer|payout|wallet|webhook)_/, '$1.')
+      .replace('transaction_', 'transaction.')
+  return {
+    ...row,
+    ...('types' in row && { types: (row.types as string[]).map(type), format: small(row.format) }),
+    ...('eventType' in row && { eventType: type(row.eventType) }),
+    ...('disabledReason' in row && { disabledReason: small(row.disabledReason) }),
+    status: small(row.status),
+  }
+}
+
+function camelCased(row: Record<string, unknown>): Record<string, unknown> {
+  const values = renamed(row, (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+  return { ...values, ...(Array.isArray(values.attempts) && { attempts: values.attempts.map(camelCased) }) }
+}
+
+function renamed(row: Input, name: (name: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([each, value]) => [name(each), value]))
+}

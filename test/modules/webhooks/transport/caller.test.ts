@@ -1,0 +1,78 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createCaller } from '../../../../src/modules/webhooks/transport/agent-options.ts'
+import { certificate } from './support/certificate.ts'
+import { startReceiver } from './support/receiver.ts'
+
+const most = 64 * 1024
+
+function callerOf(options: { ca?: string } = {}) {
+  const caller = createCaller({ limits: { connectMs: 5_000, wholeMs: 15_000 }, ...options })
+  onTestFinished(caller.close)
+  return caller
+}
+
+const get = { method: 'GET', headers: { 'x-a': '1' }, body: '' } as const
+
+test.each([false, true])('a caller keeps its connection to a service (TLS: %s)', async (isSecure) => {
+  const service = await startReceiver((response) => response.end('hello'), { isSecure })
+  const { exchange } = callerOf({ ca: certificate })
+  const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
+  for (let calls = 0; calls < 3; calls++) {
+    expect(await exchange(url, get)).toEqual({
+      status: 200,
+      retryAfter: null,
+      beginning: Buffer.from('hello'),
+      isWhole: true,
+    })
+  }
+  expect(await exchange(url, { method: 'POST', headers: {}, body: '€' })).toMatchObject({ status: 200 })
+  expect(await exchange(url, { method: 'POST', headers: {}, body: '' })).toMatchObject({ status: 200 })
+  expect(service.connections()).toBe(1)
+  expect(service.received.map(({ method, headers }) => [method, headers['content-length']])).toEqual([
+    ['GET', undefined],
+    ['GET', undefined],
+    ['GET', undefined],
+    ['POST', '3'],
+    ['POST', '0'],
+  ])
+  expect(service.received[0]?.headers['x-a']).toBe('1')
+})
+
+test('a caller trusts the certificates that it was given and no others', async () => {
+  const service = await startReceiver(undefined, { isSecure: true })
+  const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
+  expect(await callerOf().exchange(url, get)).toMatchObject({ kind: 'tls' })
+  expect(await callerOf({ ca: certificate }).exchange(url, get)).toMatchObject({ status: 200 })
+})
+
+test.each([
+  [most - 1, true, 1],
+  [most, true, 1],
+  // Of what is longer the rest is not read, and so the connection is closed.
+  [most + 1, false, 2],
+])('a caller reads 64 KiB at most: of %i bytes it has all, %s', async (length, isWhole, connections) => {
+  const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
+  const { exchange } = callerOf()
+  for (let calls = 0; calls < 2; calls++) {
+    const answer = await exchange(new URL(service.url), get)
+    expect(answer).toMatchObject({ status: 200, isWhole })
+    expect('beginning' in answer && answer.beginning.equals(Buffer.alloc(Math.min(length, most), 'x'))).toBe(true)
+  }
+  expect(service.connections()).toBe(connections)
+})
+
+test('a caller calls again over a new connection where the kept one was closed', async () => {
+  const service = await startReceiver(
+    (response) => (service.received.length === 2 ? response.socket?.destroy() : response.end()),
+    { isSecure: true },
+  )
+  const { exchange } = callerOf({ ca: certificate })
+  const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
+  for (let calls = 0; calls < 3; calls++) expect(await exchange(url, get)).toMatchObject({ status: 200 })
+  expect(service.received.map(({ headers }) => headers.connection)).toEqual([
+    'keep-alive',
+    'keep-alive',
+    'close',
+    'keep-alive',
+  ])
+})

@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { allowanceOf, readAllowed } from '../../../../src/modules/webhooks/transport/allowlist.ts'
+import { lookUpAtServers } from '../../../../src/modules/webhooks/transport/dns-lookup.ts'
+import { createSender } from '../../../../src/modules/webhooks/transport/send.ts'
+import { guardedAgents } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
+import { innerAddresses } from './support/addresses.ts'
+import { certificate } from './support/certificate.ts'
+import { namesOf, startReceiver } from './support/receiver.ts'
+
+const post = { body: '{}', headers: { 'content-type': 'application/json' } }
+const refused = { status: null, error: { kind: 'address_refused' } }
+
+function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
+  const sender = createSender({ mode: 'sandbox', allowed: [], ...change })
+  onTestFinished(sender.close)
+  return sender
+}
+
+describe('when a connection is made', () => {
+  const inside = innerAddresses.filter((address) => !/^127\.|^::1$/.test(address))
+
+  test('a name of any address that is inside is refused', async () => {
+    const names = Object.fromEntries(innerAddresses.map((address, index) => [`n${index}.test`, [[address]]]))
+    const sender = senderOf({ lookUp: namesOf(names) })
+    for (const [index, address] of innerAddresses.entries()) {
+      if (!inside.includes(address)) continue
+      expect([address, await sender.send(`http://n${index}.test/`, post)]).toEqual([
+        address,
+        expect.objectContaining({ status: null, error: expect.objectContaining({ kind: 'address_refused' }) }),
+      ])
+    }
+  })
+
+  // The agents themselves, past the check of the URL.
+  test.each(innerAddresses)('%s itself is refused', async (host) => {
+    const { http } = guardedAgents({ allowance: allowanceOf([], 'live'), lookUp: lookup }, { keepAlive: true })
+    onTestFinished(() => http.destroy())
+    const asked = request({ host, port: 9, agent: http })
+    const [error] = await once(asked, 'error')
+    expect(error).toMatchObject({ kind: 'address_refused' })
+  })
+
+  test.each([
+    ['10.0.0.1', false],
+    ['127.0.0.1', true],
+  ])('a name of %s is checked also where only one address is asked for', async (address, isReached) => {
+    const receiver = await startReceiver()
+    const guard = { allowance: allowanceOf([], 'sandbox'), lookUp: namesOf({ 'hooks.test': [[address]] }) }
+    const { http } = guardedAgents(guard, { keepAlive: true })
+    onTestFinished(() => http.destroy())
+    const options = { host: 'hooks.test', port: receiver.port, agent: http, autoSelectFamily: false }
+    const [answered] = await once(request(options).end(), 'response').catch((error) => [error])
+    expect(answered).toMatchObject(isReached ? { statusCode: 200 } : { kind: 'address_refused' })
+  })
+
+  test('in live this machine is refused too', async () => {
+    const receiver = await startReceiver(undefined, { isSecure: true })
+    const names = { 'hooks.test': [['127.0.0.1']] }
+    const sender = senderOf({ mode: 'live', lookUp: namesOf(names), ca: certificate })
+    expect(await sender.send(`https://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
+    expect(receiver.connections()).toBe(0)
+  })
+
+  // Nothing is sent to the public address: no packet of a test leaves this machine.
+  test('a name that is public and at the next look inside leads nowhere', async () => {
+    const receiver = await startReceiver(undefined, { isSecure: true })
+    for (const address of ['127.0.0.1', '169.254.169.254', '::1']) {
+      const sender = senderOf({
+        mode: 'live',
+        lookUp: namesOf({ 'hooks.test': [['1.1.1.1', address], [address]] }),
+        ca: certificate,
+      })
+      for (let turn = 0; turn < 3; turn++)
+        expect(await sender.send(`https://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
+    }
+    expect(receiver.connections()).toBe(0)
+  })
+
+  test('a kept connection stays with the machine that was checked, and the next one is checked anew', async () => {
+    const receiver = await startReceiver((response, { url }) => {
+      if (url === '/last') response.setHeader('connection', 'close')
+      response.end()
+    })
+    const names = { 'hooks.test': [['127.0.0.1'], ['169.254.169.254']] }
+    const sender = senderOf({ lookUp: namesOf(names) })
+    const url = `http://hooks.test:${receiver.port}`
+    expect(await sender.send(`${url}/`, post)).toMatchObject({ status: 200 })
+    expect(await sender.send(`${url}/last`, post)).toMatchObject({ status: 200 })
+    expect(await sender.send(`${url}/`, post)).toMatchObject(refused)
+    expect(receiver.connections()).toBe(1)
+  })
+
+  test.each([
+    [['127.0.0.1', '10.0.0.1']],
+    [['10.0.0.1', '127.0.0.1']],
+    [['127.0.0.1', '::ffff:10.0.0.1']],
+    [['127.0.0.1', 'fd00::1']],
+  ])('of %j one is refused, and so all are: any of them may be tried', async (addresses) => {
+    const receiver = await startReceiver()
+    const sender = senderOf({ lookUp: namesOf({ 'hooks.test': [addresses] }) })
+    expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
+    expect(receiver.connections()).toBe(0)
+  })
+
+  test('of two that are allowed the second is tried where the first does not answer', async () => {
+    const receiver = await startReceiver()
+    const sender = senderOf({ lookUp: namesOf({ 'hooks.test': [['::1', '127.0.0.1']] }) })
+    expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject({ status: 200 })
+  })
+
+  test('a redirect inside is an answer like others, and nobody follows it', async () => {
+    const inner = await startReceiver()
+    const receiver = await startReceiver((response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/' }).end('moved'),
+    )
+    const other = await startReceiver((response) => response.writeHead(307, { location: inner.url }).end())
+    const sender = senderOf()
+    expect(await sender.send(receiver.url, post)).toMatchObject({ status: 302, error: null, answer: 'moved' })
+    expect(await sender.send(other.url, post)).toMatchObject({ status: 307, error: null })
+    expect(inner.received).toEqual([])
+  })
+})
+
+describe('WEBHOOK_ALLOW', () => {
+  const names = { 'a.test': [['127.0.0.1']], 'b.test': [['127.0.0.1']], 'c.test': [['::1']], 'd.test': [['10.0.0.1']] }
+
+  test('lets connections through to its networks, and says nothing on the console of those of the other family', async () => {
+    const warn = vi.spyOn(console, 'warn')
+    const receiver = await startReceiver(undefined, { isSecure: true })
+    const sender = senderOf({
+      mode: 'live',
+      allowed: readAllowed('127.0.0.0/8,fd00::/8') ?? [],
+      lookUp: namesOf({ 'hooks.test': names['a.test'], 'c.test': names['c.test'], 'd.test': names['d.test'] }),
+      ca: certificate,
+    })
+    expect(await sender.send(`https://hooks.test:${receiver.port}/`, post)).toMatchObject({ status: 200 })
+    expect(await sender.send('https://c.test/', post)).toMatchObject(refused)
+    expect(await sender.send('https://d.test/', post)).toMatchObject(refused)
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  test('lets a host through wherever it is, as the system looks it up, on its port only', async () => {
+    const receiver = await startReceiver(undefined, { isSecure: true })
+    const allowed = readAllowed(`localhost:${receiver.port}`) ?? []
+    const sender = senderOf({ mode: 'live', allowed, lookUp: namesOf(names), ca: certificate })
+    expect(await sender.send(`https://localhost:${receiver.port}/`, post)).toMatchObject({ status: 200 })
+    expect(await sender.send('https://localhost:1/', post)).toMatchObject({ error: { kind: 'url_refused' } })
+    // What was allowed for one connection is not for the next.
+    expect(await sender.send(`https://a.test:${receiver.port}/`, post)).toMatchObject(refused)
+  })
+})
+
+describe('names', () => {
+  /** A name server of one name, `hooks.test`, which fails for `broken.test` and never answers about others. */
+  async function startNameServer(): Promise<string> {
+    const socket = createSocket('udp4')
+    socket.on('message', (message, { port }) => {
+      const end = message.indexOf(0, 12) + 5
+      const question = message.subarray(12, end)
+      const name = question.toString('latin1')
+      if (name.includes('\x06broken\x04test')) {
+        const failure = Buffer.from([...message.subarray(0, 2), 0x81, 0x82, 0, 1, 0, 0, 0, 0, 0, 0])
+        socket.send(Buffer.concat([failure, question]), port)
+      }
+      if (!name.includes('\x05hooks\x04test')) return
+      const isA = question.readUInt16BE(question.length - 4) === 1
+      const head = Buffer.from([...message.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0])
+      const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1])
+      const answer = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
+      // What it has comes after what it has not.
+      setTimeout(() => socket.send(answer, port), isA ? 20 : 0)
+    })
+    socket.bind(0, '127.0.0.1')
+    await once(socket, 'listening')
+    onTestFinished(() => void socket.close())
+    return `127.0.0.1:${socket.address().port}`
+  }
+
+  test('are asked of the name servers, and one that is silent keeps nobody else waiting', async () => {
+    const receiver = await startReceiver()
+    const lookUp = lookUpAtServers([await startNameServer()])
+    const sender = senderOf({ lookUp })
+    const hasty = senderOf({ lookUp, limits: { connectMs: 1_000, wholeMs: 15_000 } })
+    const silent = Array.from({ length: 32 }, (_, index) => hasty.send(`http://silent${index}.test/`, post))
+    const sent = await sender.send(`http://hooks.test:${receiver.port}/`, post)
+    expect(sent).toMatchObject({ status: 200 })
+    // Before any of the others has come to its end.
+    expect(await Promise.race([...silent, 'none yet'])).toBe('none yet')
+    for (const each of await Promise.all(silent)) expect(each).toMatchObject({ error: { kind: 'timeout' } })
+  })
+
+  test('that a name server fails for are said to be what it says', async () => {
+    const sender = senderOf({ lookUp: lookUpAtServers([await startNameServer()]) })
+    expect(await sender.send('http://broken.test/', post)).toMatchObject({
+      error: { kind: 'dns', message: 'The host could not be looked up (ESERVFAIL).' },
+    })
+  })
+
+  test('that are not there are said to be', async () => {
+    const sender = senderOf({ lookUp: namesOf({}) })
+    expect(await sender.send('http://nobody.test/', post)).toMatchObject({
+      error: { kind: 'dns', message: 'The host could not be looked up (ENOTFOUND).' },
+    })
+  })
+})
+
+test('no proxy of the environment is used, and no variable turns verification off', async () => {
+  const proxy = await startReceiver()
+  const receiver = await startReceiver(undefined, { isSecure: true })
+  const script = `
+    import { createSender } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/modules/webhooks/transport/send.ts'))}
+    const sender = createSender({ mode: 'sandbox', allowed: [] })
+    const post = { body: '{}', headers: {} }
+    console.log((await sender.send('http://127.0.0.1:1/', post)).error.kind, (await sender.send(process.argv[1], post)).error.kind)
+    sender.close()
+  `
+  const address = proxy.url.replace('/hook', '')
+  const environment = {
+    ...process.env,
+    NODE_USE_ENV_PROXY: '1',
+    HTTP_PROXY: address,
+    HTTPS_PROXY: address,
+    NO_PROXY: '',
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  }
+  const args = ['--input-type=module', '--eval', script, receiver.url]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: environment })
+  expect(stdout.trim()).toBe('connect tls')
+  expect([proxy.connections(), receiver.received.length]).toEqual([0, 0])
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import {
+  attemptDelaysMs,
+  judge,
+  nextAttemptAt,
+  retryAfterMs,
+} from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
+import { wallTime } from '../../../support/times.ts'
+
+const now = Date.parse('2026-11-21T10:00:00.000Z')
+const hour = 3_600_000
+const next = (attempts: number, change: { retryAfter?: string; random?: number } = {}) => {
+  const at = nextAttemptAt({
+    attempts,
+    now: wallTime(now),
+    retryAfter: change.retryAfter ?? null,
+    random: () => change.random ?? 0.5,
+  })
+  return at === null ? null : at - now
+}
+
+test('attempts are made at once, and then ever more rarely for three days', () => {
+  expect(attemptDelaysMs[0]).toBe(0)
+  expect([1, 2, 3, 4, 5, 6, 7, 8, 9].map((attempts) => next(attempts))).toEqual([
+    5_000,
+    300_000,
+    hour / 2,
+    2 * hour,
+    5 * hour,
+    10 * hour,
+    14 * hour,
+    20 * hour,
+    24 * hour,
+  ])
+  expect(next(10)).toBeNull()
+  expect(next(11)).toBeNull()
+})
+
+test('each a fifth earlier or later, as it happens', () => {
+  expect(next(2, { random: 0 })).toBe(240_000)
+  expect(next(2, { random: 0.999999999 })).toBe(360_000)
+})
+
+// Ruling 62.
+describe('Retry-After', () => {
+  test('puts an attempt off, and never forward', () => {
+    expect(next(1, { retryAfter: '60' })).toBe(60_000)
+    expect(next(2, { retryAfter: '60' })).toBe(300_000)
+    expect(next(1, { retryAfter: 'Sat, 21 Nov 2026 10:01:00 GMT' })).toBe(60_000)
+    expect(next(10, { retryAfter: '60' })).toBeNull()
+  })
+
+  test.each([
+    [null, 0],
+    ['0', 0],
+    ['1', 1_000],
+    ['86400', 24 * hour],
+    ['86401', 24 * hour],
+    ['9'.repeat(400), 24 * hour],
+    ['Sat, 21 Nov 2026 10:00:30 GMT', 30_000],
+    ['Sat, 21 Nov 2026 09:00:00 GMT', 0],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', 24 * hour],
+    ['-5', 0],
+    ['1.5', 0],
+    ['soon', 0],
+    ['Sat, never', 0],
+    ['-Sat, 21 Nov 2026 10:00:30 GMT', 0],
+    ['', 0],
+  ])('%j asks for %i ms', (text, expected) => expect(retryAfterMs(text, wallTime(now))).toBe(expected))
+})
+
+test.each([
+  [200, 'isDelivered'],
+  [204, 'isDelivered'],
+  [299, 'isDelivered'],
+  [199, null],
+  [300, null],
+  [301, null],
+  [302, null],
+  [304, null],
+  [400, null],
+  [404, null],
+  [410, 'isGone'],
+  [429, 'isSlowedDown'],
+  [500, null],
+  [502, 'isSlowedDown'],
+  [503, null],
+  [504, 'isSlowedDown'],
+  [null, null],
+])('an answer of %s is %s', (status, expected) => {
+  const { isDelivered, isGone, isSlowedDown } = judge(status)
+  expect({ isDelivered, isGone, isSlowedDown }).toEqual({
+    isDelivered: expected === 'isDelivered',
+    isGone: expected === 'isGone',
+    isSlowedDown: expected === 'isSlowedDown',
+  })
+})

@@ -1,0 +1,341 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { writePost } from '../../../../src/modules/webhooks/transport/build-request.ts'
+import { createSender } from '../../../../src/modules/webhooks/transport/send.ts'
+import { newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { mostIdle } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
+import { wallTime } from '../../../support/times.ts'
+import { certificate } from './support/certificate.ts'
+import { dullEvent } from './support/events.ts'
+import { namesOf, startReceiver } from './support/receiver.ts'
+
+const post = { body: '{"a":"ü€😀"}', headers: { 'content-type': 'application/json' } }
+/** For tests that wait for them to pass. */
+const limits = { connectMs: 200, wholeMs: 400 }
+
+/** What a sender may reach in live, where receivers of tests are inside. */
+const live = { mode: 'live', allowed: ['127.0.0.0/8', '::1/128'], ca: certificate } as const
+
+function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
+  const sender = createSender({ mode: 'sandbox', allowed: [], ...change })
+  onTestFinished(sender.close)
+  return sender
+}
+
+/** What answers to a connection with bytes of the test's own. */
+async function startRaw(
+  answer: (socket: Socket, chunk: Buffer) => void,
+  onClose: (value?: unknown) => void = () => {},
+): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('close', onClose)
+    socket.on('data', (chunk) => answer(socket, chunk))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+describe('an answer', () => {
+  test('is told with its status, its Retry-After and its beginning', async () => {
+    const receiver = await startReceiver((response) =>
+      response.writeHead(503, { 'retry-after': '120' }).end('too much to do'),
+    )
+    expect(await senderOf().send(receiver.url, post)).toEqual({
+      status: 503,
+      error: null,
+      durationMs: expect.any(Number),
+      retryAfter: '120',
+      answer: 'too much to do',
+    })
+  })
+
+  test('comes to exactly what was written', async () => {
+    const receiver = await startReceiver()
+    const signer = signerOf([newSharedSecret()])
+    const written = writePost(dullEvent(), {
+      format: 'standard',
+      signer,
+      now: wallTime(Date.parse(dullEvent().timestamp)),
+    })
+    await senderOf().send(`${receiver.url}?a=b%20c`, written)
+    await senderOf().send(receiver.url, post)
+    const [first, second] = receiver.received
+    expect(first).toMatchObject({ method: 'POST', url: '/hook?a=b%20c', body: written.body, headers: written.headers })
+    expect(second).toMatchObject({
+      body: post.body,
+      headers: { 'content-length': String(Buffer.byteLength(post.body)) },
+    })
+  })
+
+  test.each([
+    ['nothing', Buffer.alloc(0), ''],
+    ['what is no UTF-8', Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]), 'a\ufffd\ufffd(b'],
+    ['NUL, which a database can not store', Buffer.from('a\0b'), 'ab'],
+    ['more than 1 KiB', Buffer.alloc(5_000, 'x'), 'x'.repeat(1024)],
+    ['what comes in pieces', ['x'.repeat(1000), 'y'.repeat(1000)], 'x'.repeat(1000) + 'y'.repeat(24)],
+    ['half a character at the cut', Buffer.from(`${'x'.repeat(1023)}ü`), 'x'.repeat(1023)],
+    ['half a character at its end', Buffer.from([0x61, 0xe2, 0x82]), 'a'],
+  ])('of %s is kept as text', async (_, body, expected) => {
+    const receiver = await startReceiver((response) => {
+      for (const piece of Array.isArray(body) ? body : [body]) response.write(piece)
+      response.end()
+    })
+    expect(await senderOf().send(receiver.url, post)).toMatchObject({ status: 200, answer: expected })
+  })
+
+  test.each([201, 204, 304, 404, 410, 500])('of %i without a body is an answer', async (status) => {
+    const receiver = await startReceiver((response) => response.writeHead(status).end())
+    expect(await senderOf().send(receiver.url, post)).toMatchObject({ status, error: null, answer: '' })
+  })
+
+  // Ruling 63.
+  test('that has no end is cut, and its connection closed', async () => {
+    const closed = Promise.withResolvers<void>()
+    const receiver = await startReceiver((response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384, 'x')));
+      }
+      response.on('drain', more).on('close', closed.resolve)
+      more()
+    })
+    const sent = await senderOf().send(receiver.url, post)
+    expect(sent).toMatchObject({ status: 200, error: null, answer: 'x'.repeat(1024) })
+    await closed.promise
+  })
+})
+
+describe('a failure is told with its kind and a sentence', () => {
+  const failed = (kind: string, message: string | RegExp) => ({
+    status: null,
+    retryAfter: null,
+    answer: null,
+    error: { kind, message: typeof message === 'string' ? message : expect.stringMatching(message) },
+  })
+
+  test('nobody listens', async () => {
+    expect(await senderOf().send('http://127.0.0.1:1/', post)).toMatchObject(
+      failed('connect', 'No connection could be made (ECONNREFUSED).'),
+    )
+  })
+
+  test('no answer comes', async () => {
+    const closed = Promise.withResolvers()
+    const url = await startRaw(() => {}, closed.resolve)
+    const begunAt = performance.now()
+    const sent = await senderOf({ limits }).send(url, post)
+    expect(sent).toMatchObject(failed('timeout', 'No whole answer came within 0.4 seconds.'))
+    expect(sent.durationMs).toBeGreaterThanOrEqual(390)
+    expect(sent.durationMs).toBeLessThanOrEqual(Math.ceil(performance.now() - begunAt))
+    await closed.promise
+  })
+
+  // Ruling 63.
+  test.each([
+    ['head', 'HTTP/1.1 200 OK\r\nx-a: 1\r\n'],
+    ['body', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'],
+  ])('its %s comes a byte at a time', async (_, beginning) => {
+    const url = await startRaw((socket) => {
+      socket.write(beginning)
+      const timer = setInterval(() => socket.write('x'), 20)
+      socket.on('close', () => clearInterval(timer))
+    })
+    expect(await senderOf({ limits }).send(url, post)).toMatchObject(failed('timeout', /^No whole answer/))
+  })
+
+  test('the connection is reset before an answer', async () => {
+    const url = await startRaw((socket) => socket.resetAndDestroy())
+    expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the answer was complete/))
+  })
+
+  test('the connection is closed in the middle of an answer', async () => {
+    const url = await startRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
+    expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the answer was complete/))
+  })
+
+  test('the answer is no HTTP, or its head has no end', async () => {
+    const noise = await startRaw((socket) => socket.write('hello\r\n\r\n'))
+    const endless = await startRaw((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\n${'x-a: 1234567890\r\n'.repeat(5_000)}`),
+    )
+    for (const url of [noise, endless])
+      expect(await senderOf().send(url, post)).toMatchObject(failed('protocol', /^The answer is no HTTP \(HPE_/))
+  })
+
+  test('the answer changes the protocol', async () => {
+    const closed = Promise.withResolvers()
+    const url = await startRaw(
+      (socket) => socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      closed.resolve,
+    )
+    expect(await senderOf().send(url, post)).toMatchObject(failed('protocol', /^The answer changes/))
+    await closed.promise
+  })
+
+  test('TLS never answers', async () => {
+    const url = await startRaw(() => {})
+    expect(await senderOf({ limits }).send(url.replace('http', 'https'), post)).toMatchObject(
+      failed('timeout', 'No connection could be made within 0.2 seconds.'),
+    )
+  })
+
+  test('no answer comes over TLS, though connecting took no time', async () => {
+    const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']] })
+    const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
+    const sent = await senderOf({ ...live, lookUp }).send(`https://hooks.test:${receiver.port}/`, post)
+    expect(sent).toMatchObject(failed('reset', /closed before the answer was complete/))
+  })
+
+  test('the certificate is not trusted, or of another name', async () => {
+    const { port, received } = await startReceiver(undefined, { isSecure: true })
+    const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
+    const trusting = senderOf({ ...live, lookUp })
+    expect(await senderOf({ lookUp }).send(`https://hooks.test:${port}/`, post)).toMatchObject(
+      failed('tls', /^TLS could/),
+    )
+    expect(await trusting.send(`https://other.test:${port}/`, post)).toMatchObject(
+      failed('tls', 'TLS could not be agreed on (ERR_TLS_CERT_ALTNAME_INVALID).'),
+    )
+    expect(received).toEqual([])
+    expect(await trusting.send(`https://hooks.test:${port}/`, post)).toMatchObject({ status: 200 })
+  })
+
+  test('the URL is none that may be delivered to', async () => {
+    const receiver = await startReceiver()
+    for (const [mode, url] of [
+      ['live', receiver.url],
+      ['live', 'https://127.0.0.1/'],
+      ['sandbox', 'http://169.254.169.254/latest/meta-data'],
+      ['sandbox', 'http://user@127.0.0.1/'],
+      ['sandbox', 'nothing'],
+    ] as const)
+      expect(await senderOf({ mode }).send(url, post)).toMatchObject(failed('url_refused', /^The URL must/))
+    expect(receiver.connections()).toBe(0)
+  })
+})
+
+describe('connections', () => {
+  test.each([false, true])('are kept for the next post (TLS: %s)', async (isSecure) => {
+    const receiver = await startReceiver(undefined, { isSecure })
+    const sender = senderOf(isSecure ? live : {})
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    for (let turn = 0; turn < 5; turn++) expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(receiver.connections()).toBe(1)
+  })
+
+  test('that the receiver closed meanwhile cost no attempt', async () => {
+    let answers = 0
+    const url = await startRaw((socket) => {
+      answers++
+      // The first connection is dropped when it is used again.
+      if (answers === 2) socket.resetAndDestroy()
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+    const sender = senderOf()
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(await sender.send(url, post)).toMatchObject({ status: 200, error: null })
+    expect(answers).toBe(3)
+  })
+
+  test('that the receiver closed meanwhile cost no attempt over TLS either', async () => {
+    const receiver = await startReceiver(
+      (response) => (receiver.received.length === 2 ? response.socket?.destroy() : response.end()),
+      { isSecure: true },
+    )
+    const sender = senderOf(live)
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    for (let posts = 0; posts < 2; posts++) expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
+  })
+
+  test('that the receiver closed meanwhile leave the rest of the time', async () => {
+    let answers = 0
+    const url = await startRaw((socket) => {
+      answers++
+      if (answers === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      if (answers === 2) setTimeout(() => socket.resetAndDestroy(), 50)
+    })
+    const sender = senderOf({ limits })
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    const { error } = await sender.send(url, post)
+    expect(error?.kind).toBe('timeout')
+    expect(Number(/within (.*) seconds/.exec(error?.message ?? '')?.[1])).toBeLessThan(0.4)
+  })
+
+  test.each([
+    ['with what is no HTTP', 'protocol', 'hello\r\n\r\n'],
+    ['in the middle', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
+  ])('that are answered %s when they are used again are not used once more', async (_, kind, answer) => {
+    let answers = 0
+    const url = await startRaw((socket) => {
+      answers++
+      socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : answer)
+      // Once it was read.
+      if (answers > 1) setTimeout(() => socket.resetAndDestroy(), 20)
+    })
+    const sender = senderOf()
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(await sender.send(url, post)).toMatchObject({ status: null, error: { kind } })
+    expect(answers).toBe(2)
+  })
+
+  test.each([false, true])(
+    'that were made in time may take longer for an answer, and leave no timer (TLS: %s)',
+    async (isSecure) => {
+      const asked = Promise.withResolvers<ServerResponse>()
+      const receiver = await startReceiver((response) => asked.resolve(response), { isSecure })
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const sender = senderOf(isSecure ? live : {})
+      const sending = sender.send(receiver.url.replace('127.0.0.1', 'localhost'), post)
+      const response = await asked.promise
+      await vi.advanceTimersByTimeAsync(14_999)
+      response.end()
+      expect(await sending).toMatchObject({ status: 200 })
+      const nowhere = `${isSecure ? 'https' : 'http'}://localhost:1/`
+      expect(await sender.send(nowhere, post)).toMatchObject({ error: { kind: 'connect' } })
+      expect(vi.getTimerCount()).toBe(0)
+    },
+  )
+
+  test('that are reset when they are new do', async () => {
+    let connections = 0
+    const url = await startRaw((socket) => {
+      connections++
+      socket.resetAndDestroy()
+    })
+    expect(await senderOf().send(url, post)).toMatchObject({ error: { kind: 'reset' } })
+    expect(connections).toBe(1)
+  })
+
+  test('are kept for so many only', async () => {
+    const receiver = await startReceiver()
+    const names = Array.from({ length: mostIdle + 40 }, (_, index) => `n${index}.test`)
+    const lookUp = namesOf(Object.fromEntries(names.map((name) => [name, [['127.0.0.1']]])))
+    const sender = senderOf({ lookUp })
+    for (const name of names) await sender.send(`http://${name}:${receiver.port}/`, post)
+    expect(receiver.connections()).toBe(names.length)
+    // Those that are kept are used again, and the others made anew.
+    for (const name of names) await sender.send(`http://${name}:${receiver.port}/`, post)
+    expect(receiver.connections()).toBe(names.length + 40)
+  })
+
+  test.each([false, true])('of a sender that is closed are closed (TLS: %s)', async (isSecure) => {
+    const receiver = await startReceiver(undefined, { isSecure })
+    const sender = senderOf(isSecure ? live : {})
+    const url = receiver.url.replace('127.0.0.1', 'localhost')
+    await sender.send(url, post)
+    sender.close()
+    expect(await sender.send(url, post)).toMatchObject({ status: 200 })
+    expect(receiver.connections()).toBe(2)
+  })
+})

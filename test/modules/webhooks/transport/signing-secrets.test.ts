@@ -1,0 +1,57 @@
+import type { KeyObject } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { newKeyPair, newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+
+// A pair in the form of Standard Webhooks, of another implementation.
+const sample = {
+  privateKey: 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==',
+  publicKey: 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=',
+}
+
+function publicOf(privateKey: string): string {
+  const [key] = signerOf([newSharedSecret(), privateKey]).privateKeys
+  const { x = '' } = createPublicKey(key as KeyObject).export({ format: 'jwk' })
+  return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`
+}
+
+test('a shared secret is of 32 random bytes', () => {
+  const secret = newSharedSecret()
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(newSharedSecret()).not.toBe(secret)
+  expect(signerOf([secret]).shared[0]?.key.symmetricKeySize).toBe(32)
+})
+
+test('a private key leads to its public key', () => {
+  const { privateKey, publicKey } = newKeyPair()
+  expect(privateKey).toMatch(/^whsk_[A-Za-z0-9+/]{86}==$/)
+  expect(publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
+  expect(publicOf(privateKey)).toBe(publicKey)
+  expect(publicOf(sample.privateKey)).toBe(sample.publicKey)
+})
+
+test('a signer keeps the order of the secrets', () => {
+  const secrets = [newSharedSecret(), newSharedSecret()]
+  expect(signerOf([sample.privateKey, ...secrets]).shared.map(({ text }) => text)).toEqual(secrets)
+  expect(signerOf([...secrets, sample.privateKey]).privateKeys).toHaveLength(1)
+})
+
+const secret = newSharedSecret()
+
+test.each([
+  ['nothing', []],
+  ['no shared secret', [sample.privateKey]],
+  ['an empty secret', ['whsec_']],
+  ['a secret that is cut', [secret.slice(0, -1)]],
+  ['a secret with another prefix', [secret.replace('whsec_', 'whsec-')]],
+  ['a secret that is not written as base64 is', [`whsec_${'A'.repeat(42)}B=`]],
+  ['a public key', [secret, sample.publicKey]],
+  ['half of a private key', [secret, sample.privateKey.slice(0, 49)]],
+  ['halves of two private keys', [secret, `whsk_${'A'.repeat(86)}==`]],
+])('%s signs nothing, and the error shows no secret', (_, secrets) => {
+  const signing = () => signerOf(secrets)
+  expect(signing).toThrow(/An endpoint has no|A secret is not|The halves of/)
+  for (const secret of secrets) {
+    if (secret.length > 10) expect(signing).not.toThrow(secret.slice(6))
+  }
+})

@@ -1,0 +1,65 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { answer } from '../../../../../src/modules/webhooks/transport/dns-lookup.ts'
+import { certificate, certificateKey } from './certificate.ts'
+
+/** What a receiver got, and over how many connections. */
+export type Received = {
+  method?: string | undefined
+  url?: string | undefined
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** A receiver of webhooks on this machine, for as long as the test runs. */
+export async function startReceiver(
+  reply: (response: ServerResponse, received: Received) => unknown = (response) => response.end(),
+  { isSecure = false, port: wanted = 0 }: { isSecure?: boolean; port?: number } = {},
+) {
+  const received: Received[] = []
+  let connections = 0
+  const listener: RequestListener = async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method, url, headers } = request
+    const one = { method, url, headers, body: Buffer.concat(chunks).toString() }
+    received.push(one)
+    reply(response, one)
+  }
+  const server = isSecure
+    ? createSecureServer({ key: certificateKey, cert: certificate }, listener)
+    : createServer(listener)
+  server.on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
+    received,
+    connections: () => connections,
+    /** Closes all connections, also those that wait for an answer, and takes no more. */
+    breakOff: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** Names that are there: each is looked up as what the list says, its first answer first, and its last from then on. */
+export function namesOf(answers: Record<string, readonly (readonly string[])[]>): LookupFunction {
+  const asked = new Map<string, number>()
+  return (hostname, options, done) => {
+    const turn = asked.get(hostname) ?? 0
+    asked.set(hostname, turn + 1)
+    const found = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
+    const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    setImmediate(() => answer(all, { options, done, fault: null }))
+  }
+}

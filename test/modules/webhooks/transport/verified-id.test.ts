@@ -1,0 +1,105 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { newKeyPair, newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { signedHeaders, verifiedId } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import { wallTime } from '../../../support/times.ts'
+
+const [newest, older] = [newSharedSecret(), newSharedSecret()]
+const time = Date.parse('2026-11-21T10:00:00.000Z')
+const signer = signerOf([newest, older])
+const body = '{"a":1}'
+const id = 'msg_1'
+
+/** What is read of a message that was changed after it was signed. */
+function read(
+  change: Partial<Record<string, string | string[] | undefined>> = {},
+  { now = time, by = signer, text = body } = {},
+) {
+  const headers = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
+  return verifiedId({ ...headers, ...change }, { body: text, signer: by, now: wallTime(now) })
+}
+
+test('a message that was signed with one of the secrets in force is read, by whichever of them', () => {
+  expect(read()).toBe(id)
+  expect(read({}, { by: signerOf([older, newest]) })).toBe(id)
+  expect(read({}, { by: signerOf([older]) })).toBeNull()
+})
+
+test.each([
+  [299_999, id],
+  [300_000, id],
+  [300_001, null],
+  [-300_000, id],
+  [-300_001, null],
+])('a message that was signed %i ms before is read as %s', (ageMs, expected) => {
+  expect(read({}, { now: time + ageMs })).toBe(expected)
+})
+
+test('a message of another body, id or time than was signed is refused', () => {
+  expect(read({}, { text: '{"a":2}' })).toBeNull()
+  expect(read({ 'webhook-id': 'msg_2' })).toBeNull()
+  expect(read({ 'webhook-timestamp': String(time / 1000 + 1) })).toBeNull()
+})
+
+test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('a message without one %s is refused', (name) => {
+  expect(read({ [name]: undefined })).toBeNull()
+  const headers = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
+  expect(read({ [name]: [headers[name as keyof typeof headers]] })).toBeNull()
+})
+
+test.each(['', 'a b', 'ü', 'a\n', 'x'.repeat(256)])(
+  'a message with the id %j is refused though it is signed',
+  (odd) => {
+    expect(
+      verifiedId(signedHeaders(odd, { body, signer, now: wallTime(time) }), { body, signer, now: wallTime(time) }),
+    ).toBeNull()
+  },
+)
+
+test('a message with an id of 255 characters is read', () => {
+  const long = `${'~!'.repeat(127)}x`
+  expect(
+    verifiedId(signedHeaders(long, { body, signer, now: wallTime(time) }), { body, signer, now: wallTime(time) }),
+  ).toBe(long)
+})
+
+test.each(['x', '', '1e3', '-1', ' 1', '1 ', '9'.repeat(13)])(
+  'a message with the timestamp %j is refused',
+  (timestamp) => {
+    // The time of day that each of them would be read as.
+    const now = Number(timestamp) * 1000 || 0
+    const headers = signedHeaders(id, { body, signer, now: wallTime(now) })
+    expect(verifiedId({ ...headers, 'webhook-timestamp': timestamp }, { body, signer, now: wallTime(now) })).toBeNull()
+  },
+)
+
+test('the signature that is ours is found among the first ten', () => {
+  const { 'webhook-signature': ours } = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
+  const others = ['v1,x', `v1a,${ours.slice(3)}`, '', `v1,${'A'.repeat(43)}=`]
+  expect(read({ 'webhook-signature': [...others, ours].join(' ') })).toBe(id)
+  expect(read({ 'webhook-signature': [ours, ...others].join(' ') })).toBe(id)
+  expect(read({ 'webhook-signature': others.join(' ') })).toBeNull()
+  expect(read({ 'webhook-signature': [...Array(9).fill('v1,x'), ours].join(' ') })).toBe(id)
+  expect(read({ 'webhook-signature': [...Array(10).fill('v1,x'), ours].join(' ') })).toBeNull()
+})
+
+test('a message that was signed with a private key alone is refused', () => {
+  const signed = signedHeaders(id, { body, signer: signerOf([newest, newKeyPair().privateKey]), now: wallTime(time) })
+  const [, asymmetric] = signed['webhook-signature'].split(' ')
+  expect(read({ 'webhook-signature': asymmetric })).toBeNull()
+})
+
+test('whatever is signed is read as it was', () => {
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[\x21-\x7e]{1,255}$/),
+      fc.string({ unit: 'binary' }),
+      fc.nat(2 ** 40),
+      (id, body, now) => {
+        const signed = { body, signer, now: wallTime(now) }
+        expect(verifiedId(signedHeaders(id, signed), signed)).toBe(id)
+      },
+    ),
+    { numRuns: 50 },
+  )
+})

@@ -1,0 +1,262 @@
+import { spawnSync } from 'node:child_process'
+import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { writePost } from '../../../../src/modules/webhooks/transport/build-request.ts'
+import type { WebhookFormat } from '../../../../src/modules/webhooks/transport/formats.ts'
+import { isSent, sentTypes, webhookFormats } from '../../../../src/modules/webhooks/transport/formats.ts'
+import type { Post } from '../../../../src/modules/webhooks/transport/message.ts'
+import { newKeyPair, newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { wallTime } from '../../../support/times.ts'
+import { dullEvent } from './support/events.ts'
+
+const secret = newSharedSecret()
+const earlier = newSharedSecret()
+const pair = newKeyPair()
+const happened = Date.parse(dullEvent().timestamp)
+const day = 24 * 60 * 60 * 1000
+
+/** Any JSON that an object could be, with keys that parsing puts elsewhere, and numbers that printing changes. */
+const anyData = fc
+  .dictionary(
+    fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('1', '10', '2', '__proto__', 'toJSON', 'signature', '\u2028'),
+    ),
+    fc.oneof(fc.jsonValue(), fc.constantFrom('1.00000000', '\ud800', '\u2028', '</script>', -0, 1e21, 2 ** 53)),
+  )
+  .chain((object) => fc.constantFrom(JSON.stringify(object), JSON.stringify(object, null, 2)))
+
+const oddData = [
+  '{"b":1,"2":1,"1":1,"a":{"10":1,"9":1}}',
+  '{"n":1.0,"e":1E2,"big":9007199254740993,"z":-0,"huge":1e400}',
+  '{"s":"\\u0041\\/\\ud83d\\ude00\\ud800 \u2028","k":{"__proto__":1}}',
+  '{"twice":1,"twice":2}',
+  ' { "spaced" : [ ] } ',
+]
+
+const write = (format: WebhookFormat, { data = dullEvent().data, secrets = [secret], now = happened } = {}): Post =>
+  writePost(dullEvent({ data }), { format, signer: signerOf(secrets), now: wallTime(now) })
+
+/**
+ * The sample that the provider gives its integrators, written anew after what its documentation says: it takes the
+ * signature out of the parsed body, writes the rest again, and refuses what is older than five minutes.
+ */
+function providerAccepts(body: string, secretText: string, now: number): boolean {
+  const { signature, ...rest } = JSON.parse(body)
+  const [, t = '', s = ''] = /^t=(\d+),s=([0-9a-f]{64})$/.exec(signature) ?? []
+  if (t === '' || Math.abs(now - Number(t)) > 5 * 60 * 1000) return false
+  const expected = createHmac('sha256', secretText)
+    .update(`${t}.${JSON.stringify(rest)}`)
+    .digest()
+  return timingSafeEqual(expected, Buffer.from(s, 'hex'))
+}
+
+/** The neutral library, at the time of an attempt. */
+function libraryAccepts({ body, headers }: Post, secretText: string, now: number): boolean {
+  vi.setSystemTime(now)
+  try {
+    new Webhook(secretText).verify(body, { ...headers })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function publicKeyAccepts({ body, headers }: Post, publicKey: string): boolean {
+  const x = Buffer.from(publicKey.replace('whpk_', ''), 'base64').toString('base64url')
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  const content = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`)
+  const signatures = (headers['webhook-signature'] ?? '').split(' ').filter((each) => each.startsWith('v1a,'))
+  return signatures.some((each) => verify(null, content, key, Buffer.from(each.slice(4), 'base64')))
+}
+
+// Only the clock that the library reads.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+describe('bodies', () => {
+  test('standard is the envelope with the object, whose text is not written anew', () => {
+    const [data = ''] = oddData
+    expect(write('standard', { data }).body).toBe(
+      `{"id":"evt_01980c61-0a1b-7c2d-8e3f-405162738495","type":"payout.completed","timestamp":"2026-11-21T10:00:00.000Z","sequence":1234,"object":{"type":"payout","id":"01980c61-0a1b-7c2d-8e3f-405162738490","version":2},"mode":"sandbox","data":${data}}`,
+    )
+  })
+
+  test('thin is the same without it', () => {
+    const { data: _, ...rest } = JSON.parse(write('standard').body)
+    expect(write('thin').body).toBe(JSON.stringify(rest))
+  })
+
+  test('stablestack is as the provider writes it, with the time of the attempt', () => {
+    const now = happened + 3 * day
+    const body = JSON.parse(write('stablestack', { now }).body)
+    expect(Object.keys(body)).toEqual(['id', 'timestamp', 'event_type', 'signature', 'data'])
+    expect(body).toMatchObject({
+      id: dullEvent().id,
+      timestamp: now,
+      event_type: 'payout.completed',
+      signature: expect.stringMatching(new RegExp(`^t=${now},s=[0-9a-f]{64}$`)),
+      data: JSON.parse(dullEvent().data),
+    })
+  })
+
+  test('every body is the event, whatever its data', () => {
+    fc.assert(
+      fc.property(anyData, (data) => {
+        expect(JSON.parse(write('standard', { data }).body).data).toEqual(JSON.parse(data))
+        expect(JSON.parse(write('thin', { data }).body)).not.toHaveProperty('data')
+        expect(JSON.parse(write('stablestack', { data }).body).data).toEqual(JSON.parse(data))
+      }),
+    )
+  })
+})
+
+describe('headers', () => {
+  test('have the id, the seconds of the attempt, and nothing of the secret', () => {
+    const { headers } = write('standard', { now: happened + 1_999 })
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'user-agent': 'payout-gateway',
+      'webhook-id': dullEvent().id,
+      'webhook-timestamp': String(happened / 1000 + 1),
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+    })
+  })
+
+  test.each(webhookFormats)('of %s are what the neutral library accepts, whatever the data', (format) => {
+    fc.assert(
+      fc.property(fc.oneof(anyData, fc.constantFrom(...oddData)), (data) => {
+        expect(libraryAccepts(write(format, { data }), secret, happened)).toBe(true)
+      }),
+    )
+  })
+
+  test.each(webhookFormats)('of %s are accepted at each attempt, also days later', (format) => {
+    for (const now of [happened, happened + 5_000, happened + 3 * day + 1, happened + 4 * day]) {
+      expect(libraryAccepts(write(format, { now }), secret, now)).toBe(true)
+      // What the event's time would lead to, or an attempt that is sent again by somebody else.
+      expect(libraryAccepts(write(format, { now }), secret, now + 6 * 60 * 1000)).toBe(false)
+    }
+  })
+
+  test('in a rotation are by every secret that is valid, so that receivers of either accept', () => {
+    const post = write('standard', { secrets: [secret, earlier] })
+    expect(post.headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    expect(libraryAccepts(post, secret, happened)).toBe(true)
+    expect(libraryAccepts(post, earlier, happened)).toBe(true)
+    expect(libraryAccepts(post, newSharedSecret(), happened)).toBe(false)
+    expect(libraryAccepts(write('standard'), earlier, happened)).toBe(false)
+  })
+
+  test('have v1a where the endpoint has a key pair, beside v1', () => {
+    const rotated = newKeyPair()
+    const post = write('thin', { secrets: [secret, pair.privateKey, earlier, rotated.privateKey] })
+    expect(post.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+ v1a,\S+ v1a,\S+$/)
+    expect(publicKeyAccepts(post, pair.publicKey)).toBe(true)
+    expect(publicKeyAccepts(post, rotated.publicKey)).toBe(true)
+    expect(publicKeyAccepts(post, newKeyPair().publicKey)).toBe(false)
+    expect(libraryAccepts(post, secret, happened)).toBe(true)
+  })
+
+  test.each(webhookFormats)('of %s cover every byte of the body, the id and the time', (format) => {
+    const { body, headers } = write(format, { secrets: [secret, pair.privateKey] })
+    const isAccepted = (post: Post) => [libraryAccepts(post, secret, happened), publicKeyAccepts(post, pair.publicKey)]
+    expect(isAccepted({ body, headers })).toEqual([true, true])
+    for (let at = 0; at < body.length; at++) {
+      const tampered = `${body.slice(0, at)}${body[at] === '0' ? '1' : '0'}${body.slice(at + 1)}`
+      expect(isAccepted({ body: tampered, headers })).toEqual([false, false])
+    }
+    for (const change of [{ 'webhook-id': 'evt_other' }, { 'webhook-timestamp': String(happened / 1000 + 1) }]) {
+      expect(isAccepted({ body, headers: { ...headers, ...change } })).toEqual([false, false])
+    }
+  })
+})
+
+describe("the provider's sample", () => {
+  const accepts = ({ body }: Post, now: number) => providerAccepts(body, secret, now)
+
+  test('accepts the first attempt and those of days later, and refuses what is sent again by others', () => {
+    for (const now of [happened, happened + 5_000, happened + 3 * day, happened + 4 * day + 999]) {
+      expect(accepts(write('stablestack', { now }), now)).toBe(true)
+      expect(accepts(write('stablestack', { now }), now + 5 * 60 * 1000 + 1)).toBe(false)
+    }
+  })
+
+  test('accepts whatever data there is', () => {
+    fc.assert(fc.property(anyData, (data) => accepts(write('stablestack', { data }), happened)))
+  })
+
+  test.each(oddData)('accepts %j', (data) => {
+    expect(accepts(write('stablestack', { data }), happened)).toBe(true)
+  })
+
+  test('in a rotation accepts with the newest secret', () => {
+    const { body } = write('stablestack', { secrets: [secret, earlier] })
+    expect(providerAccepts(body, secret, happened)).toBe(true)
+    expect(providerAccepts(body, earlier, happened)).toBe(false)
+  })
+
+  test('accepts nothing else', () => {
+    const { body } = write('stablestack')
+    for (const other of [
+      body.replace('40.0', '41.0'),
+      body.replace('completed', 'failed'),
+      body.replace(/s=./, (found) => (found === 's=0' ? 's=1' : 's=0')),
+      body.replace(`"timestamp":${happened}`, `"timestamp":${happened + 1}`),
+    ]) {
+      expect(other).not.toBe(body)
+      expect(providerAccepts(other, secret, happened)).toBe(false)
+    }
+  })
+})
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+test.skipIf(!hasPython)(
+  `python's standard library accepts what is ours and nothing else${hasPython ? '' : ': python3 IS MISSING'}`,
+  () => {
+    const posts = webhookFormats.flatMap((format) =>
+      [dullEvent().data, ...oddData].map((data) =>
+        write(format, { data, secrets: [secret, earlier, pair.privateKey] }),
+      ),
+    )
+    const asked = posts.flatMap(({ body, headers }) => [
+      { secret, headers, body, now: happened / 1000 },
+      { secret: earlier, headers, body, now: happened / 1000 + 299 },
+      { secret, headers, body, now: happened / 1000 + 301 },
+      { secret, headers, body: body.replace('payout.completed', 'payout.failed'), now: happened / 1000 },
+      { secret: newSharedSecret(), headers, body, now: happened / 1000 },
+    ])
+    const input = asked
+      .map((each) => JSON.stringify({ ...each, body: Buffer.from(each.body).toString('base64') }))
+      .join('\n')
+    const { stdout, stderr } = spawnSync('python3', [join(import.meta.dirname, 'support/verify.py')], { input })
+
+    expect(stderr.toString()).toBe('')
+    expect(stdout.toString().trim().split('\n')).toEqual(
+      posts.flatMap(() => ['accepted payout.completed', 'accepted payout.completed', 'refused', 'refused', 'refused']),
+    )
+  },
+)
+
+describe('types', () => {
+  test('standard and thin have all', () => {
+    for (const format of ['standard', 'thin'] as const) {
+      expect(sentTypes(format)).toBeNull()
+      expect(isSent(format, 'payout_method.deleted')).toBe(true)
+    }
+  })
+
+  // Ruling 61.
+  test('stablestack has those that the provider has, and the test that an owner asks for', () => {
+    for (const type of ['payout.initiated', 'payout.completed', 'payout.failed', 'webhook.test'])
+      expect(isSent('stablestack', type)).toBe(true)
+    for (const type of ['wallet.transaction.inbound', 'wallet.transaction.outbound'])
+      expect(isSent('stablestack', type)).toBe(true)
+    for (const type of ['payout.returned', 'customer.created', 'wallet.created', 'webhook_endpoint.disabled'])
+      expect(isSent('stablestack', type)).toBe(false)
+  })
+})

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { brokenLinks } from '../../support/docs.ts'
+import { startMeasured } from './support/scrape.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+type Rule = {
+  alert: string
+  expr: string
+  labels: { severity: string }
+  annotations: { summary: string; runbook_url: string }
+}
+type Panel = { title: string; targets: { expr: string }[] }
+
+const rules = (parse(read('deploy/alerts.yaml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  ({ rules }) => rules,
+)
+const dashboard = JSON.parse(read('deploy/grafana-dashboard.json')) as {
+  panels: Panel[]
+  templating: { list: { query: string }[] }
+}
+
+/** The metrics that an expression is made of, as a scrape names them: without what OpenMetrics appends. */
+function metricsIn(expression: string): string[] {
+  return [...expression.matchAll(/payout_gateway_\w+/g)].map(([name]) => name.replace(/_(total|bucket|sum|count)$/, ''))
+}
+
+const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  ...dashboard.templating.list.map(({ query }) => query),
+]
+
+test('the dashboard and the alerts ask for nothing that a service does not answer, and the dashboard for all of it', async () => {
+  const { scrape } = await startMeasured('sqlite')
+  const names = new Set([...(await scrape()).names].filter((name) => name.startsWith('payout_gateway_')))
+  const asked = new Set(expressions.flatMap(metricsIn))
+
+  expect([...asked].filter((name) => !names.has(name))).toEqual([])
+  expect([...names].filter((name) => !asked.has(name))).toEqual([])
+  const page = read('docs/operations.md')
+  const section = page.slice(page.indexOf('\n## Metrics\n'), page.indexOf('\n### Alerts\n'))
+  const missing = [...names].filter((name) => !section.includes(`\`${name.replace('payout_gateway_', '')}`))
+  expect(missing).toEqual([])
+})
+
+test('each alert says what to do, in a part of the runbook that is its own', () => {
+  const page = read('docs/operations.md')
+  const links = rules.map(({ annotations }) => `[x](${annotations.runbook_url.replace('docs/', '')})`).join('\n')
+
+  const faultsOf = (alerts: string) =>
+    brokenLinks({ 'docs/operations.md': page, 'docs/alerts.md': alerts }, () => true).filter((fault) =>
+      fault.startsWith('docs/alerts.md'),
+    )
+
+  expect(rules.length).toBeGreaterThan(10)
+  expect(faultsOf(links)).toEqual([])
+  expect(faultsOf('[x](operations.md#no-alert)')).not.toEqual([])
+  const runbooks = rules.map(({ annotations }) => annotations.runbook_url)
+  expect(new Set(runbooks).size).toBe(rules.length)
+  expect(rules.filter(({ labels }) => !['page', 'ticket'].includes(labels.severity))).toEqual([])
+  const headings = [
+    ...(read('docs/operations.md')
+      .split('\n### Alerts\n')[1]
+      ?.split('\n## ')[0]
+      ?.matchAll(/^#### /gm) ?? []),
+  ]
+  expect(headings).toHaveLength(rules.length)
+})

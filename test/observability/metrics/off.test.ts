@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfig } from '../../../src/app/config.ts'
+import { chooseMeasuring, measuringForSupervisor } from '../../../src/app/metrics-server.ts'
+import { unmeasured } from '../../../src/observability/metrics/measure.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+
+/** Whether the client of Prometheus is there once every role of the service is loaded, and what `then` says is done. */
+function isClientLoaded(then = ''): boolean {
+  const script = `
+    import { createRequire } from 'node:module'
+    for (const role of ['serve', 'workers/supervise', 'workers/writer', 'workers/sender']) await import(\`./src/app/\${role}.ts\`)
+    const { readConfig } = await import('./src/app/config.ts')
+    const { chooseMeasuring } = await import('./src/app/metering.ts')
+    ${then}
+    const loaded = Object.keys(createRequire(process.cwd() + '/package.json').cache)
+    console.log(loaded.some((path) => path.includes('/prom-client/')))`
+  const args = ['--input-type=module', '--eval', script]
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))
+}
+
+test('without METRICS_PORT nothing is measured, nothing wrapped, and the client not loaded', async () => {
+  const config = readConfig({})
+  expect((await chooseMeasuring(config)).measuring).toBe(unmeasured)
+  expect(await measuringForSupervisor(config)).toBe(unmeasured)
+  const [anything] = [() => {}] as never[]
+  const { database, perform, answers, rail, onCommitted } = unmeasured
+  expect([database, perform, answers, rail].filter((wrap) => wrap(anything as never) !== anything)).toEqual([])
+  expect(onCommitted).toBeUndefined()
+
+  expect(isClientLoaded('await chooseMeasuring(readConfig({}))')).toBe(false)
+  expect(isClientLoaded("await chooseMeasuring(readConfig({ METRICS_PORT: '9464' }))")).toBe(true)
+})

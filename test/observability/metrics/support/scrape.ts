@@ -1,0 +1,71 @@
+import { onTestFinished } from 'vitest'
+import { everyEngine, newDatabase } from '../../../support/app.ts'
+import { freePort } from '../../../support/free-port.ts'
+import type { Place } from '../../../support/process.ts'
+import { cli, demoPlace, emptyPlace, startService } from '../../../support/process.ts'
+
+/** What a scrape has: each series, as it is written, with its value, and the names of all metrics. */
+export type Scrape = {
+  readonly text: string
+  readonly type: string | null
+  readonly names: ReadonlySet<string>
+  readonly series: ReadonlyMap<string, number>
+}
+
+/** Reads OpenMetrics: strictly enough that what is none fails. */
+export function readScrape(text: string, type: string | null = null): Scrape {
+  const lines = text.split('\n')
+  if (lines.pop() !== '' || lines.pop() !== '# EOF') throw new Error('the text does not end as OpenMetrics does')
+  const names = new Set<string>()
+  const series = new Map<string, number>()
+  for (const line of lines) {
+    const [, keyword, of = ''] = /^# (HELP|TYPE) (\S+) \S.*$/.exec(line) ?? []
+    if (keyword) {
+      names.add(of)
+      continue
+    }
+    const [, name, value] = /^([a-z_0-9]+(?:\{(?:[a-z_]+="(?:[^"\\]|\\.)*",?)+\})?) (\S+)$/.exec(line) ?? []
+    if (name === undefined || series.has(name)) throw new Error(`no sample, or one that is there twice: ${line}`)
+    series.set(name, Number(value))
+  }
+  return { text, type, names, series }
+}
+
+/** What Prometheus 3 sends. */
+const prometheusAccept =
+  'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
+
+/** The sum of the series of a name that have all of these labels. */
+export function sumOf({ series }: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  return [...series]
+    .filter(
+      ([each]) => each.split('{')[0] === `payout_gateway_${name}` && wanted.every((label) => each.includes(label)),
+    )
+    .reduce((sum, [, value]) => sum + value, 0)
+}
+
+/** Ways to run the service that is measured. */
+export const everyModel = everyEngine.flatMap((engine) => [[engine, '1'] as const, [engine, '2'] as const])
+
+/** A service with metrics, on a database with the demo. */
+export async function startMeasured(engine: 'sqlite' | 'postgres', environment: Record<string, string> = {}) {
+  const METRICS_PORT = String(await freePort())
+  const place = await placeFor(engine, { METRICS_PORT, ...environment })
+  const service = await startService(place)
+  const scrape = async (): Promise<Scrape> => {
+    const answer = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`, { headers: { accept: prometheusAccept } })
+    return readScrape(await answer.text(), answer.headers.get('content-type'))
+  }
+  return { ...service, place, scrape, metricsPort: METRICS_PORT }
+}
+
+/** A database with the demo, and the environment of a service on it. */
+export async function placeFor(engine: 'sqlite' | 'postgres', environment: Record<string, string>): Promise<Place> {
+  if (engine === 'sqlite') return demoPlace(environment)
+  const { url, remove } = await newDatabase('postgres')
+  onTestFinished(remove)
+  const place = await emptyPlace({ DATABASE_URL: url, ...environment })
+  await cli(place, 'demo')
+  return place
+}

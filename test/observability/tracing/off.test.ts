@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfig } from '../../../src/app/config.ts'
+import { withTracing } from '../../../src/app/start-tracing.ts'
+import { unmeasured } from '../../../src/observability/metrics/measure.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+
+/** The packages of OpenTelemetry that are there once every role of the service is loaded and a process begins in one of them. */
+function loaded(environment: Record<string, string>): string[] {
+  const script = `
+    import { registerHooks } from 'node:module'
+    const found = new Set()
+    registerHooks({ load: (url, context, next) => {
+      const [, name] = /node_modules\\/(@opentelemetry\\/[^/]+)/.exec(url) ?? []
+      if (name) found.add(name)
+      return next(url, context)
+    } })
+    for (const role of ['serve', 'workers/supervise', 'workers/writer', 'workers/sender']) await import(\`./src/app/\${role}.ts\`)
+    const { readConfig } = await import('./src/app/config.ts')
+    const { withTracing } = await import('./src/app/tracing.ts')
+    const { unmeasured } = await import('./src/metrics/measuring.ts')
+    await withTracing(unmeasured, { config: readConfig() }, 'service')
+    console.log(JSON.stringify([...found]))`
+  const args = ['--input-type=module', '--eval', script]
+  const env = { PATH: process.env.PATH, ...environment }
+  return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', env }))
+}
+
+test('without a collector nothing is traced, nothing wrapped, and nothing of OpenTelemetry loaded', async () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+  const started = { config: readConfig({ OTEL_TRACES_SAMPLER: 'always_on' }) } as never
+  expect(await withTracing(unmeasured, started, 'service')).toBe(unmeasured)
+  expect(unmeasured.requests).toBeUndefined()
+  const [anything] = [() => {}] as never[]
+  expect(unmeasured.sender(anything as never)).toBe(anything)
+
+  expect(loaded({})).toEqual([])
+  expect(loaded({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toEqual([])
+  expect(loaded(endpoint)).toContain('@opentelemetry/sdk-trace')
+})

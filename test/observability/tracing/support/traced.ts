@@ -1,0 +1,52 @@
+import { expect } from 'vitest'
+import { demoApiKey } from '../../../../src/demo/demo.ts'
+import type { Engine } from '../../../support/app.ts'
+import type { Place } from '../../../support/process.ts'
+import { startService } from '../../../support/process.ts'
+import { placeFor } from '../../metrics/support/scrape.ts'
+import type { Span } from './collector.ts'
+import { startCollector } from './collector.ts'
+
+/** A service that is traced, on a database with the demo, and the collector that it exports to. */
+export async function startTraced(
+  engine: Engine,
+  environment: Record<string, string> = {},
+  prepare: (place: Place) => Promise<unknown> = async () => {},
+) {
+  const collector = await startCollector()
+  const place = await placeFor(engine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...environment })
+  await prepare(place)
+  const service = await startService(place)
+  return { ...service, ...collector, place, ask: askAt(service.address) }
+}
+
+/** Asks a service with the demo's key; the status and the JSON of the answer. */
+export function askAt(address: string) {
+  return async (path: string, body?: object, headers: Record<string, string> = {}) => {
+    const answer = await fetch(address + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { 'x-api-key': demoApiKey, 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
+    return { status: answer.status, body: (await answer.json()) as any }
+  }
+}
+
+/** The span that is like this, as soon as it was exported. */
+export async function spanLike(spans: () => Span[], like: Partial<Span>): Promise<Span> {
+  const matching = expect.objectContaining(like) as Span
+  await expect.poll(spans).toContainEqual(matching)
+  return spans().find((span) =>
+    Object.entries(like).every(([name, value]) => sameAs(span[name as keyof Span], value)),
+  ) as Span
+}
+
+function sameAs(one: unknown, other: unknown): boolean {
+  try {
+    expect(one).toEqual(other)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,94 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fingerprintOf } from '../../../src/operations/idempotency/run-once.ts'
+
+type Data = null | boolean | number | string | bigint | readonly Data[] | { readonly [name: string]: Data }
+
+/** Names as those of a schema: no number, which JavaScript would order itself. */
+const name = fc.string({ unit: fc.constantFrom(...'abcXYZ_'), minLength: 1, maxLength: 4 })
+const { data } = fc.letrec<{ data: Data }>((tie) => ({
+  data: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(null, true, false, '', '0', 'a', 0, 1, 0n, 1n),
+    fc.array(tie('data'), { maxLength: 3 }),
+    fc.dictionary(name, tie('data'), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}))
+const request = fc.dictionary(name, data, { maxKeys: 4, noNullPrototype: true })
+
+/** The same data with the names of each object in another order. */
+function reordered(value: Data): Data {
+  if (Array.isArray(value)) return value.map(reordered)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([name, member]) => [name, reordered(member)] as const)
+  return Object.fromEntries(members.toReversed())
+}
+
+/** What must not be taken for one another, as text; a bigint is the string of its digits. */
+function written(value: Data): string {
+  if (Array.isArray(value)) return `[${value.map(written).join()}]`
+  if (typeof value === 'bigint') return JSON.stringify(String(value))
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const names = Object.keys(value).toSorted()
+  return `{${names.map((name) => `${name}:${written((value as Record<string, Data>)[name] as Data)}`).join()}}`
+}
+
+const withoutNulls = (given: Record<string, Data>) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+
+// Keys of payouts are kept permanently: each retry must have the fingerprint that was stored.
+test.each([
+  ['without fields', {}, 'RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o'],
+  ['with a bigint', { assetCode: 'USDC', amount: 4_000_000_000n }, 'fbMD6uaz3FcyfGPdXxvnaaMpsCtbjo0AUnXas3rqZbw'],
+  [
+    'with fields in a field',
+    { id: 'x', changes: { tags: ['b', { z: 1, a: true }], label: null } },
+    'A0rRC2nfJOrS_l8l8WixUCx5A4bamN1-47qSndo8xwM',
+  ],
+])('the fingerprint of a request %s never changes', (_, request, fingerprint) => {
+  expect(fingerprintOf(request)).toBe(fingerprint)
+})
+
+test('a fingerprint does not depend on the order of names, nor on absent fields of the request', () => {
+  fc.assert(
+    fc.property(request, fc.array(name, { maxLength: 2 }), (request, others) => {
+      const absent = Object.fromEntries(others.map((name, place) => [`${name}5`, place % 2 ? null : undefined]))
+      const same = { ...(reordered(request) as object), ...absent }
+      expect(fingerprintOf(same)).toBe(fingerprintOf(request))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('two requests have one fingerprint only where they have the same fields, and null counts inside of a field', () => {
+  fc.assert(
+    fc.property(request, request, (one, other) => {
+      const isSame = written(withoutNulls(one)) === written(withoutNulls(other))
+      expect(fingerprintOf(one) === fingerprintOf(other)).toBe(isSame)
+    }),
+    {
+      numRuns: 2_000,
+      examples: [
+        [{ a: { b: null } }, { a: {} }],
+        [{ a: { b: null } }, { b: null }],
+        [{ a: [null] }, { a: [] }],
+        [{ a: ['a', 'b'] }, { a: ['b', 'a'] }],
+        [{ a: 1n }, { a: '1' }],
+        [{ a: 1n }, { a: 1 }],
+        [{ a: null }, {}],
+        [{ a: '' }, {}],
+        [{ a: false }, {}],
+        [{ a: 0 }, {}],
+      ],
+    },
+  )
+})
+
+test.each([
+  { at: new Date(0) },
+  { at: new Map() },
+  { changes: [{ at: new Set() }] },
+  { changes: { at: Object.create(null) } },
+])('a request with what is no plain data has no fingerprint: case %#', (request) => {
+  expect(() => fingerprintOf(request)).toThrow('a request is made of plain data')
+})

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
+import { updateCustomer } from '../../../src/modules/customers/update-customer.ts'
+import { createBankPayoutMethod } from '../../../src/modules/payout-methods/create-payout-method.ts'
+import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
+import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/update-bank-payout-method.ts'
+import type { Context, Done, Operation } from '../../../src/operations/context.ts'
+import type { App } from '../../support/app.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { perform } from '../../support/perform.ts'
+import { refusalOf } from '../../support/refusal-of.ts'
+import { whatIsStored } from '../../support/stored.ts'
+
+const bank = {
+  type: 'BANK' as const,
+  accountName: 'Ada Obi',
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  currency: 'NGN',
+  bankCode: '044',
+  sortCode: '123456',
+}
+
+type Things = { customerId: string; payoutMethodId: string }
+
+async function startWithThings(engine: (typeof everyEngine)[number]) {
+  const app = await startApp(engine)
+  const customerId = await app.customer({ addressLine2: 'Floor 1' })
+  const { id: payoutMethodId } = await perform(createBankPayoutMethod, app.context(), bank)
+  return { app, things: { customerId, payoutMethodId } }
+}
+
+const keyed = (app: App): Context => ({ ...app.context(), idempotencyKey: 'the key' })
+
+/** Each operation with an input, the same in another spelling, and others that differ from it in as little as can be. */
+const updates: readonly {
+  name: string
+  run: Operation<never, Done<object>>
+  input: (things: Things) => object
+  same: (things: Things) => object
+  others: (things: Things) => readonly object[]
+}[] = [
+  {
+    name: 'updateCustomer',
+    run: updateCustomer,
+    input: ({ customerId }) => ({ customerId, addressLine2: null, city: 'Abuja' }),
+    same: ({ customerId }) => ({ city: ' Abuja', addressLine2: '', customerId: customerId.toUpperCase() }),
+    others: ({ customerId }) => [
+      { customerId, city: 'Abuja' },
+      { customerId, addressLine2: null },
+      { customerId, addressLine2: null, city: 'Abuja', postalCode: null },
+      { customerId, addressLine2: 'Floor 2', city: 'Abuja' },
+    ],
+  },
+  {
+    name: 'closeCustomer',
+    run: closeCustomer,
+    input: ({ customerId }) => ({ customerId }),
+    same: ({ customerId }) => ({ customerId: customerId.toUpperCase() }),
+    others: ({ payoutMethodId }) => [{ customerId: payoutMethodId }],
+  },
+  {
+    name: 'updateBankPayoutMethod',
+    run: updateBankPayoutMethod,
+    input: ({ payoutMethodId }) => ({ payoutMethodId, sortCode: null, bankName: 'Other Bank' }),
+    same: ({ payoutMethodId }) => ({
+      bankName: 'Other Bank ',
+      type: 'BANK',
+      sortCode: '',
+      payoutMethodId,
+      customerId: null,
+    }),
+    others: ({ payoutMethodId }) => [
+      { payoutMethodId, bankName: 'Other Bank' },
+      { payoutMethodId, sortCode: null },
+      { payoutMethodId, sortCode: null, bankName: 'Other Bank', iban: null },
+    ],
+  },
+  {
+    name: 'deletePayoutMethod',
+    run: deletePayoutMethod,
+    input: ({ payoutMethodId }) => ({ payoutMethodId }),
+    same: ({ payoutMethodId }) => ({ payoutMethodId: payoutMethodId.toUpperCase(), customerId: null }),
+    others: ({ payoutMethodId, customerId }) => [{ payoutMethodId, customerId }, { payoutMethodId: customerId }],
+  },
+]
+
+// Ruling 22, for what only GraphQL gives a key to.
+describe.each(everyEngine)('an idempotency key of an update on %s', (engine) => {
+  test.each(updates)('makes $name answer the same again, and do nothing', async ({ run, input, same }) => {
+    const { app, things } = await startWithThings(engine)
+    const { result } = await run(keyed(app), input(things) as never)
+    const before = await whatIsStored(app)
+
+    for (const again of [input, same]) {
+      expect(await run(keyed(app), again(things) as never)).toEqual({ result, isReplayed: true })
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test.each(updates)('is refused by $name with any other input', async ({ run, input, others }) => {
+    const { app, things } = await startWithThings(engine)
+    await run(keyed(app), input(things) as never)
+    const before = await whatIsStored(app)
+
+    for (const other of others(things)) {
+      const { code } = await refusalOf(() => run(keyed(app), other as never))
+      expect([other, code]).toEqual([other, 'IDEMPOTENCY_KEY_REUSED'])
+    }
+    expect(await whatIsStored(app)).toEqual(before)
+  })
+
+  test.each(updates)('is each operation’s own: $name', async ({ name, run, input }) => {
+    const { app, things } = await startWithThings(engine)
+    for (const other of updates.filter((each) => each.name !== name && each.name !== 'closeCustomer')) {
+      await other.run(keyed(app), other.input(things) as never).catch(() => {})
+    }
+    const outcome = await run(keyed(app), input(things) as never).catch((error) => error)
+    expect(outcome.isReplayed ?? outcome.code).not.toBe(true)
+    expect(outcome.code).not.toBe('IDEMPOTENCY_KEY_REUSED')
+  })
+})
