@@ -295,7 +295,7 @@ function positiveInteger(most: number, standard: number, message: string) {
 }
 
 function fieldFault(issue: z.core.$ZodIssue): FieldFault {
-  const field = issue.path.join('..')
+  const field = issue.path.join('.')
   if (issue.code === 'custom') {
     return { field, code: (issue.params?.code as FieldFaultCode) ?? 'INVALID_PARAMETER', message: issue.message }
   }

@@ -147,6 +147,6 @@ function endOfString(text: string, start: number): number {
 }
 
 function pathOf(around: readonly { at: string }[]): string {
-  const path = around.map(({ at }) => at).join('../api')
+  const path = around.map(({ at }) => at).join('.')
   return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path
 }

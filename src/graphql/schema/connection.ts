@@ -57,7 +57,7 @@ export const sliceArguments = {
   ),
   after: optional('A cursor of this same list: items that follow it.'),
   last: optional(
-    `How many items from the end, or before \`before\`: 0 to ${largestSlice}. Not together with \`first\`..`,
+    `How many items from the end, or before \`before\`: 0 to ${largestSlice}. Not together with \`first\`.`,
     'Int',
   ),
   before: optional('A cursor of this same list: items that come before it.'),

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { forCustomer } from '../../../src/database/customer-scope.ts'
@@ -20,21 +20,22 @@ import { latestInSequence, newRow, nextInSequence } from '../../../src/lists/seq
 import { attempt } from '../rows.ts'
 
 /** Queries of operators, and of what runs by itself, which no request runs; each may read what it must. */
-const operatorFolders = ['audit', 'diagnoses', 'dispatch', 'fill', 'seals']
+const operatorFolders = ['audit', 'demo/load', 'diagnoses', 'hash-chain', 'webhooks/dispatcher']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'merchants:merchantsNamed': 'finds merchants by a part of the name',
-  'events:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',
+  'outbox:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',
   'installation:installationRow': 'reads its one row, at start',
   'merchants:merchantsWithKeys': 'reads the keys of all merchants',
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
-  'metrics:processingOf': 'counts what is on its way, of some merchants; test/observability/metrics has its plan',
-  'metrics:unknownAmong': 'counts among what is asked next; test/observability/metrics has its plan',
-  'rates:allRates': 'lists every rate that was ever set',
-  'fees:allFees': 'lists every fee that was ever set',
+  'observability/metrics:processingOf':
+    'counts what is on its way, of some merchants; test/observability/metrics has its plan',
+  'observability/metrics:unknownAmong': 'counts among what is asked next; test/observability/metrics has its plan',
+  'pricing/rates:allRates': 'lists every rate that was ever set',
+  'pricing/fees:allFees': 'lists every fee that was ever set',
   'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',
   'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
   'rails:dueSubmissions': 'looks for what is to be submitted, over all merchants',
@@ -47,9 +48,9 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'rails:openTransferCounts': 'counts what is on its way, for an operator',
   'rails:shiftDeliveries': 'moves a clock of the sandbox',
   'rails:shiftTransfers': 'moves a clock of the sandbox',
-  'webhooks:troubledEndpoints': 'lists the endpoints that fail',
-  'webhooks:allSigningKeys': 'tells public keys, every ten seconds at most',
-  'webhooks:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
+  'webhooks/endpoints:troubledEndpoints': 'lists the endpoints that fail',
+  'webhooks/endpoints:allSigningKeys': 'tells public keys, every ten seconds at most',
+  'webhooks/endpoints:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
   'deposits:attentionOfAllDeposits': 'lists what a person must look at, of all merchants',
   'exports:entrySums': 'adds up a thousand numbers at most',
@@ -65,29 +66,32 @@ const operatorQueries: Readonly<Record<string, string>> = {
 const smallQueries: Readonly<Record<string, string>> = {
   'asset-codes:allAssetCodes': 'a table of a few codes',
   'asset-codes:allAssetNetworks': 'a table of a few networks',
-  'payout-transfers:railRoutes': 'a table of a few routes',
-  'payout-transfers:transferRoutes': 'a table of a few routes',
-  'payout-transfers:pausedRails': 'a table of a few rails',
+  'rail-orders:railRoutes': 'a table of a few routes',
+  'rail-orders:transferRoutes': 'a table of a few routes',
+  'rail-orders:pausedRails': 'a table of a few rails',
   'payouts:eventsOfPayouts': 'a payout has two events at most',
-  'webhooks:countOfEndpoints': 'a merchant has 50 at most',
+  'webhooks/endpoints:countOfEndpoints': 'a merchant has 50 at most',
 }
 
 /** Queries that read more than what one customer has when they are for one. */
 const queriesOfCustomers: Readonly<Record<string, string>> = {
-  'events:eventsAfter': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
-  'events:eventsOfTypes': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
-  'events:eventsWithin': 'looks through some hundred events at most',
+  'outbox:eventsAfter': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
+  'outbox:eventsOfTypes': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
+  'outbox:eventsWithin': 'looks through some hundred events at most',
   'exports:depositsBetween': 'looks through a thousand events at most',
   'exports:feesBetween': 'looks through a thousand events at most',
-  'webhooks:eventAtOrBefore': 'is for what only the merchant does',
+  'webhooks/endpoints:eventAtOrBefore': 'is for what only the merchant does',
 }
 
 type Planned = Pick<Query, 'scope'> & { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
 
 const src = join(import.meta.dirname, '../../../src')
-const repositories = readdirSync(src)
-  .filter((module) => !module.includes('.') && readdirSync(join(src, module)).includes('repository.ts'))
+/** Folders of `src` with a repository; a noun's is named without `modules/`. */
+const repositories = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => basename(path) === 'repository.ts')
+  .map(dirname)
   .toSorted()
+const nameOfFolder = (folder: string) => folder.replace(/^modules\//, '')
 
 let planned: Planned[] = []
 /** The same queries as they are for who acts as one customer. */
@@ -120,7 +124,7 @@ beforeAll(async () => {
 test('the queries of every repository are looked at', () => {
   const modules = new Set(planned.map(({ name }) => name.split(':')[0]))
 
-  expect([...modules]).toEqual(expect.arrayContaining([...repositories, 'database']))
+  expect([...modules]).toEqual(expect.arrayContaining([...repositories.map(nameOfFolder), 'database']))
   expect(planned.length).toBeGreaterThan(60)
 })
 
@@ -282,9 +286,10 @@ async function collectQueries(): Promise<Collected[]> {
     await attempt(() => run(recorder)).catch(() => {})
   }
 
-  for (const module of repositories) {
-    const exported: Record<string, unknown> = await import(`../../../src/${module}/repository.ts`)
-    if (existsSync(join(src, module, 'list.ts'))) await import(`../../../src/${module}/list.ts`)
+  for (const folder of repositories) {
+    const module = nameOfFolder(folder)
+    const exported: Record<string, unknown> = await import(join(src, folder, 'repository.ts'))
+    if (existsSync(join(src, folder, 'list.ts'))) await import(join(src, folder, 'list.ts'))
     for (const [name, run] of Object.entries(exported)) {
       // Parts of queries, which lists are made of.
       if (typeof run !== 'function' || /^(select|join)[A-Z]/.test(name)) continue
