@@ -43,7 +43,7 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
 
 // Each can be copied alone, so each has its own; a fault that is mended in one is mended in all.
 describe('what pages have in common is the same in each:', () => {
-  const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/core/money.ts']
+  const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/money.ts']
   test.each(common)('%s', (file) => {
     expect(new Set(pages.map((name) => read(`${name}/${file}`))).size).toBe(1)
   })
@@ -89,7 +89,7 @@ test.each(pages)(
 )
 
 test('the accounts that examples/rest, the README and the tour pay to pass their checks', () => {
-  const sources = [read('rest/src/pay.ts'), read('../README.md'), read('../db/demo/tour.ts')]
+  const sources = [read('rest/src/pay.ts'), read('../README.md'), read('../src/demo/tour.ts')]
   const accounts = sources.map((source) => ({
     accountNumber: /(?:account_?number\S* [='" ]+)(\d{10})/i.exec(source)?.[1] ?? '',
     bankCode: /(?:bank_?code\S* ['"])(\d+)/i.exec(source)?.[1] ?? '',

@@ -11,9 +11,9 @@ const root = resolve(import.meta.dirname, '../../..')
 function isClientLoaded(then = ''): boolean {
   const script = `
     import { createRequire } from 'node:module'
-    for (const role of ['serve', 'workers/supervise', 'workers/writer', 'workers/sender']) await import(\`./src/app/\${role}.ts\`)
+    for (const role of ['serve', 'workers/supervisor', 'workers/writer', 'workers/webhook-process']) await import(\`./src/app/\${role}.ts\`)
     const { readConfig } = await import('./src/app/config.ts')
-    const { chooseMeasuring } = await import('./src/app/metering.ts')
+    const { chooseMeasuring } = await import('./src/app/metrics-server.ts')
     ${then}
     const loaded = Object.keys(createRequire(process.cwd() + '/package.json').cache)
     console.log(loaded.some((path) => path.includes('/prom-client/')))`

@@ -17,10 +17,10 @@ function loaded(environment: Record<string, string>): string[] {
       if (name) found.add(name)
       return next(url, context)
     } })
-    for (const role of ['serve', 'workers/supervise', 'workers/writer', 'workers/sender']) await import(\`./src/app/\${role}.ts\`)
+    for (const role of ['serve', 'workers/supervisor', 'workers/writer', 'workers/webhook-process']) await import(\`./src/app/\${role}.ts\`)
     const { readConfig } = await import('./src/app/config.ts')
-    const { withTracing } = await import('./src/app/tracing.ts')
-    const { unmeasured } = await import('./src/metrics/measuring.ts')
+    const { withTracing } = await import('./src/app/start-tracing.ts')
+    const { unmeasured } = await import('./src/observability/metrics/measure.ts')
     await withTracing(unmeasured, { config: readConfig() }, 'service')
     console.log(JSON.stringify([...found]))`
   const args = ['--input-type=module', '--eval', script]
