@@ -6,7 +6,7 @@ import { demoApiKey } from '../../../src/demo/demo.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-export const guidePath = 'docs/guides/from-zero-to-a-payout.md'
+export const guidePath = 'docs/guides/front-end.md'
 
 /** The entry files of the guide, each with the example whose locked packages it takes; `null` where it needs none. */
 export const entries = {
