@@ -2,8 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
+import { errorCodes } from '../src/core/errors.ts'
 import type { Texts } from './support/docs.ts'
-import { brokenLinks, citationsIn, pagesLinkedFrom, scriptsIn, unknownNumbers, unknownPaths } from './support/docs.ts'
+import { brokenLinks, citationsIn, pagesReachedFrom, scriptsIn, unknownNumbers, unknownPaths } from './support/docs.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -17,7 +18,7 @@ const paths = ['src', 'db', 'test', 'docs', '.ci'].flatMap(below)
 const own = ['test/docs.test.ts', 'test/support/docs.ts']
 const sources = texts([...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)), 'codegen.ts'])
 const docs = below('docs').filter((path) => path.endsWith('.md'))
-const pages = texts(['README.md', ...docs])
+const pages = texts(['README.md', 'CONTRIBUTING.md', ...docs])
 const everyPage = Object.keys(pages)
 
 describe('the sources', () => {
@@ -35,8 +36,15 @@ describe('the pages', () => {
     expect(brokenLinks(pages, (path) => existsSync(join(root, path)))).toEqual([])
   })
 
-  test('are all linked to from the README', () => {
-    expect([...new Set(pagesLinkedFrom(pages['README.md'] ?? ''))]).toEqual(expect.arrayContaining(docs))
+  test('can all be reached by links from the README', () => {
+    const reached = pagesReachedFrom(pages, 'README.md')
+    expect(everyPage.filter((page) => !reached.has(page))).toEqual([])
+  })
+
+  test('the README and the architecture page stay short', () => {
+    const linesOf = (page: string) => (pages[page] ?? '').split('\n').length - 1
+    expect(linesOf('README.md')).toBeLessThanOrEqual(150)
+    expect(linesOf('docs/architecture.md')).toBeLessThanOrEqual(300)
   })
 
   test.each(everyPage)('%s names paths and scripts that are there', (page) => {
@@ -45,20 +53,22 @@ describe('the pages', () => {
     expect(scriptsIn(pages[page] ?? '').filter((name) => !(name in scripts))).toEqual([])
   })
 
-  test('explain every command, every proof and every variable of the configuration', () => {
+  test('explain every command, every proof, every error code and every variable of the configuration', () => {
     const {
-      'docs/operations.md': operations = '',
+      'docs/reference/command-line.md': commandLine = '',
+      'docs/reference/configuration.md': reference = '',
+      'docs/reference/errors.md': errors = '',
       'docs/guarantees.md': guarantees = '',
-      'README.md': readme = '',
     } = pages
-    expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([])
+    expect(Object.keys(commands).filter((name) => !new RegExp(`\`${name}[\` ]`).test(commandLine))).toEqual([])
+    expect(errorCodes.filter((code) => !errors.includes(`| \`${code}\` |`))).toEqual([])
     const folders = ['promises', 'installed'].map((folder) => join(root, 'test/proofs', folder))
     const proofs = folders.flatMap((folder) => readdirSync(folder)).map((file) => file.replace('.ts', ''))
     expect(proofs.filter((name) => !guarantees.includes(`\`${name}\``))).toEqual([])
     const [configuration = ''] = Object.keys(sources).filter((path) => /^src\/.*\bconfig\.ts$/.test(path))
     const variables = [...(sources[configuration] ?? '').matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => String(name))
     expect(variables.length).toBeGreaterThan(6)
-    expect(variables.filter((name) => [operations, readme].some((page) => !page.includes(`\`${name}\``)))).toEqual([])
+    expect(variables.filter((name) => !reference.includes(`\`${name}\``))).toEqual([])
   })
 })
 
@@ -87,7 +97,11 @@ describe('a citation is found', () => {
 
 describe('a fault is reported:', () => {
   const page = '# Title\n\n## What `it` does\n\n[here](#what-it-does) [there](other.md#one) `[code](none.md)`\n'
-  const some = { 'docs/page.md': page, 'docs/other.md': '## One\n\n## One\n', 'docs/rulings.md': '### Ruling 1\n' }
+  const some = {
+    'docs/page.md': page,
+    'docs/other.md': '## One\n\n## One\n',
+    'docs/reference/rulings.md': '### Ruling 1\n',
+  }
   const hasFile = (path: string) => path in some
 
   test('nothing where nothing is wrong', () => {
@@ -99,12 +113,12 @@ describe('a fault is reported:', () => {
     [
       'a number that is not there',
       '// x\n// ruling 2',
-      ['src/a.ts:2 cites ruling 2, which docs/rulings.md does not have'],
+      ['src/a.ts:2 cites ruling 2, which docs/reference/rulings.md does not have'],
     ],
     [
       'a page that is not there',
       '// contract 1',
-      ['src/a.ts:1 cites contract 1, which docs/contract.md does not have'],
+      ['src/a.ts:1 cites contract 1, which docs/reference/contract.md does not have'],
     ],
   ])('%s', (_, source, faults) => {
     expect(unknownNumbers({ 'src/a.ts': source }, some)).toEqual(faults)

@@ -11,7 +11,7 @@ import { readRails } from './read-rails.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** Every variable that configures the service, with its default; the README lists them. */
+/** Every variable that configures the service, with its default; docs/reference/configuration.md lists them. */
 const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),

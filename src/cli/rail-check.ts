@@ -8,7 +8,7 @@ import { word } from './command.ts'
 export const railCheckCommand: Command = {
   changes: 'nothing',
   summary:
-    'Test a bank against the rules of docs/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
+    'Test a bank against the rules of docs/guides/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
   words: ['rail'],
   columns: { rule: { priority: 2, wraps: true }, result: { priority: 1 }, seen: { priority: 3, wraps: true } },
   required: { account: 'number', 'bank-code': 'code', 'bank-name': 'name', name: 'account holder' },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startApp } from '../support/app.ts'
 
-const contract = readFileSync(join(import.meta.dirname, '../../docs/contract.md'), 'utf8')
+const contract = readFileSync(join(import.meta.dirname, '../../docs/reference/contract.md'), 'utf8')
 
 /** Every method and path that the page has: `GET`, `PUT /x` names two, and a path without a method has that before it. */
 function documented(page: string): Set<string> {
@@ -36,7 +36,7 @@ function pathsOf(tree: string): string[] {
     })
 }
 
-test('every route of the service, with every method that it takes, stands in docs/contract.md', async () => {
+test('every route of the service, with every method that it takes, stands in docs/reference/contract.md', async () => {
   const { server } = await startApp('sqlite')
   await server.ready()
   const paths = pathsOf(server.printRoutes({ commonPrefix: false }))

@@ -32,7 +32,7 @@ test.skipIf(!canRun)(
     const server = await startSystemServer(binaries as string, careless, { encoding: 'SQL_ASCII' })
     onTestFinished(() => server.remove())
     const { hostname, port } = new URL(server.url('postgres'))
-    const commands = commandsIn('docs/operations.md', 'runuser -u postgres --')
+    const commands = commandsIn('docs/guides/moving-to-postgresql.md', 'runuser -u postgres --')
     expect(commands).toHaveLength(2)
 
     for (const command of commands) {
@@ -42,7 +42,7 @@ test.skipIf(!canRun)(
     }
 
     const [started = ''] =
-      readFileSync(join(root, 'docs/operations.md'), 'utf8').match(/^DATABASE_URL=postgres:\S+ npm start$/m) ?? []
+      readFileSync(join(root, 'docs/guides/moving-to-postgresql.md'), 'utf8').match(/^DATABASE_URL=postgres:\S+ npm start$/m) ?? []
     const [, url = ''] = /^DATABASE_URL=(\S+) npm start$/.exec(started) ?? []
     const place = await emptyPlace({ DATABASE_URL: url.replace('127.0.0.1', `127.0.0.1:${port}`) })
     expect(await cli(place, 'demo')).toMatchObject({ code: 0 })

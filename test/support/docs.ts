@@ -1,19 +1,19 @@
 import { dirname, join, normalize } from 'node:path'
 
-/** Files by their path from the project's root, such as `docs/design.md`. */
+/** Files by their path from the project's root, such as `docs/architecture.md`. */
 export type Texts = Readonly<Record<string, string>>
 
 /** What is cited by number: how it is called in sources, the page that has the numbers, and where each stands there. */
 const numbered = [
   {
     called: 'ruling',
-    page: 'docs/rulings.md',
+    page: 'docs/reference/rulings.md',
     citations: [/\brulings?\s+(?<numbers>)/],
     places: /^#+ Ruling (\d+)$/gm,
   },
   {
     called: 'contract',
-    page: 'docs/contract.md',
+    page: 'docs/reference/contract.md',
     // "contract 4.8", "contract, section 8", "section 4", "the contract's endpoint takes it (4.8)"
     citations: [/\bcontract\s+(?<numbers>)/, /\bsection\s+(?<numbers>)/, /\bcontract\b[^().;]{1,40}\((?<numbers>)\)/],
     places: /^#+ (\d+(?:\.\d+)?)\.? /gm,
@@ -64,7 +64,7 @@ function numbersIn(text: string): string[] {
   )
 }
 
-/** Every citation of a number that no page has, as `path:line cites ruling 99, which docs/rulings.md does not have`. */
+/** Every citation of a number that no page has, as `path:line cites ruling 99, which docs/reference/rulings.md does not have`. */
 export function unknownNumbers(sources: Texts, pages: Texts): string[] {
   const known = new Map(
     numbered.map(({ called, page, places }) => {
@@ -96,9 +96,17 @@ export function brokenLinks(pages: Texts, hasFile: (path: string) => boolean): s
   )
 }
 
-/** The pages that are linked to from a page. */
-export function pagesLinkedFrom(page: string): string[] {
-  return [...withoutCode(page).matchAll(/\]\(([^)\s#]+\.md)/g)].map(([, target]) => String(target))
+/** Every page that can be reached by links from one page, itself included. */
+export function pagesReachedFrom(pages: Texts, first: string): Set<string> {
+  const reached = new Set([first])
+  // A set yields what is added while it is iterated.
+  for (const path of reached) {
+    for (const [, target = ''] of withoutCode(pages[path] ?? '').matchAll(/\]\(([^)\s#]+\.md)/g)) {
+      const linked = normalize(join(dirname(path), target))
+      if (linked in pages) reached.add(linked)
+    }
+  }
+  return reached
 }
 
 /** The names that a host gives to headings: small letters, and hyphens for spaces; a second one of a name gets a number. */

@@ -43,7 +43,7 @@ const path = '/graphql'
  *
  * A request is answered by Yoga, with our engine in it. A POST that asks for one JSON document, as nearly all do, goes from
  * the host to the same engine without Yoga's requests and responses, which would take longer than all the rest of a small
- * answer (docs/design.md has the table). Form posts are refused, so that no page of another site can send one.
+ * answer (docs/architecture.md has the table). Form posts are refused, so that no page of another site can send one.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,

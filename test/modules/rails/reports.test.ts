@@ -191,7 +191,7 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
 test('is signed by a shell as the docs say', async () => {
   const { env, ...place } = await demoPlace({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
   const { address } = await startService({ ...place, env })
-  const docs = readFileSync(join(import.meta.dirname, '../../../docs/rails.md'), 'utf8')
+  const docs = readFileSync(join(import.meta.dirname, '../../../docs/guides/rails.md'), 'utf8')
   const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []
   const said = (secret: string) =>
     JSON.parse(

@@ -42,29 +42,29 @@ test('the dashboard and the alerts ask for nothing that a service does not answe
 
   expect([...asked].filter((name) => !names.has(name))).toEqual([])
   expect([...names].filter((name) => !asked.has(name))).toEqual([])
-  const page = read('docs/operations.md')
+  const page = read('docs/reference/metrics-and-alerts.md')
   const section = page.slice(page.indexOf('\n## Metrics\n'), page.indexOf('\n### Alerts\n'))
   const missing = [...names].filter((name) => !section.includes(`\`${name.replace('payout_gateway_', '')}`))
   expect(missing).toEqual([])
 })
 
 test('each alert says what to do, in a part of the runbook that is its own', () => {
-  const page = read('docs/operations.md')
+  const page = read('docs/reference/metrics-and-alerts.md')
   const links = rules.map(({ annotations }) => `[x](${annotations.runbook_url.replace('docs/', '')})`).join('\n')
 
   const faultsOf = (alerts: string) =>
-    brokenLinks({ 'docs/operations.md': page, 'docs/alerts.md': alerts }, () => true).filter((fault) =>
+    brokenLinks({ 'docs/reference/metrics-and-alerts.md': page, 'docs/alerts.md': alerts }, () => true).filter((fault) =>
       fault.startsWith('docs/alerts.md'),
     )
 
   expect(rules.length).toBeGreaterThan(10)
   expect(faultsOf(links)).toEqual([])
-  expect(faultsOf('[x](operations.md#no-alert)')).not.toEqual([])
+  expect(faultsOf('[x](reference/metrics-and-alerts.md#no-alert)')).not.toEqual([])
   const runbooks = rules.map(({ annotations }) => annotations.runbook_url)
   expect(new Set(runbooks).size).toBe(rules.length)
   expect(rules.filter(({ labels }) => !['page', 'ticket'].includes(labels.severity))).toEqual([])
   const headings = [
-    ...(read('docs/operations.md')
+    ...(read('docs/reference/metrics-and-alerts.md')
       .split('\n### Alerts\n')[1]
       ?.split('\n## ')[0]
       ?.matchAll(/^#### /gm) ?? []),

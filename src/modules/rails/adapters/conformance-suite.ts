@@ -37,7 +37,7 @@ const atOnce = 8
 const tooOldMs = 600_000
 
 /**
- * Tries at a bank every rule that it must keep (docs/rails.md), with a few orders to an account of whoever asks.
+ * Tries at a bank every rule that it must keep (docs/guides/rails.md), with a few orders to an account of whoever asks.
  *
  * Reports are not tried: the service takes them where it runs.
  *

@@ -29,7 +29,7 @@ type Options = HttpRailAt & {
 }
 
 /**
- * Any bank that answers by HTTP (docs/rails.md).
+ * Any bank that answers by HTTP (docs/guides/rails.md).
  *
  * Definite is only what the documented answers say. All else that may happen to a request throws, and then nothing is known of
  * the order. Answers are not signed: they come over the connection that we have opened, which TLS says the other end of.
