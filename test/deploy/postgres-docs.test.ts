@@ -42,7 +42,9 @@ test.skipIf(!canRun)(
     }
 
     const [started = ''] =
-      readFileSync(join(root, 'docs/guides/moving-to-postgresql.md'), 'utf8').match(/^DATABASE_URL=postgres:\S+ npm start$/m) ?? []
+      readFileSync(join(root, 'docs/guides/moving-to-postgresql.md'), 'utf8').match(
+        /^DATABASE_URL=postgres:\S+ npm start$/m,
+      ) ?? []
     const [, url = ''] = /^DATABASE_URL=(\S+) npm start$/.exec(started) ?? []
     const place = await emptyPlace({ DATABASE_URL: url.replace('127.0.0.1', `127.0.0.1:${port}`) })
     expect(await cli(place, 'demo')).toMatchObject({ code: 0 })

@@ -53,8 +53,8 @@ test('each alert says what to do, in a part of the runbook that is its own', () 
   const links = rules.map(({ annotations }) => `[x](${annotations.runbook_url.replace('docs/', '')})`).join('\n')
 
   const faultsOf = (alerts: string) =>
-    brokenLinks({ 'docs/reference/metrics-and-alerts.md': page, 'docs/alerts.md': alerts }, () => true).filter((fault) =>
-      fault.startsWith('docs/alerts.md'),
+    brokenLinks({ 'docs/reference/metrics-and-alerts.md': page, 'docs/alerts.md': alerts }, () => true).filter(
+      (fault) => fault.startsWith('docs/alerts.md'),
     )
 
   expect(rules.length).toBeGreaterThan(10)
